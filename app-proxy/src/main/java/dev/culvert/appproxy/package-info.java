@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.appproxy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.benchmarks;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.certs;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.e2e;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.edge;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.launcher;
+
+import org.jspecify.annotations.NullMarked;

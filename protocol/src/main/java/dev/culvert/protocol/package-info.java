@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.protocol;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.router;
+
+import org.jspecify.annotations.NullMarked;

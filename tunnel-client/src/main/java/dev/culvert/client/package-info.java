@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.client;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.culvert.server;
+
+import org.jspecify.annotations.NullMarked;
