@@ -1,0 +1,29 @@
+package dev.culvert.edge.config;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Describes one component of a configuration record. A component without a default that is not {@code @Nullable} is
+ * required; a nested record without a {@code Setting} is bound with the defaults of its own components.
+ */
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.RECORD_COMPONENT)
+public @interface Setting {
+    /** What it is, its unit and the reason for its default, in one line: shown by {@code --help} and docs/config.md. */
+    String value();
+
+    /** The default as one would write it in the file; empty: none. */
+    String byDefault() default "";
+
+    /** What is accepted, as error messages say it ("1..4", "one of text, json"); empty: what the type says. */
+    String accepts() default "";
+
+    /** Whether the value itself must never be printed. */
+    boolean secret() default false;
+
+    /** Whether only a file can set it (route tables). */
+    boolean fileOnly() default false;
+}

@@ -1,0 +1,31 @@
+package dev.culvert.edge.relay;
+
+import dev.culvert.edge.Problem;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import org.jspecify.annotations.Nullable;
+
+/** The asking side of an exchange, as its answerer sees it. See {@link Relay} for threads and order. */
+public interface ResponseSink {
+    /** An informational response (RFC 9110 §15.2) other than 101, any number of times before {@link #head}. */
+    void informational(Http2Headers head);
+
+    /**
+     * The final response head ({@code :status} first, lower-case names, no hop-by-hop fields), or 101 for an upgrade.
+     *
+     * @param ended whether the response has no body: {@code end} is not called any more
+     */
+    void head(Http2Headers head, boolean ended);
+
+    /** Response body bytes, to be passed on at once. Takes ownership of {@code body}, also when it throws. */
+    void data(ByteBuf body);
+
+    /** The response is complete, with its trailers if there are any. */
+    void end(@Nullable Http2Headers trailers);
+
+    /** The response will not be completed. Before {@link #head} the problem is the answer; after it, the asker resets. */
+    void fail(Problem problem);
+
+    /** The answerer has passed on {@code bytes} of the request's body: the asker may send as many more. */
+    void consumed(int bytes);
+}
