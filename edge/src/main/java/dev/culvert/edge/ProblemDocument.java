@@ -1,0 +1,82 @@
+package dev.culvert.edge;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.edge.spi.EdgeResponse;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A {@link Problem} as it goes onto the wire: status, header fields and JSON bytes. The only place that renders one;
+ * handlers take {@link #response}, the relay plane takes the parts.
+ */
+public final class ProblemDocument {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Problem problem;
+    private final byte[] body;
+
+    private ProblemDocument(Problem problem, byte[] body) {
+        this.problem = problem;
+        this.body = body;
+    }
+
+    /** Renders {@code problem} for the request with the given id. */
+    public static ProblemDocument of(Problem problem, String requestId) {
+        Map<String, Object> members = new LinkedHashMap<>();
+        members.put("type", problem.cause().type());
+        members.put("title", problem.cause().title());
+        members.put("status", problem.cause().status());
+        members.put("detail", problem.detail());
+        members.put("hop", problem.hop().word());
+        members.put("requestId", requestId);
+        try {
+            return new ProblemDocument(problem, JSON.writeValueAsBytes(members));
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException("strings and numbers always render", e);
+        }
+    }
+
+    /** The HTTP status code. */
+    public int status() {
+        return problem.cause().status();
+    }
+
+    /** The JSON, UTF-8. Borrowed: the caller must not change it. */
+    public byte[] body() {
+        return body;
+    }
+
+    /** All header fields, lower-case names: {@code content-type}, {@code content-length}, {@code retry-after}, … */
+    public List<Field> fields() {
+        Field type = new Field("content-type", Problem.MEDIA_TYPE);
+        Field length = new Field("content-length", Integer.toString(body.length));
+        // A problem is about this one request: no cache may repeat it.
+        Field fresh = new Field("cache-control", "no-store");
+        if (problem.retryAfterSeconds() == 0) {
+            return List.of(type, length, fresh);
+        }
+        return List.of(type, length, fresh,
+                new Field("retry-after", Long.toString(problem.retryAfterSeconds())));
+    }
+
+    /** The problem as a handler's response. */
+    public EdgeResponse.Http response() {
+        var response = EdgeResponse.Http.of(HttpResponseStatus.valueOf(status()), Problem.MEDIA_TYPE, body);
+        HttpHeaders headers = response.headers();
+        fields().forEach(field -> headers.set(field.name(), field.value()));
+        return response;
+    }
+
+    /**
+     * One header field.
+     *
+     * @param name in lower case
+     * @param value one line
+     */
+    public record Field(String name, String value) {}
+}

@@ -1,0 +1,57 @@
+package dev.culvert.edge;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
+
+/**
+ * The metrics of one part: its registry, filled with the JVM's and Netty's own, and the Prometheus text of it. Names
+ * and labels of the gateway's own meters are those of docs/operations.md, no others. Safe for use by any thread.
+ * Whoever made it closes it.
+ */
+public final class Telemetry implements AutoCloseable {
+    /** What {@link #scrape} returns: the Prometheus text format. */
+    public static final String MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final JvmGcMetrics collections = new JvmGcMetrics();
+
+    public Telemetry() {
+        collections.bindTo(registry);
+        new JvmMemoryMetrics().bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        new ProcessorMetrics().bindTo(registry);
+        if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator) {
+            new NettyAllocatorMetrics(allocator).bindTo(registry);
+        }
+    }
+
+    /** Where a part registers its meters, dots for underscores: {@code culvert.tunnel.bytes}. */
+    public MeterRegistry registry() {
+        return registry;
+    }
+
+    /** Counts a problem in {@code culvert_problems_total{cause,hop}}: both labels have few values. */
+    public void problem(Problem problem) {
+        registry.counter("culvert.problems", "cause", problem.cause().word(), "hop", problem.hop().word())
+                .increment();
+    }
+
+    /** All metrics in the Prometheus text format. */
+    public String scrape() {
+        return registry.scrape();
+    }
+
+    @Override
+    public void close() {
+        collections.close();
+        registry.close();
+    }
+}

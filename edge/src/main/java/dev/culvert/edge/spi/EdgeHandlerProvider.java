@@ -1,0 +1,29 @@
+package dev.culvert.edge.spi;
+
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+
+/**
+ * A pluggable handler, found by {@link java.util.ServiceLoader}. Life: discover, read configuration, {@link #create},
+ * {@link #start}, serve, {@link #stop}.
+ */
+public interface EdgeHandlerProvider {
+    /** Its name, also its configuration key: {@code handlers.<name>}. */
+    String name();
+
+    /** The path prefix it answers, as {@code /app-proxy/git/}: matches {@code /app-proxy/git} and all below. */
+    String mount();
+
+    /** Makes the handler. Validates its configuration; no IO, no threads. */
+    EdgeHandler create(HandlerContext context);
+
+    /** Gets ready to serve. Errors stop the part from starting. Completes empty. */
+    default Mono<Void> start() {
+        return Mono.empty();
+    }
+
+    /** Finishes what is in flight within {@code grace}, then frees everything. Completes empty. */
+    default Mono<Void> stop(Duration grace) {
+        return Mono.empty();
+    }
+}
