@@ -1,0 +1,28 @@
+package dev.culvert.server;
+
+import java.util.List;
+
+/**
+ * The live tunnels, as control code sees them. Callable from any thread; nothing blocks; what is returned is a
+ * snapshot.
+ */
+public interface TunnelDirectory {
+    /** Every live session. */
+    List<SessionView> sessions();
+
+    /** The live sessions of one runtime; empty when it has none. */
+    List<SessionView> sessionsOf(String runtimeId);
+
+    /** How the runtime's tunnel is; {@link TunnelState#DISCONNECTED} for a runtime never heard of. */
+    TunnelState stateOf(String runtimeId);
+
+    /** Closes one session at once. False when there is none of this id. */
+    boolean close(String sessionId);
+
+    /**
+     * Closes every session of a runtime at once, and forgets that it was connected: no request waits for it any more.
+     *
+     * @param reason a sentence for the client's operator
+     */
+    void closeAll(String runtimeId, String reason);
+}

@@ -1,0 +1,69 @@
+package dev.culvert.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.culvert.edge.config.ByteSize;
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.config.HostPort;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ServerConfigTest {
+    private static final HostPort ANY = HostPort.parse("127.0.0.1:0");
+    private static final ServerConfig.Tls TLS = new ServerConfig.Tls(Path.of("edge.crt"),
+            Path.of("edge.key"));
+
+    @Test
+    void domainIsKeptInLowerCase() {
+        assertThat(edge("Tunnels.Example.COM", List.of()).domain()).isEqualTo("tunnels.example.com");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", ".", "example.com.", "-a.example", "a_b.example", "a..b", "a:8443"})
+    void domainThatIsNoDnsNameIsRefused(String domain) {
+        assertThatThrownBy(() -> edge(domain, List.of())).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("domain");
+    }
+
+    @Test
+    void domainThatLeavesNoRoomForARuntimeIsRefused() {
+        String label = "a".repeat(62) + ".";
+
+        assertThat(edge(label.repeat(3).substring(0, 188) + "b", List.of()).domain()).hasSize(189);
+        assertThatThrownBy(() -> edge(label.repeat(3) + "bc", List.of())).isInstanceOf(ConfigException.class);
+    }
+
+    @Test
+    void trustedProxiesAreAddressesOrBlocks() {
+        assertThat(edge("a.example", List.of("10.0.0.0/8", "::1", "fd00::/8", "192.0.2.1")).trustedProxies())
+                .hasSize(4);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "10.0.0.0/33", "10.0.0.0/", "::1/129", "10.0.0.0/-1", "10.0.0/8"})
+    void trustedProxyThatIsNoBlockIsRefused(String block) {
+        assertThatThrownBy(() -> edge("a.example", List.of(block))).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("trustedProxies");
+    }
+
+    @Test
+    void limitsOutsideTheirRangeAreRefusedByName() {
+        EdgeLimits sane = EdgeLimits.defaults();
+
+        assertThatThrownBy(() -> new EdgeLimits(sane.maxHeadBytes(), sane.maxHeadFields(), new ByteSize(63),
+                sane.maxStreams(), sane.headTimeout(), sane.requestBodyIdleTimeout(),
+                sane.responseHeadTimeout(), sane.idleTimeout())).hasMessageStartingWith("maxUriBytes");
+        assertThatThrownBy(() -> new EdgeLimits(sane.maxHeadBytes(), sane.maxHeadFields(), sane.maxUriBytes(),
+                sane.maxStreams(), Duration.ZERO, sane.requestBodyIdleTimeout(), sane.responseHeadTimeout(),
+                sane.idleTimeout())).hasMessageStartingWith("headTimeout");
+    }
+
+    private static ServerConfig.Edge edge(String domain, List<String> proxies) {
+        return new ServerConfig.Edge(ANY, domain, TLS, EdgeLimits.defaults(), proxies, false);
+    }
+}
