@@ -7,7 +7,7 @@ import java.lang.annotation.Target;
 
 /**
  * Describes one component of a configuration record. A component without a default that is not {@code @Nullable} is
- * required; a nested record without a {@code Setting} is bound with the defaults of its own components.
+ * required, but for lists and maps, which are empty when absent; a nested record without a {@code Setting} is bound with the defaults of its own components.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)

@@ -1,6 +1,7 @@
 /**
- * Configuration as records: {@link dev.culvert.edge.config.Setting} describes a component, {@code ConfigBinder} makes
- * a record from dotted keys. Files, environment and flags are read by the launcher.
+ * Configuration as records: {@link dev.culvert.edge.config.Setting} describes a component,
+ * {@link dev.culvert.edge.config.ConfigBinder} makes records from what files, environment and flags say, with the
+ * origin of each value. Files are read by the launcher. Read {@code ConfigBinder} first.
  */
 @NullMarked
 package dev.culvert.edge.config;
