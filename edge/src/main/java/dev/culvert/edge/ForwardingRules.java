@@ -1,0 +1,230 @@
+package dev.culvert.edge;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a gateway changes in a head that it passes on: hop-by-hop fields go (RFC 9110 §7.6.1), where the request came from
+ * is added ({@code X-Forwarded-*}, {@code Forwarded} of RFC 7239, {@code Via}), ids are kept or created. What a caller
+ * says about its own origin counts only if it is a trusted proxy. Stateless; safe for use by any thread.
+ */
+public final class ForwardingRules {
+    private static final AsciiString FORWARDED_FOR = AsciiString.cached("x-forwarded-for");
+    private static final AsciiString FORWARDED_PROTO = AsciiString.cached("x-forwarded-proto");
+    private static final AsciiString FORWARDED_HOST = AsciiString.cached("x-forwarded-host");
+    private static final AsciiString FORWARDED_PORT = AsciiString.cached("x-forwarded-port");
+    private static final AsciiString FORWARDED = AsciiString.cached("forwarded");
+    private static final AsciiString VIA = AsciiString.cached("via");
+    private static final AsciiString REQUEST_ID = AsciiString.cached("x-request-id");
+    private static final AsciiString TRACEPARENT = AsciiString.cached("traceparent");
+    private static final AsciiString TRACESTATE = AsciiString.cached("tracestate");
+
+    private final String pseudonym;
+    private final List<Cidr> trustedProxies;
+
+    /**
+     * Makes the rules of one gateway.
+     *
+     * @param pseudonym the gateway's name in {@code Via}, a token (RFC 9110 §5.6.2) that no other gateway has
+     * @param trustedProxies peers whose {@code X-Forwarded-*} and {@code Forwarded} are believed; usually none
+     */
+    public ForwardingRules(String pseudonym, List<Cidr> trustedProxies) {
+        if (!pseudonym.matches("[A-Za-z0-9._-]{1,64}")) {
+            throw new IllegalArgumentException(
+                    "pseudonym: " + pseudonym + " (expected: 1..64 letters, digits, dots, hyphens)");
+        }
+        this.pseudonym = pseudonym;
+        this.trustedProxies = List.copyOf(trustedProxies);
+    }
+
+    /** A pseudonym that no other gateway has: {@code culvert-} and twelve random digits. */
+    public static String newPseudonym() {
+        return "culvert-" + RequestId.create().subSequence(0, 12);
+    }
+
+    /**
+     * Makes once per connection what all its requests share.
+     *
+     * @param remote the peer of the connection
+     * @param scheme {@code http} or {@code https}
+     * @param localPort the port it came to, 1..65535
+     * @param httpVersion as {@code Via} writes it: {@code 1.1} or {@code 2.0}
+     */
+    public Peer peer(InetSocketAddress remote, String scheme, int localPort, String httpVersion) {
+        InetAddress address = remote.getAddress();
+        boolean trusted = address != null
+                && trustedProxies.stream().anyMatch(block -> block.contains(address));
+        return new Peer(literal(address), address instanceof Inet6Address, scheme,
+                Integer.toString(localPort),
+                new AsciiString(httpVersion + " " + pseudonym), trusted);
+    }
+
+    /**
+     * Makes a request's head ready to be passed on. Changes {@code fields} in place.
+     *
+     * @param fields lower-case names, pseudo-fields first
+     * @param peer the connection that the request came on
+     * @param host the host that the caller asked for, with its port if it named one
+     * @param upgrade whether the {@code upgrade} field stays, because the request is forwarded as an upgrade
+     * @return {@code loop-detected} if the request has been here before, else null; then nothing else was changed
+     */
+    public @Nullable Problem request(Http2Headers fields, Peer peer, CharSequence host, boolean upgrade) {
+        if (cameThroughHere(fields)) {
+            return Problem.of(Problem.Cause.LOOP_DETECTED, Problem.Hop.EDGE,
+                    "the request has passed this gateway before");
+        }
+        HopByHop.remove(fields, upgrade);
+        origin(fields, peer, host);
+        fields.add(VIA, peer.via);
+        requestId(fields);
+        traceparent(fields);
+        return null;
+    }
+
+    /**
+     * Removes from a response's head what must not cross. Changes {@code fields} in place.
+     *
+     * @param upgrade whether this is the 101 to a forwarded upgrade: {@code upgrade} stays
+     */
+    public static void response(Http2Headers fields, boolean upgrade) {
+        HopByHop.remove(fields, upgrade);
+    }
+
+    /** The request's id: the caller's if it is 1..128 characters of visible ASCII, else a new one, put into {@code fields}. */
+    public static CharSequence requestId(Http2Headers fields) {
+        CharSequence id = single(fields, REQUEST_ID);
+        if (id != null && RequestId.valid(id)) {
+            return id;
+        }
+        AsciiString created = RequestId.create();
+        fields.set(REQUEST_ID, created);
+        return created;
+    }
+
+    private static void traceparent(Http2Headers fields) {
+        CharSequence value = single(fields, TRACEPARENT);
+        if (value == null || !RequestId.validTraceparent(value)) {
+            fields.set(TRACEPARENT, RequestId.createTraceparent());
+            fields.remove(TRACESTATE); // W3C Trace Context §3.3: worthless without its parent
+        }
+    }
+
+    /** Appends to what a trusted proxy said, replaces what anyone else said. */
+    private static void origin(Http2Headers fields, Peer peer, CharSequence host) {
+        String element = element(peer, host);
+        if (!peer.trusted) {
+            fields.set(FORWARDED_FOR, peer.address);
+            fields.set(FORWARDED_PROTO, peer.scheme);
+            fields.set(FORWARDED_HOST, host);
+            fields.set(FORWARDED_PORT, peer.port);
+            fields.set(FORWARDED, element);
+            return;
+        }
+        append(fields, FORWARDED_FOR, peer.address);
+        append(fields, FORWARDED, element);
+        setIfAbsent(fields, FORWARDED_PROTO, peer.scheme);
+        setIfAbsent(fields, FORWARDED_HOST, host);
+        setIfAbsent(fields, FORWARDED_PORT, peer.port);
+    }
+
+    /** RFC 7239 §4: IPv6 addresses, and hosts with a port, are no tokens and stand in quotes. */
+    private static String element(Peer peer, CharSequence host) {
+        var text = new StringBuilder(96).append("for=");
+        if (peer.ipv6) {
+            text.append("\"[").append(peer.address).append("]\"");
+        } else {
+            text.append(peer.address);
+        }
+        if (quotable(host)) {
+            text.append(";host=\"").append(host).append('"');
+        }
+        return text.append(";proto=").append(peer.scheme).toString();
+    }
+
+    private static boolean quotable(CharSequence host) {
+        for (int i = 0; i < host.length(); i++) {
+            char c = host.charAt(i);
+            if (c <= ' ' || c > '~' || c == '"' || c == '\\') {
+                return false;
+            }
+        }
+        return !host.isEmpty();
+    }
+
+    private static void append(Http2Headers fields, AsciiString name, String element) {
+        List<CharSequence> earlier = fields.getAll(name);
+        fields.set(name, earlier.isEmpty() ? element : String.join(", ", earlier) + ", " + element);
+    }
+
+    private static void setIfAbsent(Http2Headers fields, AsciiString name, CharSequence value) {
+        if (!fields.contains(name)) {
+            fields.set(name, value);
+        }
+    }
+
+    private boolean cameThroughHere(Http2Headers fields) {
+        if (!fields.contains(VIA)) {
+            return false;
+        }
+        for (CharSequence value : fields.getAll(VIA)) {
+            for (String hop : value.toString().split(",", -1)) {
+                String[] words = hop.trim().split("[ \t]+", 3);
+                if (words.length > 1 && words[1].equals(pseudonym)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The field's value, or null when it is absent or there are several. */
+    private static @Nullable CharSequence single(Http2Headers fields, AsciiString name) {
+        CharSequence first = fields.get(name);
+        return first == null || fields.getAll(name).size() > 1 ? null : first;
+    }
+
+    /** RFC 7239 §6: {@code unknown} where there is no address. */
+    private static String literal(@Nullable InetAddress address) {
+        if (address == null) {
+            return "unknown";
+        }
+        String text = address.getHostAddress();
+        int scope = text.indexOf('%');
+        return scope < 0 ? text : text.substring(0, scope);
+    }
+
+    /** What all requests of one connection share; made by {@link ForwardingRules#peer}. */
+    public static final class Peer {
+        private final String address;
+        private final boolean ipv6;
+        private final String scheme;
+        private final String port;
+        private final AsciiString via;
+        private final boolean trusted;
+
+        private Peer(String address, boolean ipv6, String scheme, String port, AsciiString via,
+                boolean trusted) {
+            this.address = address;
+            this.ipv6 = ipv6;
+            this.scheme = scheme;
+            this.port = port;
+            this.via = via;
+            this.trusted = trusted;
+        }
+
+        /** The peer's address as a literal. */
+        public String address() {
+            return address;
+        }
+
+        /** Whether what it says about earlier hops is believed. */
+        public boolean trusted() {
+            return trusted;
+        }
+    }
+}
