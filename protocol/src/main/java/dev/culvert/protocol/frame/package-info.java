@@ -1,0 +1,8 @@
+/**
+ * The wire of docs/protocol.md: bytes to values and back. Read {@link dev.culvert.protocol.frame.Frame} first, then
+ * {@link dev.culvert.protocol.frame.FrameCodec}. No IO, no state.
+ */
+@NullMarked
+package dev.culvert.protocol.frame;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.culvert.protocol;
-
-import org.jspecify.annotations.NullMarked;

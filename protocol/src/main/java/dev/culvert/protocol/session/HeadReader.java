@@ -1,0 +1,131 @@
+package dev.culvert.protocol.session;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Frame;
+import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.frame.HeadOptions;
+import dev.culvert.protocol.frame.ProtocolException;
+import dev.culvert.protocol.frame.StreamKind;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Puts the frames of a head together and decodes every head, in order (docs/protocol.md §5). */
+final class HeadReader {
+    private final Heads heads;
+    private final int maxBytes;
+    private Frame.@Nullable Head first;
+    private ByteBuf block = Unpooled.EMPTY_BUFFER;
+
+    /** A head whose frames are all there. */
+    record Whole(int streamId, int flags, @Nullable StreamKind kind, HeadOptions options,
+            Http2Headers fields) {
+        boolean has(int flag) {
+            return (flags & flag) != 0;
+        }
+    }
+
+    HeadReader(Heads heads, int maxBytes) {
+        this.heads = heads;
+        this.maxBytes = maxBytes;
+    }
+
+    /** Whether a head is unfinished and the frame is not its next part. */
+    boolean isInterruptedBy(Frame frame) {
+        boolean continues = frame instanceof Frame.Head head && head.has(FrameCodec.HEAD_MORE)
+                && first != null && head.streamId() == first.streamId();
+        boolean starts = !(frame instanceof Frame.Head head && head.has(FrameCodec.HEAD_MORE));
+        return first == null ? !starts : !continues;
+    }
+
+    /** Takes the frame's block. Returns the head when this was its last frame. */
+    @Nullable
+    Whole read(Frame.Head frame) {
+        Frame.Head start = first;
+        boolean last = frame.has(FrameCodec.HEAD_LAST);
+        if (start == null && last) {
+            try {
+                return decoded(frame, frame.block());
+            } finally {
+                frame.block().release();
+            }
+        }
+        if (start == null) {
+            first = frame;
+            block = Unpooled.buffer(2 * FrameCodec.MAX_PAYLOAD);
+        }
+        try {
+            if (block.readableBytes() + frame.block().readableBytes() > maxBytes) {
+                throw ProtocolException.session(ErrorCode.HEAD_TOO_LARGE,
+                        "a head over " + maxBytes + " bytes");
+            }
+            block.writeBytes(frame.block());
+        } finally {
+            frame.block().release();
+        }
+        if (!last || start == null) {
+            return null;
+        }
+        try {
+            return decoded(start, block);
+        } finally {
+            release();
+        }
+    }
+
+    void release() {
+        block.release();
+        block = Unpooled.EMPTY_BUFFER;
+        first = null;
+    }
+
+    private Whole decoded(Frame.Head frame, ByteBuf whole) {
+        if (whole.readableBytes() > maxBytes) {
+            throw ProtocolException.session(ErrorCode.HEAD_TOO_LARGE, "a head over " + maxBytes + " bytes");
+        }
+        return new Whole(frame.streamId(), frame.flags(), frame.kind(), frame.options(),
+                heads.decode(frame.streamId(), whole));
+    }
+
+    /** A request head has a method and a known kind, and is no trailer. */
+    static void checkRequest(Whole head) {
+        if (head.kind() == null || head.kind() == StreamKind.TCP || !head.options().supported()) {
+            throw ProtocolException.stream(head.streamId(), ErrorCode.UNSUPPORTED,
+                    "an unknown kind or option");
+        }
+        if (head.has(FrameCodec.HEAD_TRAILERS) || head.fields().method() == null
+                || head.fields().status() != null) {
+            throw ProtocolException.stream(head.streamId(), ErrorCode.PROTOCOL, "not a request head");
+        }
+    }
+
+    /** Whether a response head is informational (100..199 but 101); its status must be valid, and it may not end. */
+    static boolean isInformational(Whole head) {
+        CharSequence status = head.fields().status();
+        boolean valid = status != null && status.length() == 3 && status.charAt(0) >= '1'
+                && status.charAt(0) <= '9'
+                && isDigit(status.charAt(1)) && isDigit(status.charAt(2));
+        boolean informational = valid && status.charAt(0) == '1' && !"101".contentEquals(status);
+        if (!valid || informational && head.has(FrameCodec.END) || !head.options().supported()) {
+            throw ProtocolException.stream(head.streamId(), ErrorCode.PROTOCOL, "not a response head");
+        }
+        return informational;
+    }
+
+    /** Trailers come last, after a final head, and hold no pseudo-fields. */
+    static void checkTrailers(Whole head, boolean afterFinalHead) {
+        boolean pseudo = false;
+        for (Map.Entry<CharSequence, CharSequence> field : head.fields()) {
+            pseudo |= field.getKey().length() > 0 && field.getKey().charAt(0) == ':';
+        }
+        if (pseudo || !afterFinalHead || !head.has(FrameCodec.END)) {
+            throw ProtocolException.stream(head.streamId(), ErrorCode.PROTOCOL, "trailers out of place");
+        }
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+}

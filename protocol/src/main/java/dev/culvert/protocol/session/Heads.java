@@ -1,0 +1,92 @@
+package dev.culvert.protocol.session;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Hello.Limits;
+import dev.culvert.protocol.frame.ProtocolException;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder.SensitivityDetector;
+import io.netty.util.AsciiString;
+import java.util.Map;
+import java.util.Set;
+
+/** HPACK in both directions, with its state (docs/protocol.md §5). */
+final class Heads {
+    private static final Set<AsciiString> NEVER_INDEXED = Set.of(AsciiString.cached("authorization"),
+            AsciiString.cached("proxy-authorization"), AsciiString.cached("cookie"),
+            AsciiString.cached("set-cookie"));
+    private static final SensitivityDetector SENSITIVITY = (name, value) -> NEVER_INDEXED
+            .contains(AsciiString.of(name));
+    /** RFC 7541 §4.1: what a field counts beyond its name and value. */
+    private static final int FIELD_OVERHEAD = 32;
+
+    private final DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder(SENSITIVITY);
+    private final DefaultHttp2HeadersDecoder decoder;
+    private final Limits accepts;
+
+    Heads(Limits accepts) {
+        this.accepts = accepts;
+        this.decoder = new DefaultHttp2HeadersDecoder(true, true, accepts.headBytes());
+        try {
+            decoder.configuration().maxHeaderTableSize(accepts.hpackTableBytes());
+        } catch (Http2Exception e) {
+            throw new IllegalArgumentException(
+                    "hpackTableBytes: " + accepts.hpackTableBytes() + " (expected: 0..65536)", e);
+        }
+    }
+
+    /** Takes over what the peer's decoder allows, before the first head. */
+    void peerAccepts(Limits peer) {
+        try {
+            encoder.configuration().maxHeaderListSize(peer.headBytes());
+            encoder.configuration()
+                    .maxHeaderTableSize(Math.min(peer.hpackTableBytes(), accepts.hpackTableBytes()));
+        } catch (Http2Exception e) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "HPACK table out of range");
+        }
+    }
+
+    /** Whether a peer with these limits takes the head; asked before encoding, since an encoded head must be sent. */
+    static boolean fit(Http2Headers head, Limits peer) {
+        long bytes = 0;
+        for (Map.Entry<CharSequence, CharSequence> field : head) {
+            bytes += field.getKey().length() + field.getValue().length() + FIELD_OVERHEAD;
+        }
+        return bytes <= peer.headBytes() && head.size() <= peer.headFields();
+    }
+
+    /** Appends the block of a head. */
+    void encode(int streamId, Http2Headers head, ByteBuf out) {
+        try {
+            encoder.encodeHeaders(streamId, head, out);
+        } catch (Http2Exception e) {
+            throw ProtocolException.session(ErrorCode.INTERNAL, "a head could not be encoded");
+        }
+    }
+
+    /** Decodes a block. Borrows {@code block}. A stream error leaves the HPACK state in order. */
+    Http2Headers decode(int streamId, ByteBuf block) {
+        Http2Headers head;
+        try {
+            head = decoder.decodeHeaders(streamId, block);
+        } catch (Http2Exception e) {
+            if (Http2Exception.isStreamError(e)) {
+                boolean tooLarge = e instanceof Http2Exception.HeaderListSizeException;
+                throw ProtocolException.stream(streamId,
+                        tooLarge ? ErrorCode.HEAD_TOO_LARGE : ErrorCode.PROTOCOL,
+                        tooLarge ? "the head is too large" : "the head is not valid");
+            }
+            throw ProtocolException.session(ErrorCode.COMPRESSION, "a head can't be decompressed");
+        } catch (RuntimeException e) {
+            throw ProtocolException.session(ErrorCode.COMPRESSION, "a head can't be decompressed");
+        }
+        if (head.size() > accepts.headFields()) {
+            throw ProtocolException.stream(streamId, ErrorCode.HEAD_TOO_LARGE,
+                    "the head has too many fields");
+        }
+        return head;
+    }
+}

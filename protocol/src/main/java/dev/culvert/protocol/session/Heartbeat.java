@@ -1,0 +1,58 @@
+package dev.culvert.protocol.session;
+
+/**
+ * When to ping, and when the link is dead (docs/protocol.md §9).
+ *
+ * <pre>
+ *  QUIET ──interval──► WAITING ──anything received──► QUIET
+ *                         └──time-out──► dead
+ * </pre>
+ */
+final class Heartbeat {
+    private final long intervalNanos;
+    private final long timeoutNanos;
+    private long nextPingNanos;
+    private long pingedNanos;
+    private boolean waiting;
+    private long rttNanos = -1;
+
+    Heartbeat(SessionLimits limits, long nowNanos) {
+        intervalNanos = limits.heartbeatInterval().toNanos();
+        timeoutNanos = limits.heartbeatTimeout().toNanos();
+        nextPingNanos = nowNanos + intervalNanos;
+    }
+
+    void received() {
+        waiting = false;
+    }
+
+    /** Whether a ping is due now; the caller sends it with {@code nowNanos} as its opaque value. */
+    boolean ping(long nowNanos) {
+        if (nowNanos - nextPingNanos < 0) {
+            return false;
+        }
+        nextPingNanos = nowNanos + intervalNanos;
+        pingedNanos = nowNanos;
+        waiting = true;
+        return true;
+    }
+
+    boolean isDead(long nowNanos) {
+        return waiting && nowNanos - pingedNanos - timeoutNanos >= 0;
+    }
+
+    void answered(long opaque, long nowNanos) {
+        if (opaque == pingedNanos) {
+            rttNanos = nowNanos - pingedNanos;
+        }
+    }
+
+    /** The last round-trip time, or -1 before the first. */
+    long rttNanos() {
+        return rttNanos;
+    }
+
+    long nextDeadlineNanos() {
+        return waiting ? Math.min(pingedNanos + timeoutNanos, nextPingNanos) : nextPingNanos;
+    }
+}

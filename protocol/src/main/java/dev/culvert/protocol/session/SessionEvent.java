@@ -1,0 +1,55 @@
+package dev.culvert.protocol.session;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.HeadOptions;
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.frame.StreamKind;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import org.jspecify.annotations.Nullable;
+
+/** What the application should know. {@link Data} holds a buffer that whoever polls it owns. */
+public sealed interface SessionEvent {
+
+    /** Server: the client's hello; answer with {@link Session#ready} or {@link Session#close}. */
+    record PeerHello(Hello hello) implements SessionEvent {}
+
+    /** The session is live. On the server the values are those given to {@link Session#ready}. */
+    record Live(long sessionHigh, long sessionLow, long generation, String runtime, String host)
+            implements
+                SessionEvent {}
+
+    /** Client: the server opened a stream. */
+    record Opened(int streamId, StreamKind kind, Http2Headers head, HeadOptions options, boolean ended)
+            implements
+                SessionEvent {}
+
+    /** Server: an informational or final response head. */
+    record ResponseHead(int streamId, Http2Headers head, HeadOptions options, boolean informational,
+            boolean ended)
+            implements
+                SessionEvent {}
+
+    /** Body bytes; report them with {@link Session#consumed} once they are passed on. */
+    record Data(int streamId, ByteBuf body, boolean last) implements SessionEvent {}
+
+    /** The peer's half ended with trailers. */
+    record Trailers(int streamId, Http2Headers trailers) implements SessionEvent {}
+
+    /** {@code bytes} of queued DATA were put on the wire. */
+    record Sent(int streamId, int bytes) implements SessionEvent {}
+
+    /** Both halves ended and everything was consumed: the stream is gone. */
+    record StreamClosed(int streamId) implements SessionEvent {}
+
+    /** The stream is gone: reset by the peer, for its error, or with its session. */
+    record StreamReset(int streamId, ErrorCode code, int cause, int hop,
+            String detail) implements SessionEvent {}
+
+    /** The peer goes away; see docs/protocol.md §8. */
+    record GoingAway(ErrorCode code, int lastAccepted, int delayMillis,
+            String detail) implements SessionEvent {}
+
+    /** The session is over: send what {@link Session#pollFrame} still gives, then close the WebSocket. */
+    record Closed(ErrorCode code, @Nullable String detail, boolean byPeer) implements SessionEvent {}
+}

@@ -1,0 +1,40 @@
+package dev.culvert.protocol.session;
+
+import dev.culvert.protocol.frame.Hello.Limits;
+import java.time.Duration;
+
+/**
+ * The bounds and times of a session (docs/protocol.md §9, §12).
+ *
+ * @param accepts what the peer is told and held to
+ * @param queuedBytesPerStream DATA that may wait for window or socket, per stream; a relay stops far below it
+ * @param informationalHeads heads that may wait in front of a stream's final one
+ * @param openingTimeout from the WebSocket to READY
+ * @param heartbeatInterval between pings; at most half the idle time-out of common proxies (60 s)
+ * @param heartbeatTimeout from a ping with nothing received since to the end of the session
+ */
+public record SessionLimits(Limits accepts, int queuedBytesPerStream, int informationalHeads,
+        Duration openingTimeout,
+        Duration heartbeatInterval, Duration heartbeatTimeout) {
+
+    /** The edge's head limit of 64 KiB and 100 fields, plus what forwarding adds: 8 KiB and 32 fields. */
+    private static final Limits ACCEPTS = new Limits(1000, 72 << 10, 132, 4096, 256 << 10, 16 << 20);
+
+    /** The values of docs/protocol.md §12. */
+    public static SessionLimits defaults() {
+        return new SessionLimits(ACCEPTS, 1 << 20, 8, Duration.ofSeconds(10), Duration.ofSeconds(9),
+                Duration.ofSeconds(5));
+    }
+
+    /** The same with other limits for the peer. */
+    public SessionLimits accepting(Limits limits) {
+        return new SessionLimits(limits, queuedBytesPerStream, informationalHeads, openingTimeout,
+                heartbeatInterval,
+                heartbeatTimeout);
+    }
+
+    /** Resets of streams that may wait for the socket. */
+    int pendingResets() {
+        return 2 * accepts.streams() + 16;
+    }
+}
