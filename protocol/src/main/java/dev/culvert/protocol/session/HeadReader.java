@@ -108,7 +108,7 @@ final class HeadReader {
                 && status.charAt(0) <= '9'
                 && isDigit(status.charAt(1)) && isDigit(status.charAt(2));
         boolean informational = valid && status.charAt(0) == '1' && !"101".contentEquals(status);
-        if (!valid || informational && head.has(FrameCodec.END) || !head.options().supported()) {
+        if (!valid || (informational && head.has(FrameCodec.END)) || !head.options().supported()) {
             throw ProtocolException.stream(head.streamId(), ErrorCode.PROTOCOL, "not a response head");
         }
         return informational;
