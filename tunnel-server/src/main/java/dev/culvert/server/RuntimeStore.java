@@ -1,0 +1,60 @@
+package dev.culvert.server;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The runtimes and their enrolment tokens. Durable: a change has reached the disk before its {@code Mono} emits.
+ *
+ * <p>Look-ups answer from memory, never block, take no lock, and may be called on any thread. Changes happen one after
+ * another on the store's own thread, once their {@code Mono} is subscribed, and are seen by every look-up before the
+ * {@code Mono} emits. Cancelling drops a change that has not begun, and never leaves half of one. Errors: {@link
+ * StoreException}.
+ */
+public interface RuntimeStore {
+    /**
+     * The runtime that answers to an authority as a caller sent it: with or without port, in any case, with or without
+     * a trailing dot. Null when there is none.
+     */
+    @Nullable
+    RegisteredRuntime byHost(String authority);
+
+    /** The runtime of an id, or null. */
+    @Nullable
+    RegisteredRuntime byId(String runtimeId);
+
+    /** The runtime of a name, or null. */
+    @Nullable
+    RegisteredRuntime byName(RuntimeName name);
+
+    /** All runtimes, in the order of their names. */
+    List<RegisteredRuntime> runtimes();
+
+    /** The token of an id, expired or not, or null. Long expired ones are forgotten. */
+    @Nullable
+    StoredToken token(String tokenId);
+
+    /**
+     * Keeps a new runtime with its first token, both or neither. Errors: {@link StoreException.Conflict} when its name
+     * or one of its hosts is taken, {@link StoreException.Full}. Emits the runtime.
+     */
+    Mono<RegisteredRuntime> create(RegisteredRuntime runtime, StoredToken first);
+
+    /** Forgets a runtime and its tokens. Errors: {@link StoreException.Absent}. Emits what was forgotten. */
+    Mono<RegisteredRuntime> delete(RuntimeName name);
+
+    /** Keeps another token of a runtime. Errors: {@link StoreException.Absent}, {@link StoreException.Full}. */
+    Mono<StoredToken> add(StoredToken token);
+
+    /**
+     * Binds a token to the key it is used with. Errors: {@link StoreException.Absent}; {@link StoreException.Conflict}
+     * when another key used it before. Emits the bound token.
+     *
+     * @param keyHash SHA-256 of the public key
+     */
+    Mono<StoredToken> use(String tokenId, Sha256 keyHash);
+
+    /** Ends the changes under way and closes the database. Later changes fail. Completes empty. */
+    Mono<Void> close();
+}

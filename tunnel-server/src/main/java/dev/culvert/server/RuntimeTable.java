@@ -1,0 +1,123 @@
+package dev.culvert.server;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All runtimes and tokens, in memory. Read by any thread without locks; changed by the store's thread alone, which is
+ * why a check and the change after it need no lock either.
+ */
+final class RuntimeTable {
+    private static final Logger log = LoggerFactory.getLogger(RuntimeTable.class);
+
+    private final StoreLimits limits;
+    private final Map<String, RegisteredRuntime> byHost = new ConcurrentHashMap<>();
+    private final Map<String, RegisteredRuntime> byId = new ConcurrentHashMap<>();
+    private final ConcurrentSkipListMap<RuntimeName, RegisteredRuntime> byName = new ConcurrentSkipListMap<>();
+    private final Map<String, StoredToken> tokens = new ConcurrentHashMap<>();
+
+    RuntimeTable(StoreLimits limits) {
+        this.limits = limits;
+    }
+
+    @Nullable
+    RegisteredRuntime byHost(String host) {
+        return byHost.get(host);
+    }
+
+    @Nullable
+    RegisteredRuntime byId(String id) {
+        return byId.get(id);
+    }
+
+    @Nullable
+    RegisteredRuntime byName(RuntimeName name) {
+        return byName.get(name);
+    }
+
+    List<RegisteredRuntime> runtimes() {
+        return List.copyOf(byName.values());
+    }
+
+    @Nullable
+    StoredToken token(String id) {
+        return tokens.get(id);
+    }
+
+    /** Throws when {@code runtime} can't be added. */
+    void check(RegisteredRuntime runtime) {
+        if (byId.size() >= limits.maxRuntimes()) {
+            throw new StoreException.Full(
+                    "this server has its " + limits.maxRuntimes() + " runtimes; delete one first");
+        }
+        if (runtime.hosts().size() > limits.maxHosts()) {
+            throw new StoreException.Full("hosts: " + runtime.hosts().size() + " (expected: at most "
+                    + limits.maxHosts() + " custom hosts)");
+        }
+        if (byName.containsKey(runtime.name())) {
+            throw new StoreException.Conflict("the runtime " + runtime.name() + " exists already");
+        }
+        checkHost(runtime.host());
+        runtime.hosts().forEach(this::checkHost);
+    }
+
+    /** Throws when {@code token} can't be added. */
+    void check(StoredToken token) {
+        if (!byId.containsKey(token.runtimeId())) {
+            throw new StoreException.Absent("the token's runtime was deleted");
+        }
+        long held = tokens.values()
+                .stream()
+                .filter(other -> other.runtimeId().equals(token.runtimeId()))
+                .count();
+        if (held >= limits.maxTokens()) {
+            throw new StoreException.Full("the runtime has " + held
+                    + " enrolment tokens already (expected: at most " + limits.maxTokens()
+                    + "); use one of them, or wait until one expires");
+        }
+    }
+
+    /** Adds a runtime. A custom host that meanwhile belongs to another runtime stays with that one. */
+    void add(RegisteredRuntime runtime) {
+        byId.put(runtime.id(), runtime);
+        byName.put(runtime.name(), runtime);
+        byHost.put(runtime.host(), runtime);
+        for (String host : runtime.hosts()) {
+            if (byHost.putIfAbsent(host, runtime) != null) {
+                log.atWarn()
+                        .addKeyValue("runtime", runtime.name())
+                        .addKeyValue("host", host)
+                        .log("custom host belongs to another runtime");
+            }
+        }
+    }
+
+    void remove(RegisteredRuntime runtime) {
+        byHost.remove(runtime.host(), runtime);
+        runtime.hosts().forEach(host -> byHost.remove(host, runtime));
+        byName.remove(runtime.name());
+        byId.remove(runtime.id());
+        tokens.values().removeIf(token -> token.runtimeId().equals(runtime.id()));
+    }
+
+    void put(StoredToken token) {
+        tokens.put(token.id(), token);
+    }
+
+    /** Forgets the tokens that expired before {@code epochMillis}. */
+    void purgeTokens(long epochMillis) {
+        tokens.values().removeIf(token -> token.expires().toEpochMilli() < epochMillis);
+    }
+
+    private void checkHost(String host) {
+        RegisteredRuntime taken = byHost.get(host);
+        if (taken != null) {
+            throw new StoreException.Conflict("the host " + host + " belongs to the runtime " + taken.name());
+        }
+    }
+}

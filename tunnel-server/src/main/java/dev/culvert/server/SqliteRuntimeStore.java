@@ -1,0 +1,206 @@
+package dev.culvert.server;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** The runtimes in one SQLite file, all of them also in memory: read at start, written through. */
+public final class SqliteRuntimeStore implements RuntimeStore {
+    /** The file in the data folder. */
+    static final String FILE = "culvert.db";
+    /** Expired tokens are kept so long, so that their late users are told the true reason. */
+    private static final Duration TOKEN_REMEMBERED = Duration.ofDays(1);
+
+    private final SqliteDatabase database;
+    private final RuntimeTable table;
+    private final Clock clock;
+
+    private SqliteRuntimeStore(SqliteDatabase database, RuntimeTable table, Clock clock) {
+        this.database = database;
+        this.table = table;
+        this.clock = clock;
+    }
+
+    /**
+     * Opens, or makes, the store of a data folder. Errors: {@link StoreException.Failed}, also when another process
+     * uses the folder.
+     *
+     * @param domain the edge's domain, which makes the runtimes' hosts
+     */
+    public static Mono<SqliteRuntimeStore> open(Path dataDir, String domain, StoreLimits limits,
+            Clock clock) {
+        return SqliteDatabase.open(dataDir.resolve(FILE), limits)
+                .flatMap(database -> database
+                        .transact(connection -> load(connection, domain, limits),
+                                table -> new SqliteRuntimeStore(database, table, clock))
+                        .onErrorResume(failed -> database.close().then(Mono.error(failed))));
+    }
+
+    @Override
+    public @Nullable RegisteredRuntime byHost(String authority) {
+        return table.byHost(HostName.of(authority));
+    }
+
+    @Override
+    public @Nullable RegisteredRuntime byId(String runtimeId) {
+        return table.byId(runtimeId);
+    }
+
+    @Override
+    public @Nullable RegisteredRuntime byName(RuntimeName name) {
+        return table.byName(name);
+    }
+
+    @Override
+    public List<RegisteredRuntime> runtimes() {
+        return table.runtimes();
+    }
+
+    @Override
+    public @Nullable StoredToken token(String tokenId) {
+        return table.token(tokenId);
+    }
+
+    @Override
+    public Mono<RegisteredRuntime> create(RegisteredRuntime runtime, StoredToken first) {
+        return database.transact(connection -> {
+            table.check(runtime);
+            insert(connection, runtime);
+            insert(connection, first);
+            return runtime;
+        }, made -> {
+            table.add(made);
+            table.put(first);
+            return made;
+        });
+    }
+
+    @Override
+    public Mono<RegisteredRuntime> delete(RuntimeName name) {
+        return database.transact(connection -> {
+            RegisteredRuntime runtime = table.byName(name);
+            if (runtime == null) {
+                throw new StoreException.Absent("there is no runtime " + name);
+            }
+            update(connection, "DELETE FROM runtimes WHERE id = ?", runtime.id());
+            return runtime;
+        }, gone -> {
+            table.remove(gone);
+            return gone;
+        });
+    }
+
+    @Override
+    public Mono<StoredToken> add(StoredToken token) {
+        long forgotten = clock.instant().minus(TOKEN_REMEMBERED).toEpochMilli();
+        return database.transact(connection -> {
+            table.purgeTokens(forgotten);
+            update(connection, "DELETE FROM tokens WHERE expires < ?", forgotten);
+            table.check(token);
+            insert(connection, token);
+            return token;
+        }, added -> {
+            table.put(added);
+            return added;
+        });
+    }
+
+    @Override
+    public Mono<StoredToken> use(String tokenId, Sha256 keyHash) {
+        return database.transact(connection -> {
+            StoredToken token = table.token(tokenId);
+            if (token == null) {
+                throw new StoreException.Absent("there is no such enrolment token any more");
+            }
+            if (!token.usableBy(keyHash)) {
+                throw new StoreException.Conflict("the enrolment token was used with another key before");
+            }
+            update(connection, "UPDATE tokens SET used_by = ? WHERE id = ?", keyHash.bytes(), tokenId);
+            return token.usedBy(keyHash);
+        }, used -> {
+            table.put(used);
+            return used;
+        });
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return database.close();
+    }
+
+    private static void insert(Connection connection, RegisteredRuntime runtime) throws SQLException {
+        RuntimeName name = runtime.name();
+        update(connection, "INSERT INTO runtimes (id, account, name, label, created) VALUES (?, ?, ?, ?, ?)",
+                runtime.id(), name.account(), name.name(), name.label(), runtime.created().toEpochMilli());
+        for (int i = 0; i < runtime.hosts().size(); i++) {
+            update(connection, "INSERT INTO custom_hosts (host, runtime_id, position) VALUES (?, ?, ?)",
+                    runtime.hosts().get(i), runtime.id(), i);
+        }
+    }
+
+    private static void insert(Connection connection, StoredToken token) throws SQLException {
+        update(connection, "INSERT INTO tokens (id, hash, runtime_id, expires) VALUES (?, ?, ?, ?)",
+                token.id(), token.hash().bytes(), token.runtimeId(), token.expires().toEpochMilli());
+    }
+
+    private static void update(Connection connection, String sql, Object... values) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < values.length; i++) {
+                statement.setObject(i + 1, values[i]);
+            }
+            statement.executeUpdate();
+        }
+    }
+
+    private static RuntimeTable load(Connection connection, String domain, StoreLimits limits)
+            throws SQLException {
+        var table = new RuntimeTable(limits);
+        Map<String, List<String>> hosts = customHosts(connection);
+        try (var statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery(
+                                "SELECT id, account, name, created FROM runtimes ORDER BY created, id")) {
+            while (row.next()) {
+                var name = new RuntimeName(row.getString("account"), row.getString("name"));
+                String id = row.getString("id");
+                table.add(new RegisteredRuntime(id, name, name.label() + '.' + domain,
+                        hosts.getOrDefault(id, List.of()), Instant.ofEpochMilli(row.getLong("created"))));
+            }
+        }
+        try (var statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery("SELECT id, hash, runtime_id, expires, used_by FROM tokens")) {
+            while (row.next()) {
+                byte[] usedBy = row.getBytes("used_by");
+                table.put(new StoredToken(row.getString("id"), Sha256.from(row.getBytes("hash")),
+                        row.getString("runtime_id"), Instant.ofEpochMilli(row.getLong("expires")),
+                        usedBy == null ? null : Sha256.from(usedBy)));
+            }
+        }
+        return table;
+    }
+
+    private static Map<String, List<String>> customHosts(Connection connection) throws SQLException {
+        Map<String, List<String>> hosts = new HashMap<>();
+        try (var statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery("SELECT host, runtime_id FROM custom_hosts ORDER BY position")) {
+            while (row.next()) {
+                hosts.computeIfAbsent(row.getString("runtime_id"), id -> new ArrayList<>())
+                        .add(row.getString("host"));
+            }
+        }
+        return hosts;
+    }
+}

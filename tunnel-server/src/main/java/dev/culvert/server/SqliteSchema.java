@@ -1,0 +1,52 @@
+package dev.culvert.server;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+/** The database's tables, by version. A version that was released is never edited: the next one changes its tables. */
+final class SqliteSchema {
+    private static final List<List<String>> VERSIONS = List.of(List.of("""
+            CREATE TABLE runtimes (
+              id TEXT PRIMARY KEY, account TEXT NOT NULL, name TEXT NOT NULL,
+              label TEXT NOT NULL UNIQUE, created INTEGER NOT NULL, UNIQUE (account, name)) STRICT""", """
+            CREATE TABLE custom_hosts (
+              host TEXT PRIMARY KEY, runtime_id TEXT NOT NULL REFERENCES runtimes (id) ON DELETE CASCADE,
+              position INTEGER NOT NULL) STRICT""", """
+            CREATE TABLE tokens (
+              id TEXT PRIMARY KEY, hash BLOB NOT NULL,
+              runtime_id TEXT NOT NULL REFERENCES runtimes (id) ON DELETE CASCADE,
+              expires INTEGER NOT NULL, used_by BLOB) STRICT""",
+            "CREATE INDEX custom_hosts_of_runtime ON custom_hosts (runtime_id)",
+            "CREATE INDEX tokens_of_runtime ON tokens (runtime_id)"));
+
+    private SqliteSchema() {}
+
+    /** Brings the database to the newest version, in the caller's transaction. */
+    static void migrate(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
+            int version = version(statement);
+            if (version > VERSIONS.size()) {
+                throw new SQLException("the database has schema version " + version
+                        + " (expected: at most " + VERSIONS.size()
+                        + "); a newer culvert wrote it: run that one");
+            }
+            for (List<String> changes : VERSIONS.subList(version, VERSIONS.size())) {
+                for (String change : changes) {
+                    statement.execute(change);
+                }
+            }
+            statement.execute("DELETE FROM schema_version");
+            statement.execute("INSERT INTO schema_version VALUES (" + VERSIONS.size() + ")");
+        }
+    }
+
+    private static int version(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT max(version) FROM schema_version")) {
+            return row.next() ? row.getInt(1) : 0;
+        }
+    }
+}

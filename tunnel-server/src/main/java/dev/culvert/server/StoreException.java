@@ -1,0 +1,49 @@
+package dev.culvert.server;
+
+import org.jspecify.annotations.Nullable;
+
+/** Why the store did not do what it was asked. Nothing was changed, unless it says otherwise. */
+public abstract sealed class StoreException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private StoreException(String message, @Nullable Throwable cause) {
+        // An expected refusal is an answer and needs no trace; a failure's trace is its cause's.
+        super(message, cause, false, false);
+    }
+
+    /** What is to be made exists already, or its host is taken. */
+    public static final class Conflict extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        Conflict(String message) {
+            super(message, null);
+        }
+    }
+
+    /** There is no such thing. */
+    public static final class Absent extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        Absent(String message) {
+            super(message, null);
+        }
+    }
+
+    /** A limit of {@link StoreLimits} is reached. */
+    public static final class Full extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        Full(String message) {
+            super(message, null);
+        }
+    }
+
+    /** The database failed: disk full, file damaged, in use by another process. */
+    public static final class Failed extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        Failed(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
+}

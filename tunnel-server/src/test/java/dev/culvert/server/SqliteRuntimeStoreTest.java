@@ -1,0 +1,273 @@
+package dev.culvert.server;
+
+import static dev.culvert.server.Results.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+
+class SqliteRuntimeStoreTest {
+    private static final Instant NOW = Instant.parse("2026-01-02T03:04:05.678Z");
+    private static final Sha256 KEY = Sha256.of(bytes("key"));
+    private static final StoreLimits SMALL = new StoreLimits(3, 2, 2, 100, Duration.ofMillis(20));
+
+    @TempDir
+    Path folder;
+    private RuntimeStore store;
+
+    @BeforeEach
+    void open() {
+        store = open(SMALL);
+    }
+
+    @AfterEach
+    void close() {
+        store.close().block();
+    }
+
+    @Test
+    void runtimeAndItsTokenSurviveAReopen() {
+        RegisteredRuntime runtime = runtime("acme", "prod", "git.example.com", "b.example.com");
+        StoredToken token = token("t1", runtime);
+        store.create(runtime, token).block();
+        store.use("t1", KEY).block();
+
+        reopen();
+
+        assertThat(store.byName(runtime.name())).isEqualTo(runtime);
+        assertThat(store.byId(runtime.id())).isEqualTo(runtime);
+        assertThat(store.token("t1")).isEqualTo(token.usedBy(KEY));
+    }
+
+    @Test
+    void deletionSurvivesAReopenAndFreesTheHosts() {
+        RegisteredRuntime runtime = runtime("acme", "prod", "git.example.com");
+        store.create(runtime, token("t1", runtime)).block();
+
+        assertThat(store.delete(runtime.name()).block()).isEqualTo(runtime);
+
+        assertThat(store.byHost(runtime.host())).isNull();
+        assertThat(store.byHost("git.example.com")).isNull();
+        reopen();
+        assertThat(store.runtimes()).isEmpty();
+        assertThat(store.token("t1")).isNull();
+        RegisteredRuntime again = runtime("acme", "prod", "git.example.com");
+        assertThat(store.create(again, token("t2", again)).block()).isEqualTo(again);
+    }
+
+    @Test
+    void hostIsComparedWithoutPortCaseAndTrailingDot() {
+        RegisteredRuntime runtime = runtime("acme", "prod", "git.example.com");
+        store.create(runtime, token("t1", runtime)).block();
+
+        assertThat(List.of("acme-prod.t.example", "ACME-prod.T.example:8443", "acme-prod.t.example.",
+                "acme-prod.t.example.:443", "git.example.com:1")).allSatisfy(
+                        authority -> assertThat(store.byHost(authority)).isEqualTo(runtime));
+        assertThat(List.of("", ":", ".", "[::1]", "[::1]:8443", "acme-prod.t.example..", "t.example"))
+                .allSatisfy(authority -> assertThat(store.byHost(authority)).isNull());
+    }
+
+    @Test
+    void sameNameIsAConflict() {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+
+        RegisteredRuntime twin = runtime("acme", "prod");
+        assertThatThrownBy(() -> store.create(twin, token("t2", twin)).block())
+                .isInstanceOf(StoreException.Conflict.class)
+                .hasMessageContaining("acme/prod");
+        assertThat(store.token("t2")).isNull();
+    }
+
+    @Test
+    void namesThatMakeTheSameHostAreAConflict() {
+        RegisteredRuntime first = runtime("a-b", "c");
+        store.create(first, token("t1", first)).block();
+
+        RegisteredRuntime second = runtime("a", "b-c");
+        assertThatThrownBy(() -> store.create(second, token("t2", second)).block())
+                .isInstanceOf(StoreException.Conflict.class)
+                .hasMessageContaining("a-b-c.t.example");
+    }
+
+    @Test
+    void customHostOfAnotherRuntimeIsAConflict() {
+        RegisteredRuntime first = runtime("acme", "one", "git.example.com");
+        store.create(first, token("t1", first)).block();
+
+        RegisteredRuntime same = runtime("acme", "two", "git.example.com");
+        RegisteredRuntime own = runtime("acme", "three", "acme-one.t.example");
+        assertThatThrownBy(() -> store.create(same, token("t2", same)).block())
+                .isInstanceOf(StoreException.Conflict.class);
+        assertThatThrownBy(() -> store.create(own, token("t3", own)).block())
+                .isInstanceOf(StoreException.Conflict.class);
+    }
+
+    @Test
+    void changesAtTheSameTimeAreMadeOneAfterAnother() {
+        List<RegisteredRuntime> twins = IntStream.range(0, 20)
+                .mapToObj(i -> runtime("acme", "prod"))
+                .toList();
+
+        List<Boolean> made = Flux.fromIterable(twins)
+                .flatMap(twin -> store.create(twin, token(twin.id(), twin))
+                        .thenReturn(true)
+                        .onErrorReturn(StoreException.Conflict.class, false))
+                .collectList()
+                .block();
+
+        assertThat(made).containsOnlyOnce(true);
+        assertThat(store.runtimes()).hasSize(1);
+    }
+
+    @Test
+    void runtimesAreListedInTheOrderOfTheirNames() {
+        for (String name : List.of("c", "a", "b")) {
+            RegisteredRuntime runtime = runtime("acme", name);
+            store.create(runtime, token(name, runtime)).block();
+        }
+
+        assertThat(store.runtimes()).extracting(runtime -> runtime.name().name())
+                .containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void moreRuntimesThanTheLimitAreRefused() {
+        for (String name : List.of("a", "b", "c")) {
+            RegisteredRuntime runtime = runtime("acme", name);
+            store.create(runtime, token(name, runtime)).block();
+        }
+
+        RegisteredRuntime more = runtime("acme", "d");
+        assertThatThrownBy(() -> store.create(more, token("d", more)).block())
+                .isInstanceOf(StoreException.Full.class);
+    }
+
+    @Test
+    void moreCustomHostsThanTheLimitAreRefused() {
+        RegisteredRuntime runtime = runtime("acme", "prod", "a.example", "b.example", "c.example");
+
+        assertThatThrownBy(() -> store.create(runtime, token("t", runtime)).block())
+                .isInstanceOf(StoreException.Full.class);
+    }
+
+    @Test
+    void moreTokensThanTheLimitAreRefusedUntilOneIsLongExpired() {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, expiring("old", runtime, NOW.minus(Duration.ofDays(2)))).block();
+        store.add(token("t1", runtime)).block();
+        assertThat(store.token("old")).isNull();
+        store.add(token("t2", runtime)).block();
+
+        assertThatThrownBy(() -> store.add(token("t3", runtime)).block())
+                .isInstanceOf(StoreException.Full.class);
+        assertThat(store.token("t3")).isNull();
+    }
+
+    @Test
+    void moreWaitingChangesThanTheLimitAreRefused() {
+        store.close().block();
+        store = open(new StoreLimits(1000, 2, 2, 4, Duration.ofSeconds(1)));
+
+        List<String> answers = await(Flux.range(0, 200).flatMap(i -> {
+            RegisteredRuntime runtime = runtime("acme", "r" + i);
+            return store.create(runtime, token("t" + i, runtime))
+                    .thenReturn("made")
+                    .onErrorResume(StoreException.Full.class,
+                            full -> Mono.just("full"));
+        }, 200).collectList());
+
+        assertThat(answers).contains("made", "full").hasSize(200);
+        assertThat(store.runtimes()).hasSize((int) answers.stream().filter("made"::equals).count());
+    }
+
+    @Test
+    void tokenServesItsFirstKeyOnly() {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+
+        assertThat(await(store.use("t1", KEY)).usedBy()).isEqualTo(KEY);
+        assertThat(await(store.use("t1", KEY)).usedBy()).isEqualTo(KEY);
+        StepVerifier.create(store.use("t1", Sha256.of(bytes("other"))))
+                .verifyError(StoreException.Conflict.class);
+        StepVerifier.create(store.use("t9", KEY)).verifyError(StoreException.Absent.class);
+    }
+
+    @Test
+    void whatIsAbsentCantBeDeletedNorGetATokenNorBeFound() {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+
+        StepVerifier.create(store.delete(runtime.name())).verifyError(StoreException.Absent.class);
+        StepVerifier.create(store.add(token("t1", runtime))).verifyError(StoreException.Absent.class);
+    }
+
+    @Test
+    void folderInUseIsRefused() {
+        assertThatThrownBy(() -> open(SMALL)).isInstanceOf(StoreException.Failed.class)
+                .hasMessageContaining("locked");
+    }
+
+    @Test
+    void changesAfterTheCloseFail() {
+        store.close().block();
+
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        StepVerifier.create(store.create(runtime, token("t1", runtime))).verifyError(StoreException.class);
+        store = open(SMALL);
+    }
+
+    @Test
+    void anotherEdgeDomainMovesTheHosts() {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+        store.close().block();
+
+        store = await(
+                SqliteRuntimeStore.open(folder, "new.example", SMALL, Clock.fixed(NOW, ZoneOffset.UTC)));
+
+        assertThat(store.byHost("acme-prod.new.example")).isNotNull();
+        assertThat(store.byHost("acme-prod.t.example")).isNull();
+    }
+
+    private void reopen() {
+        store.close().block();
+        store = open(SMALL);
+    }
+
+    private RuntimeStore open(StoreLimits limits) {
+        return await(SqliteRuntimeStore.open(folder, "t.example", limits, Clock.fixed(NOW, ZoneOffset.UTC)));
+    }
+
+    private static RegisteredRuntime runtime(String account, String name, String... hosts) {
+        var full = new RuntimeName(account, name);
+        return new RegisteredRuntime(UUID.randomUUID().toString(), full, full.label() + ".t.example",
+                List.of(hosts), NOW);
+    }
+
+    private static StoredToken token(String id, RegisteredRuntime runtime) {
+        return expiring(id, runtime, NOW.plus(Duration.ofHours(1)));
+    }
+
+    private static StoredToken expiring(String id, RegisteredRuntime runtime, Instant expires) {
+        return new StoredToken(id, Sha256.of(bytes(id)), runtime.id(), expires, null);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
