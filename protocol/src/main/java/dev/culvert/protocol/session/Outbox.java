@@ -219,7 +219,7 @@ final class Outbox {
         int overhead = FrameCodec.HEADER_BYTES + (headContinues ? 0 : 64);
         int room = Math.min(out.maxWritableBytes(), FrameCodec.MAX_PAYLOAD) - overhead;
         int bytes = Math.min(scratch.readableBytes(), room);
-        if (room < 0 || bytes == 0 && scratch.isReadable()) {
+        if (room < 0 || (bytes == 0 && scratch.isReadable())) {
             return null;
         }
         boolean last = bytes == scratch.readableBytes();
