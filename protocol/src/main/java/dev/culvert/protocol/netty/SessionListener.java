@@ -1,0 +1,24 @@
+package dev.culvert.protocol.netty;
+
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.session.SessionEvent;
+
+/** What happens to a session, told on its event loop. */
+public interface SessionListener {
+    /** Server: the client said who it is; answer with {@link TunnelChannelHandler#ready} or {@code close}. */
+    default void peerHello(Hello hello) {}
+
+    /** The session is live. */
+    void live(SessionEvent.Live live);
+
+    /** Client: the server opened a stream. Returns who is told what happens to it. */
+    default StreamListener opened(TunnelStream stream, SessionEvent.Opened opened) {
+        throw new IllegalStateException("this side opens the streams");
+    }
+
+    /** The peer goes away; streams in flight go on. */
+    void goingAway(SessionEvent.GoingAway goingAway);
+
+    /** The session is over; its streams were reset before. Told exactly once. */
+    void closed(SessionEvent.Closed closed);
+}

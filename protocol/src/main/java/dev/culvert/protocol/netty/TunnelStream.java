@@ -1,0 +1,55 @@
+package dev.culvert.protocol.netty;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.HeadOptions;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import org.jspecify.annotations.Nullable;
+
+/** One stream of a session, for the application. Every call on the session's event loop; calls after the end are ignored. */
+public final class TunnelStream {
+    private final TunnelChannelHandler handler;
+    private final int id;
+    @Nullable
+    StreamListener listener;
+
+    TunnelStream(TunnelChannelHandler handler, int id) {
+        this.handler = handler;
+        this.id = id;
+    }
+
+    public int id() {
+        return id;
+    }
+
+    /** Client: sends an informational head, or the final one. */
+    public void respond(Http2Headers head, boolean informational, boolean ended) {
+        handler.session().respond(id, head, HeadOptions.NONE, informational, ended);
+        handler.wake();
+    }
+
+    /** Sends body bytes. Takes ownership of {@code body}, also when it throws. */
+    public void data(ByteBuf body) {
+        handler.session().data(id, body);
+        handler.wake();
+    }
+
+    /** Ends this side's half, with trailers if there are any. */
+    public void end(@Nullable Http2Headers trailers) {
+        handler.session().end(id, trailers);
+        handler.wake();
+    }
+
+    /** Ends the stream at once, both ways; the listener hears no more. Cause and hop: docs/protocol.md §10. */
+    public void reset(ErrorCode code, int cause, int hop, String detail) {
+        handler.forget(id);
+        handler.session().reset(id, code, cause, hop, detail);
+        handler.wake();
+    }
+
+    /** {@code bytes} given to the listener were passed on: the peer may send as many more. */
+    public void consumed(int bytes) {
+        handler.session().consumed(id, bytes);
+        handler.wake();
+    }
+}
