@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.Cidr;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
@@ -42,7 +43,7 @@ public record ServerConfig(
             @Setting(value = "Address of the HTTPS listener for callers; port 0 picks a free one", byDefault = "0.0.0.0:8443") HostPort listen,
             @Setting(value = "Domain below which runtimes get their hosts", accepts = "a DNS name of at most 189 characters, as tunnels.example.com") String domain,
             Tls tls,
-            EdgeLimits limits,
+            CallerLimits limits,
             @Setting(value = "Networks whose X-Forwarded-* and Forwarded fields are believed", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
             @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside", byDefault = "false") boolean serverTiming) {
         public Edge {
@@ -52,7 +53,13 @@ public record ServerConfig(
                         + " characters without a trailing dot, as tunnels.example.com");
             }
             trustedProxies = List.copyOf(trustedProxies);
-            if (!trustedProxies.stream().allMatch(IpBlocks::valid)) {
+            trustedProxies.forEach(Edge::requireBlock);
+        }
+
+        private static void requireBlock(String block) {
+            try {
+                Cidr.parse(block);
+            } catch (IllegalArgumentException e) {
                 throw new ConfigException("trustedProxies", "addresses or CIDR blocks, as 10.0.0.0/8,::1");
             }
         }

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.edge.config.ByteSize;
+import dev.culvert.edge.config.ConfigBinder;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,17 +55,34 @@ class ServerConfigTest {
 
     @Test
     void limitsOutsideTheirRangeAreRefusedByName() {
-        EdgeLimits sane = EdgeLimits.defaults();
+        CallerLimits sane = CallerLimits.defaults();
 
-        assertThatThrownBy(() -> new EdgeLimits(sane.maxHeadBytes(), sane.maxHeadFields(), new ByteSize(63),
+        assertThatThrownBy(() -> new CallerLimits(sane.maxHeadBytes(), sane.maxHeadFields(), new ByteSize(63),
                 sane.maxStreams(), sane.headTimeout(), sane.requestBodyIdleTimeout(),
                 sane.responseHeadTimeout(), sane.idleTimeout())).hasMessageStartingWith("maxUriBytes");
-        assertThatThrownBy(() -> new EdgeLimits(sane.maxHeadBytes(), sane.maxHeadFields(), sane.maxUriBytes(),
+        assertThatThrownBy(() -> new CallerLimits(sane.maxHeadBytes(), sane.maxHeadFields(),
+                sane.maxUriBytes(),
                 sane.maxStreams(), Duration.ZERO, sane.requestBodyIdleTimeout(), sane.responseHeadTimeout(),
                 sane.idleTimeout())).hasMessageStartingWith("headTimeout");
     }
 
+    @Test
+    void keysOfTheContractBindWithTheirDefaults() {
+        ServerConfig config = ConfigBinder.bind(ServerConfig.class,
+                Map.of("edge.domain", "a.example", "edge.tls.certificate", "e.crt", "edge.tls.key", "e.key",
+                        "tunnel.tls.certificate", "t.crt", "tunnel.tls.key", "t.key", "tunnel.ca.certificate",
+                        "ca.crt", "tunnel.ca.key", "ca.key", "edge.limits.maxStreams", "7"));
+
+        assertThat(config.edge().listen()).isEqualTo(HostPort.parse("0.0.0.0:8443"));
+        assertThat(config.tunnel().listen()).isEqualTo(HostPort.parse("0.0.0.0:7443"));
+        assertThat(config.admin().listen()).isEqualTo(HostPort.parse("127.0.0.1:9090"));
+        assertThat(config.dataDir()).isEqualTo(Path.of("/var/lib/culvert"));
+        assertThat(config.edge().limits().maxStreams()).isEqualTo(7);
+        assertThat(config.edge().limits().maxHeadBytes()).isEqualTo(CallerLimits.defaults().maxHeadBytes());
+        assertThat(config.edge().trustedProxies()).isEmpty();
+    }
+
     private static ServerConfig.Edge edge(String domain, List<String> proxies) {
-        return new ServerConfig.Edge(ANY, domain, TLS, EdgeLimits.defaults(), proxies, false);
+        return new ServerConfig.Edge(ANY, domain, TLS, CallerLimits.defaults(), proxies, false);
     }
 }

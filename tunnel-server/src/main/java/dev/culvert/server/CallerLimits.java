@@ -17,7 +17,7 @@ import java.time.Duration;
  * @param responseHeadTimeout from the last request byte forwarded to the response head; above: 504
  * @param idleTimeout of a connection between requests; above: closed
  */
-public record EdgeLimits(
+public record CallerLimits(
         @Setting(value = "Bytes of a request head; more is answered 431", byDefault = "64KiB", accepts = "1KiB..1MiB") ByteSize maxHeadBytes,
         @Setting(value = "Fields of a request head; more is answered 431", byDefault = "100", accepts = "1..10000") int maxHeadFields,
         @Setting(value = "Bytes of a request's URI; more is answered 414", byDefault = "16KiB", accepts = "64..64KiB") ByteSize maxUriBytes,
@@ -32,7 +32,7 @@ public record EdgeLimits(
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration DAY = Duration.ofDays(1);
 
-    public EdgeLimits {
+    public CallerLimits {
         require("maxHeadBytes", maxHeadBytes.bytes() >= 1024 && maxHeadBytes.bytes() <= 1 << 20,
                 "1KiB..1MiB");
         require("maxHeadFields", maxHeadFields >= 1 && maxHeadFields <= MAX_FIELDS, "1..10000");
@@ -45,8 +45,8 @@ public record EdgeLimits(
     }
 
     /** The limits of a server that configures none. */
-    public static EdgeLimits defaults() {
-        return new EdgeLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
+    public static CallerLimits defaults() {
+        return new CallerLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
                 Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(60),
                 Duration.ofSeconds(60));
     }
