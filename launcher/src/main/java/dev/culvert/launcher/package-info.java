@@ -1,3 +1,7 @@
+/**
+ * The command line: {@link dev.culvert.launcher.Main} runs one {@code Task}; a {@code PartCommand} is a task that
+ * starts a part and keeps it running. Read {@code Main}, then {@code PartCommand}.
+ */
 @NullMarked
 package dev.culvert.launcher;
 

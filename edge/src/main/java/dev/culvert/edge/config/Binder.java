@@ -62,12 +62,17 @@ final class Binder {
         }
         ConfigNode node = texts.nodes().getOrDefault(key, inFile);
         if (node == null && !field.byDefault().isEmpty()) {
-            node = SettingTexts.node(field.shape(), field.byDefault(), Origin.DEFAULT);
+            node = SettingTexts.node(field.shape(), field.byDefault(), defaultOrigin());
         }
         if (node != null) {
             return convert(field.shape(), field, key, node);
         }
         return field.optional() ? null : absent(field, key, parent);
+    }
+
+    /** Relative paths among the defaults count, like those in the file, from the file's folder. */
+    private Origin defaultOrigin() {
+        return file == null ? Origin.DEFAULT : new Origin(Origin.DEFAULT.text(), file.origin().folder());
     }
 
     private boolean setByText(String key) {

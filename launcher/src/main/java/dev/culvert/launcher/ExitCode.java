@@ -1,0 +1,16 @@
+package dev.culvert.launcher;
+
+/** What the process ends with (product.md "Commands"); scripts rely on the numbers. */
+final class ExitCode {
+    static final int DONE = 0;
+    /** A check failed, or a server refused what was asked for. */
+    static final int FAILED = 1;
+    /** The command line is wrong (EX_USAGE). */
+    static final int USAGE = 64;
+    /** A needed server is unreachable, or a port is in use (EX_UNAVAILABLE). */
+    static final int UNAVAILABLE = 69;
+    /** Bad configuration, or an enrolment refused for good (EX_CONFIG). */
+    static final int CONFIG = 78;
+
+    private ExitCode() {}
+}

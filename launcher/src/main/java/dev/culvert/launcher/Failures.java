@@ -1,0 +1,44 @@
+package dev.culvert.launcher;
+
+import dev.culvert.edge.ListenException;
+import dev.culvert.edge.config.ConfigErrors;
+import dev.culvert.edge.config.ConfigException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/** Says to the user why a task failed, and picks the exit code. */
+final class Failures {
+    private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
+
+    private Failures() {}
+
+    /** Prints on standard error. A stack trace appears only for what no user can have caused. */
+    static Mono<Integer> report(Throwable failure) {
+        return switch (failure) {
+            case ConfigErrors errors -> tell(ExitCode.CONFIG, errors.errors());
+            case ConfigException wrong -> tell(ExitCode.CONFIG, List.of(String.valueOf(wrong.getMessage())));
+            case CommandException ended ->
+                tell(ended.exitCode(), List.of(String.valueOf(ended.getMessage())));
+            case ListenException listen ->
+                tell(ExitCode.UNAVAILABLE, List.of(String.valueOf(listen.getMessage())));
+            case BindException bind -> tell(ExitCode.UNAVAILABLE, List.of(String.valueOf(bind.getMessage())));
+            case ConnectException refused ->
+                tell(ExitCode.UNAVAILABLE, List.of(String.valueOf(refused.getMessage())));
+            default -> bug(failure);
+        };
+    }
+
+    private static Mono<Integer> tell(int code, List<String> lines) {
+        lines.forEach(line -> System.err.println("culvert: " + line));
+        return Mono.just(code);
+    }
+
+    private static Mono<Integer> bug(Throwable failure) {
+        LOG.atError().setCause(failure).log("the command failed unexpectedly; please report this");
+        return Mono.just(ExitCode.FAILED);
+    }
+}

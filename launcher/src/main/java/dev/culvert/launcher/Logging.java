@@ -1,0 +1,60 @@
+package dev.culvert.launcher;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.encoder.Encoder;
+import dev.culvert.launcher.config.LogSettings;
+import org.slf4j.LoggerFactory;
+
+/** Sets up logback by code: there is no file to find, and nothing is scanned at start. */
+final class Logging {
+    private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level %logger{0} %msg %kvp%n";
+
+    private Logging() {}
+
+    /** Long-running parts log to standard output. */
+    static void toStandardOutput(LogSettings settings) {
+        boolean json = settings.logFormat() == LogSettings.Format.JSON;
+        configure("System.out", json, Level.valueOf(settings.logLevel().name()));
+    }
+
+    /** Until a part is configured, and for commands that keep standard output for their result. */
+    static void toStandardError() {
+        configure("System.err", false, Level.WARN);
+    }
+
+    private static void configure(String target, boolean json, Level level) {
+        if (!(LoggerFactory.getILoggerFactory() instanceof LoggerContext context)) {
+            return; // embedded below another logging library: that one decides
+        }
+        context.reset();
+        var appender = new ConsoleAppender<ILoggingEvent>();
+        appender.setContext(context);
+        appender.setTarget(target);
+        appender.setEncoder(json ? json(context) : text(context));
+        appender.start();
+        Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        root.setLevel(level.isGreaterOrEqual(Level.INFO) ? level : Level.INFO);
+        root.addAppender(appender);
+        context.getLogger("dev.culvert").setLevel(level);
+    }
+
+    private static Encoder<ILoggingEvent> text(LoggerContext context) {
+        var encoder = new PatternLayoutEncoder();
+        encoder.setContext(context);
+        encoder.setPattern(PATTERN);
+        encoder.start();
+        return encoder;
+    }
+
+    private static Encoder<ILoggingEvent> json(LoggerContext context) {
+        var encoder = new JsonLogEncoder();
+        encoder.setContext(context);
+        encoder.start();
+        return encoder;
+    }
+}

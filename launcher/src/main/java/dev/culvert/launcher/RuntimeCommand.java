@@ -1,0 +1,132 @@
+package dev.culvert.launcher;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import reactor.core.publisher.Mono;
+
+/** {@code culvert runtime …}: the runtimes of a server, through its admin API. */
+@Command(name = "runtime", description = "Creates, lists, shows and deletes runtimes through the admin API.", subcommands = {
+        RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
+        RuntimeCommand.Delete.class}, footer = {"", "Example:",
+                "  culvert runtime create acme prod --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
+final class RuntimeCommand {
+
+    private static String path(String account, String name) {
+        return "/runtimes/" + URLEncoder.encode(account, StandardCharsets.UTF_8) + "/"
+                + URLEncoder.encode(name, StandardCharsets.UTF_8);
+    }
+
+    private static String facts(JsonNode runtime, String... keys) {
+        var rows = new ArrayList<List<String>>();
+        for (String key : keys) {
+            JsonNode value = runtime.path(key);
+            rows.add(List.of(key, value.isArray() ? joined(value) : value.asText("")));
+        }
+        return TextTable.of(rows);
+    }
+
+    private static String joined(JsonNode values) {
+        return String.join(", ", values.valueStream().map(JsonNode::asText).toList());
+    }
+
+    /** {@code create ACCOUNT NAME}. */
+    @Command(name = "create", description = "Creates a runtime and prints its one-time enrolment token.", footer = {
+            "",
+            "Example:", "  culvert runtime create acme prod --host gitops.acme.example"})
+    static final class Create extends AdminCommand {
+        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
+        private String account = "";
+        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name, unique in its account.")
+        private String name = "";
+        @Option(names = "--host", paramLabel = "HOST", split = ",", description = "A custom host name; may be repeated.")
+        private List<String> hosts = new ArrayList<>();
+
+        @Override
+        Mono<AdminApi.Answer> ask(AdminApi api) {
+            return api.call("POST", "/runtimes", Map.of("account", account, "name", name, "hosts", hosts));
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            return facts(answer, "account", "name", "host", "hosts", "enrolmentToken", "enrolmentExpiresAt");
+        }
+    }
+
+    /** {@code list}. */
+    @Command(name = "list", description = "Lists all runtimes with the state of their tunnels.", footer = {"",
+            "Example:", "  culvert runtime list --output json"})
+    static final class ListAll extends AdminCommand {
+        @Override
+        Mono<AdminApi.Answer> ask(AdminApi api) {
+            return api.call("GET", "/runtimes", null);
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            var rows = new ArrayList<List<String>>();
+            rows.add(List.of("ACCOUNT", "NAME", "STATE", "TUNNELS", "HOST"));
+            for (JsonNode item : answer.path("items")) {
+                rows.add(List.of(item.path("account").asText(), item.path("name").asText(),
+                        item.path("state").asText(), Integer.toString(item.path("tunnels").size()),
+                        item.path("host").asText()));
+            }
+            return TextTable.of(rows);
+        }
+    }
+
+    /** {@code show ACCOUNT NAME}. */
+    @Command(name = "show", description = "Shows one runtime and its sessions.", footer = {"", "Example:",
+            "  culvert runtime show acme prod"})
+    static final class Show extends AdminCommand {
+        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
+        private String account = "";
+        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
+        private String name = "";
+
+        @Override
+        Mono<AdminApi.Answer> ask(AdminApi api) {
+            return api.call("GET", path(account, name), null);
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            var rows = new ArrayList<List<String>>();
+            rows.add(List.of("TUNNEL", "GENERATION", "STATE", "SINCE", "STREAMS", "REMOTE", "VERSION"));
+            for (JsonNode tunnel : answer.path("tunnels")) {
+                rows.add(List.of(tunnel.path("id").asText(), tunnel.path("generation").asText(),
+                        tunnel.path("state").asText(), tunnel.path("since").asText(),
+                        tunnel.path("streams").asText(), tunnel.path("remote").asText(),
+                        tunnel.path("version").asText()));
+            }
+            String sessions = rows.size() == 1 ? "" : "\n\n" + TextTable.of(rows);
+            return facts(answer, "account", "name", "host", "hosts", "state") + sessions;
+        }
+    }
+
+    /** {@code delete ACCOUNT NAME}. */
+    @Command(name = "delete", description = "Deletes a runtime: its certificates end, its tunnel is closed.", footer = {
+            "", "Example:", "  culvert runtime delete acme prod"})
+    static final class Delete extends AdminCommand {
+        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
+        private String account = "";
+        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
+        private String name = "";
+
+        @Override
+        Mono<AdminApi.Answer> ask(AdminApi api) {
+            return api.call("DELETE", path(account, name), null);
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            return "deleted " + account + "/" + name;
+        }
+    }
+}

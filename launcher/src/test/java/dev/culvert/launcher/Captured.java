@@ -1,0 +1,41 @@
+package dev.culvert.launcher;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine;
+
+/** What a command printed and ended with, when run inside the test's own JVM. */
+record Captured(int exitCode, String out, String err) {
+
+    static Captured run(CommandLine line, String... args) {
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        var outBytes = new ByteArrayOutputStream();
+        var errBytes = new ByteArrayOutputStream();
+        try {
+            System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
+            System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
+            line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8))
+                    .setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
+            line.setExecutionStrategy(parsed -> {
+                Integer help = CommandLine.executeHelpRequest(parsed);
+                Integer code = help != null
+                        ? help
+                        : CulvertCommand.task(parsed).run().onErrorResume(Failures::report).block();
+                return code == null ? -1 : code;
+            });
+            int code = line.execute(args);
+            return new Captured(code, outBytes.toString(StandardCharsets.UTF_8),
+                    errBytes.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+
+    static Captured run(String... args) {
+        return run(CulvertCommand.commandLine(), args);
+    }
+}

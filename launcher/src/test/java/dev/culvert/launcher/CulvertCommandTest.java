@@ -1,0 +1,105 @@
+package dev.culvert.launcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class CulvertCommandTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void everyCommandShowsAnExample() {
+        everyCommandShowsAnExample(CulvertCommand.commandLine());
+    }
+
+    private static void everyCommandShowsAnExample(CommandLine line) {
+        String name = line.getCommandSpec().qualifiedName();
+        assertThat(line.getUsageMessage()).as(name).containsPattern("Examples?:\\R+  " + name);
+        line.getSubcommands().values().forEach(CulvertCommandTest::everyCommandShowsAnExample);
+    }
+
+    @Test
+    void wrongUsageEndsWith64AndNamesTheNearestCommand() {
+        Captured captured = Captured.run("sevrer");
+
+        assertThat(captured.exitCode()).isEqualTo(64);
+        assertThat(captured.err()).contains("sevrer").contains("culvert server").doesNotContain("\tat ");
+    }
+
+    @Test
+    void aGroupWithoutItsCommandIsWrongUsage() {
+        assertThat(Captured.run("runtime").exitCode()).isEqualTo(64);
+        assertThat(Captured.run().exitCode()).isEqualTo(64);
+    }
+
+    @Test
+    void versionAndHelpEndWithZero() {
+        assertThat(Captured.run("--version").exitCode()).isZero();
+        assertThat(Captured.run("--version").out()).startsWith("culvert ");
+        assertThat(Captured.run("server", "--help").exitCode()).isZero();
+    }
+
+    @Test
+    void checkConfigPrintsEveryValueWithItsOrigin() throws IOException {
+        Path file = Files.writeString(folder.resolve("server.yaml"),
+                """
+                        edge:
+                          domain: tunnels.example.com
+                          tls: { certificate: edge.crt, key: edge.key }
+                        tunnel: { tls: { certificate: tunnel.crt, key: tunnel.key }, ca: { certificate: ca.crt, key: ca.key } }
+                        """);
+
+        Captured captured = Captured.run("server", "--config", file.toString(), "--edge-listen",
+                "127.0.0.1:0",
+                "--check-config");
+
+        assertThat(captured.err()).isEmpty();
+        assertThat(captured.exitCode()).isZero();
+        assertThat(captured.out()).containsPattern("edge.listen: 127.0.0.1:0 +# --edge-listen")
+                .containsPattern("edge.domain: tunnels.example.com +# .*server.yaml:2")
+                .containsPattern("edge.tls.key: .*" + folder.getFileName() + "/edge.key +# .*server.yaml:3")
+                .containsPattern("logFormat: text +# default");
+    }
+
+    @Test
+    void checkConfigReportsEveryMistakeAndEndsWith78() throws IOException {
+        Path file = Files.writeString(folder.resolve("server.yaml"), "edge:\n  domian: x\n  listen: here\n");
+
+        Captured captured = Captured.run("server", "--config", file.toString(), "--check-config");
+
+        assertThat(captured.exitCode()).isEqualTo(78);
+        assertThat(captured.out()).isEmpty();
+        assertThat(captured.err()).contains("server.yaml:2: edge.domian: unknown key (nearest: edge.domain)")
+                .contains("server.yaml:3: edge.listen: \"here\" (expected: host:port")
+                .contains("tunnel.ca.key: missing")
+                .doesNotContain("\tat ");
+    }
+
+    @Test
+    void anUnreachableAdminApiEndsWith69() throws IOException {
+        Path token = Files.writeString(folder.resolve("admin.token"), "abc\n");
+
+        Captured captured = Captured.run("runtime", "list", "--admin", "http://127.0.0.1:1",
+                "--admin-token-file",
+                token.toString());
+
+        assertThat(captured.exitCode()).isEqualTo(69);
+        assertThat(captured.err()).contains("http://127.0.0.1:1")
+                .doesNotContain("\tat ")
+                .doesNotContain("abc");
+    }
+
+    @Test
+    void aMissingTokenFileIsNamed() {
+        Captured captured = Captured.run("runtime", "list", "--admin-token-file", "/nowhere/token");
+
+        assertThat(captured.exitCode()).isEqualTo(64);
+        assertThat(captured.err()).contains("/nowhere/token");
+    }
+}
