@@ -1,0 +1,60 @@
+package dev.culvert.edge;
+
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.HandlerException;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.timeout.ReadTimeoutException;
+import java.util.Map;
+
+/**
+ * What a handler's error means for the caller.
+ *
+ * @param problem what the caller is told
+ * @param fields further fields of the response
+ * @param expected whether the handler meant it; if not, it is a fault of ours, to be logged
+ */
+record Failure(Problem problem, HttpHeaders fields, boolean expected) {
+
+    static Failure of(Throwable error) {
+        return switch (error) {
+            case EdgeException e -> new Failure(e.problem(), e.fields(), true);
+            case HandlerException e -> of(e);
+            case ReadTimeoutException e -> new Failure(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE,
+                    "the request's body stopped arriving"), EmptyHttpHeaders.INSTANCE, true);
+            default -> new Failure(Problem.of(Cause.INTERNAL, Hop.EDGE, "the request could not be served"),
+                    EmptyHttpHeaders.INSTANCE, false);
+        };
+    }
+
+    EdgeResponse.Http response(String requestId) {
+        EdgeResponse.Http response = ProblemDocument.of(problem, requestId).response();
+        for (Map.Entry<String, String> field : fields) {
+            response.headers().set(field.getKey(), field.getValue());
+        }
+        return response;
+    }
+
+    private static Failure of(HandlerException e) {
+        Cause cause = switch (e.reason()) {
+            case BAD_REQUEST -> Cause.BAD_REQUEST;
+            case UNAUTHORIZED -> Cause.UNAUTHORIZED;
+            case NOT_ALLOWED -> Cause.NOT_ALLOWED;
+            case NOT_FOUND -> Cause.NOT_FOUND;
+            case METHOD_NOT_ALLOWED -> Cause.METHOD_NOT_ALLOWED;
+            case CONFLICT -> Cause.CONFLICT;
+            case BODY_TOO_LARGE -> Cause.BODY_TOO_LARGE;
+            case RATE_LIMITED -> Cause.RATE_LIMITED;
+            case OVERLOADED -> Cause.OVERLOADED;
+            case UPSTREAM_TIMEOUT -> Cause.UPSTREAM_TIMEOUT;
+            case UPSTREAM_BAD_RESPONSE -> Cause.UPSTREAM_BAD_RESPONSE;
+        };
+        Hop hop = switch (e.reason()) {
+            case UPSTREAM_TIMEOUT, UPSTREAM_BAD_RESPONSE -> Hop.UPSTREAM;
+            default -> Hop.EDGE;
+        };
+        return new Failure(new Problem(cause, hop, e.detail(), e.retryAfter()), e.fields(), true);
+    }
+}
