@@ -105,8 +105,8 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     }
 
     /** Takes or opens no new streams; the channel closes when those in flight are done. */
-    public void goAway(int delayMillis, String detail) {
-        session.goAway(delayMillis, detail);
+    public void goAway(ErrorCode code, int delayMillis, String detail) {
+        session.goAway(code, delayMillis, detail);
         wake();
     }
 

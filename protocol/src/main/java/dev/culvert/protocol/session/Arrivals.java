@@ -69,7 +69,7 @@ final class Arrivals {
         if (version == 0 || (session.role == Role.SERVER && hello.minVersion() != hello.maxVersion())) {
             throw ProtocolException.session(ErrorCode.UNSUPPORTED,
                     "protocol versions " + hello.minVersion() + ".."
-                            + hello.maxVersion() + " (spoken here: " + session.local.minVersion() + ".."
+                            + hello.maxVersion() + " (spoken here: " + local.minVersion() + ".."
                             + session.local.maxVersion() + ")");
         }
         session.peer = hello;
@@ -228,7 +228,7 @@ final class Arrivals {
         session.goAwayReceived = true;
         session.events
                 .add(new GoingAway(frame.code(), frame.lastAccepted(), frame.delayMillis(), frame.detail()));
-        if (frame.code() != ErrorCode.NO_ERROR && frame.code() != ErrorCode.DRAINING) {
+        if (!isGraceful(frame.code())) {
             session.end(frame.code(), frame.detail(), true);
         } else if (session.role == Role.SERVER) {
             for (StreamState stream : new ArrayList<>(session.streams.values())) {
@@ -241,7 +241,11 @@ final class Arrivals {
         }
     }
 
-    /** The stream of a frame, or null when it is gone; a stream that never was is the session.peer's fault. */
+    private static boolean isGraceful(ErrorCode code) {
+        return code == ErrorCode.NO_ERROR || code == ErrorCode.DRAINING || code == ErrorCode.REPLACED;
+    }
+
+    /** The stream of a frame, or null when it is gone; a stream that never was is the peer's fault. */
     private @Nullable StreamState known(int streamId) {
         if (streamId > session.lastStreamId) {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "stream " + streamId + " was never opened");

@@ -55,7 +55,7 @@ public final class Session {
         session.heartbeat.received();
     }
 
-    /** Takes a frame and ownership of its buffer. Never throws for what a session.peer can send. */
+    /** Takes a frame and ownership of its buffer. Never throws for what a peer can send. */
     public void handle(Frame frame, long nowNanos) {
         if (session.phase == Phase.CLOSED) {
             Frame.release(frame);
@@ -96,7 +96,7 @@ public final class Session {
     /**
      * Server: opens a stream. Ask {@link #canOpen} first.
      *
-     * @return the stream's id, or 0 when the session.peer does not accept a head of this size
+     * @return the stream's id, or 0 when the peer does not accept a head of this size
      */
     public int open(StreamKind kind, Http2Headers head, HeadOptions options, boolean ended) {
         if (!canOpen()) {
@@ -177,7 +177,7 @@ public final class Session {
         }
     }
 
-    /** The reader has passed on {@code bytes} of a stream: the session.peer may send as many more. */
+    /** The reader has passed on {@code bytes} of a stream: the peer may send as many more. */
     public void consumed(int streamId, int bytes) {
         StreamState stream = session.streams.get(streamId);
         if (stream == null || bytes == 0) {
@@ -196,16 +196,20 @@ public final class Session {
         session.closeIfDone(stream);
     }
 
-    /** Takes no new session.streams (client) or opens none (server); those in flight go on. */
-    public void goAway(int delayMillis, String detail) {
+    /**
+     * Takes no new streams (client) or opens none (server); those in flight go on.
+     *
+     * @param code {@code DRAINING}, or {@code REPLACED} when another instance took the runtime over
+     * @param delayMillis when the peer should dial again
+     */
+    public void goAway(ErrorCode code, int delayMillis, String detail) {
         if (session.phase == Phase.LIVE && !session.goAwaySent) {
             session.goAwaySent = true;
-            session.outbox.control(
-                    new Frame.GoAway(ErrorCode.DRAINING, session.lastAccepted(), delayMillis, detail));
+            session.outbox.control(new Frame.GoAway(code, session.lastAccepted(), delayMillis, detail));
         }
     }
 
-    /** Ends the session now; session.streams left are reset. */
+    /** Ends the session now; streams left are reset. */
     public void close(ErrorCode code, String detail) {
         session.end(code, detail, false);
     }
@@ -222,7 +226,7 @@ public final class Session {
         if (session.phase == Phase.OPENING && nowNanos - openingDeadlineNanos >= 0) {
             session.end(ErrorCode.TIMEOUT, "the session was not opened in time", false);
         } else if (session.phase == Phase.LIVE && session.heartbeat.isDead(nowNanos)) {
-            session.end(ErrorCode.TIMEOUT, "nothing was received after a session.heartbeat", false);
+            session.end(ErrorCode.TIMEOUT, "nothing was received after a heartbeat", false);
         } else if (session.phase == Phase.LIVE && session.heartbeat.ping(nowNanos)) {
             session.outbox.control(new Frame.Ping(nowNanos, false));
         }
@@ -302,7 +306,7 @@ public final class Session {
         return session.heartbeat.rttNanos();
     }
 
-    /** What the session.peer said of itself, once it has. */
+    /** What the peer said of itself, once it has. */
     public @Nullable Hello peerHello() {
         return session.peer;
     }
