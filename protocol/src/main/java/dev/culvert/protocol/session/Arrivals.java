@@ -69,7 +69,7 @@ final class Arrivals {
         if (version == 0 || (session.role == Role.SERVER && hello.minVersion() != hello.maxVersion())) {
             throw ProtocolException.session(ErrorCode.UNSUPPORTED,
                     "protocol versions " + hello.minVersion() + ".."
-                            + hello.maxVersion() + " (spoken here: " + local.minVersion() + ".."
+                            + hello.maxVersion() + " (spoken here: " + session.local.minVersion() + ".."
                             + session.local.maxVersion() + ")");
         }
         session.peer = hello;
