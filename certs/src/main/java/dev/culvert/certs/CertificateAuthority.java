@@ -1,0 +1,134 @@
+package dev.culvert.certs;
+
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.cert.X509Certificate;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import javax.naming.ldap.Rdn;
+import javax.security.auth.x500.X500Principal;
+import org.bouncycastle.asn1.x509.GeneralName;
+import org.bouncycastle.asn1.x509.KeyPurposeId;
+
+/**
+ * A certificate authority with an ECDSA P-256 key: issues the certificates of listeners and of clients. Its own
+ * certificate is valid for ten years and signs leaves only; what it issues ends with it at the latest.
+ */
+public final class CertificateAuthority {
+    static final String SIGNATURE = "SHA256withECDSA";
+    /** Long, because clients keep it: replacing it means enrolling again. */
+    private static final Duration LIFE = Duration.ofDays(3650);
+    /** The longest common name (RFC 5280, ub-common-name). */
+    private static final int MAX_COMMON_NAME = 64;
+
+    private final X509Certificate certificate;
+    private final PrivateKey key;
+    private final Clock clock;
+
+    private CertificateAuthority(X509Certificate certificate, PrivateKey key, Clock clock) {
+        this.certificate = certificate;
+        this.key = key;
+        this.clock = clock;
+    }
+
+    /** A new authority with a new key, self-signed. {@code clock} also dates what it issues. */
+    public static CertificateAuthority create(String commonName, Clock clock) {
+        KeyPair keys = KeyPairs.generate();
+        X500Principal name = commonName(commonName);
+        var builder = new CertificateBuilder(name, keys.getPublic(), clock.instant(), LIFE);
+        return new CertificateAuthority(builder.authority().sign(name, keys.getPublic(), keys.getPrivate()),
+                keys.getPrivate(), clock);
+    }
+
+    /** Reads an authority, dated by the system clock. Blocks. See {@link #load(Path, Path, Clock)}. */
+    public static CertificateAuthority load(Path certificate, Path key) {
+        return load(certificate, key, Clock.systemUTC());
+    }
+
+    /**
+     * Reads an authority. Blocks. Throws {@link CertsException} naming the file unless the key is P-256, fits, and the
+     * certificate may sign others.
+     */
+    public static CertificateAuthority load(Path certificate, Path key, Clock clock) {
+        TlsMaterial material = TlsMaterial.load(certificate, key);
+        try {
+            KeyPairs.of(material.key());
+        } catch (CertsException e) {
+            throw new CertsException(key + ": " + e.getMessage(), e);
+        }
+        if (!isAuthority(material.leaf())) {
+            throw new CertsException(certificate + ": " + material.leaf().getSubjectX500Principal()
+                    + " may not sign certificates (expected: a certificate authority, from culvert certs init)");
+        }
+        return new CertificateAuthority(material.leaf(), material.key(), clock);
+    }
+
+    /** Whether the certificate says that its key may sign other certificates. */
+    static boolean isAuthority(X509Certificate certificate) {
+        boolean[] usage = certificate.getKeyUsage();
+        return certificate.getBasicConstraints() >= 0
+                && (usage == null || usage[CertificateBuilder.KEY_CERT_SIGN]);
+    }
+
+    /** The authority's own certificate. */
+    public X509Certificate certificate() {
+        return certificate;
+    }
+
+    /** Writes certificate and key (mode 0600) as PEM. Blocks. */
+    public void writeTo(Path certificateFile, Path keyFile) {
+        new TlsMaterial(List.of(certificate), key).writeTo(certificateFile, keyFile);
+    }
+
+    /**
+     * Issues the certificate of a listener, with a new key. The chain is leaf, then this authority.
+     *
+     * @param dnsNames DNS names, a leading {@code *.} allowed; with {@code addresses} at least one
+     * @param addresses IP addresses that are dialled as such
+     * @param life how long it is valid; cut to the authority's own
+     */
+    public TlsMaterial issueServer(List<String> dnsNames, List<InetAddress> addresses, Duration life) {
+        List<GeneralName> names = SubjectNames.of(dnsNames, addresses);
+        KeyPair keys = KeyPairs.generate();
+        String first = dnsNames.isEmpty() ? addresses.get(0).getHostAddress() : dnsNames.get(0);
+        X509Certificate leaf = builder(commonName(first.length() > MAX_COMMON_NAME ? "culvert" : first),
+                keys.getPublic(), life).leaf(KeyPurposeId.id_kp_serverAuth, names)
+                .sign(certificate.getSubjectX500Principal(), certificate.getPublicKey(), key);
+        return new TlsMaterial(List.of(leaf, certificate), keys.getPrivate());
+    }
+
+    /**
+     * Issues the certificate of a tunnel client. Subject and names are set here; what the request says is ignored.
+     *
+     * @param request its key, already proven
+     * @param identity whom it stands for
+     * @param life how long it is valid; cut to the authority's own
+     */
+    public X509Certificate issueClient(CertificateRequest request, ClientIdentity identity, Duration life) {
+        var uri = new GeneralName(GeneralName.uniformResourceIdentifier, identity.uri().toString());
+        X500Principal subject = commonName(identity.account() + "-" + identity.runtime());
+        return builder(subject, request.publicKey(), life).leaf(KeyPurposeId.id_kp_clientAuth, List.of(uri))
+                .sign(certificate.getSubjectX500Principal(), certificate.getPublicKey(), key);
+    }
+
+    private CertificateBuilder builder(X500Principal subject, PublicKey publicKey,
+            Duration life) {
+        if (life.isNegative() || life.isZero()) {
+            throw new CertsException("life: " + life + " (expected: more than zero)");
+        }
+        return new CertificateBuilder(subject, publicKey, clock.instant(), life)
+                .notAfter(certificate.getNotAfter().toInstant());
+    }
+
+    private static X500Principal commonName(String name) {
+        if (name.isEmpty() || name.length() > MAX_COMMON_NAME) {
+            throw new CertsException(
+                    "common name " + name + " (expected: 1 to " + MAX_COMMON_NAME + " characters)");
+        }
+        return new X500Principal("CN=" + Rdn.escapeValue(name));
+    }
+}

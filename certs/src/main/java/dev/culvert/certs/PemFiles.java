@@ -1,0 +1,64 @@
+package dev.culvert.certs;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * PEM files on disk. Files appear whole or not at all (a temporary file beside them, fsync, rename), keys with mode
+ * 0600 from their first byte on. Blocks: not for event loops. Every error is a {@link CertsException} that names the
+ * file and what was expected in it.
+ */
+public final class PemFiles {
+    private PemFiles() {}
+
+    /** The certificates in {@code file}, leaf first as they stand there, at least one. */
+    public static List<X509Certificate> readCertificates(Path file) {
+        return read(file, "PEM certificates", Pem::certificates);
+    }
+
+    /** The private key in {@code file}: PKCS#8, SEC1 or PKCS#1 PEM without passphrase. */
+    public static PrivateKey readKey(Path file) {
+        return read(file, "a PEM private key", Pem::privateKey);
+    }
+
+    /** Writes certificates, readable by all (mode 0644), replacing what was there. */
+    public static void writeCertificates(Path file, List<X509Certificate> certificates) {
+        write(file, Pem.text(certificates), "rw-r--r--");
+    }
+
+    /** Writes a private key, mode 0600, replacing what was there. */
+    public static void writeKey(Path file, PrivateKey key) {
+        write(file, Pem.text(key), "rw-------");
+    }
+
+    private static <T> T read(Path file, String expected, Function<String, T> parse) {
+        try {
+            if (Files.isRegularFile(file) && Files.size(file) > Pem.MAX_TEXT_CHARS) {
+                throw new CertsException("more than " + Pem.MAX_TEXT_CHARS + " bytes");
+            }
+            // ISO 8859-1 takes every byte, so that a binary file is told apart by its missing PEM block.
+            return parse.apply(Files.readString(file, StandardCharsets.ISO_8859_1));
+        } catch (NoSuchFileException e) {
+            throw new CertsException(file + ": no such file (expected: " + expected + ")", e);
+        } catch (IOException e) {
+            throw new CertsException(file + ": can't be read, " + e + " (expected: " + expected + ")", e);
+        } catch (CertsException e) {
+            throw new CertsException(file + ": " + e.getMessage(), e.getCause());
+        }
+    }
+
+    private static void write(Path file, String text, String mode) {
+        try {
+            AtomicFile.write(file, text.getBytes(StandardCharsets.US_ASCII), mode);
+        } catch (IOException e) {
+            throw new CertsException(file + ": can't be written, " + e, e);
+        }
+    }
+}

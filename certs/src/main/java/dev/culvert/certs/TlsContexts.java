@@ -1,0 +1,116 @@
+package dev.culvert.certs;
+
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.handler.ssl.SupportedCipherSuiteFilter;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The TLS of listeners and dials, as Netty wants it: TLS 1.2 and 1.3 with forward-secret AEAD suites, by BoringSSL where
+ * its native library is, else by Java's engine. Make a context once and share it; a client's handler must be made with
+ * host and port ({@code newHandler(alloc, host, port)}), else it trusts nobody.
+ */
+public final class TlsContexts {
+    private static final List<String> CIPHERS = List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384",
+            "TLS_CHACHA20_POLY1305_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+            "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+            "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+            "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
+
+    private TlsContexts() {}
+
+    /** The engine in use, for logs: {@code BoringSSL …} or {@code JDK}. */
+    public static String engine() {
+        return OpenSsl.isAvailable() ? String.valueOf(OpenSsl.versionString()) : "JDK";
+    }
+
+    /**
+     * For the edge listener.
+     *
+     * @param protocols what ALPN offers, preferred first, as {@code h2}, {@code http/1.1}; empty: no ALPN
+     */
+    public static SslContext edge(TlsMaterial material, List<String> protocols) {
+        return edge(material, protocols, provider());
+    }
+
+    /**
+     * For the tunnel listener: asks for a client certificate, and accepts none or any; {@link ClientCertificates#verify}
+     * must judge what was shown.
+     *
+     * @param clientAuthorities named to clients, so that they know which certificate to show
+     * @param protocols what ALPN offers, preferred first; empty: no ALPN
+     */
+    public static SslContext tunnel(TlsMaterial material, List<X509Certificate> clientAuthorities,
+            List<String> protocols) {
+        return tunnel(material, clientAuthorities, protocols, provider());
+    }
+
+    /**
+     * For dials.
+     *
+     * @param trust which servers to believe
+     * @param identity the client certificate to show; null: none
+     * @param protocols what ALPN offers, preferred first; empty: no ALPN
+     */
+    public static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity,
+            List<String> protocols) {
+        return client(trust, identity, protocols, provider());
+    }
+
+    static SslContext edge(TlsMaterial material, List<String> protocols, SslProvider provider) {
+        return build(SslContextBuilder.forServer(material.key(), material.chain()), protocols, provider);
+    }
+
+    static SslContext tunnel(TlsMaterial material, List<X509Certificate> clientAuthorities,
+            List<String> protocols,
+            SslProvider provider) {
+        return build(
+                SslContextBuilder.forServer(material.key(), material.chain())
+                        .clientAuth(ClientAuth.OPTIONAL)
+                        .trustManager(new DeferredTrustManager(List.copyOf(clientAuthorities))),
+                protocols, provider);
+    }
+
+    static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity, List<String> protocols,
+            SslProvider provider) {
+        SslContextBuilder builder = SslContextBuilder.forClient()
+                .trustManager(new ServerTrustManager(trust))
+                .endpointIdentificationAlgorithm("HTTPS");
+        if (identity != null) {
+            builder.keyManager(identity.key(), identity.chain());
+        }
+        return build(builder, protocols, provider);
+    }
+
+    private static SslContext build(SslContextBuilder builder, List<String> protocols, SslProvider provider) {
+        builder.sslProvider(provider)
+                .protocols("TLSv1.3", "TLSv1.2")
+                .ciphers(CIPHERS,
+                        SupportedCipherSuiteFilter.INSTANCE);
+        if (!protocols.isEmpty()) {
+            builder.applicationProtocolConfig(
+                    new ApplicationProtocolConfig(Protocol.ALPN, SelectorFailureBehavior.NO_ADVERTISE,
+                            SelectedListenerFailureBehavior.ACCEPT, List.copyOf(protocols)));
+        }
+        try {
+            return builder.build();
+        } catch (SSLException | IllegalArgumentException e) {
+            throw new CertsException("TLS can't be set up with this certificate and key: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static SslProvider provider() {
+        return OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK;
+    }
+}
