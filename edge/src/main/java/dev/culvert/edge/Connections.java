@@ -43,13 +43,18 @@ final class Connections {
         }
     }
 
-    static void markWebSocket(Channel channel) {
+    /** Counts the exchange that a handshake began; {@link #leave} is due at its end. */
+    void enterWebSocket(Channel channel) {
+        exchanges.incrementAndGet();
         channel.attr(WEB_SOCKET).set(true);
     }
 
     /** Drops the socket: the peer sees a reset, never a response that looks complete. */
     static void reset(Channel channel) {
         channel.eventLoop().execute(() -> {
+            if (!channel.isActive()) {
+                return;
+            }
             channel.config().setOption(ChannelOption.SO_LINGER, 0);
             // From the first handler on, so that TLS does not end the stream politely.
             ChannelHandlerContext first = channel.pipeline().firstContext();

@@ -38,9 +38,12 @@ final class EdgeExchange {
     private final HttpServerResponse outgoing;
     private final Channel channel;
     private final String requestId;
+    private final Connections connections;
     private final @Nullable Telemetry telemetry;
 
-    EdgeExchange(HttpServerRequest incoming, HttpServerResponse outgoing, @Nullable Telemetry telemetry) {
+    EdgeExchange(HttpServerRequest incoming, HttpServerResponse outgoing, Connections connections,
+            @Nullable Telemetry telemetry) {
+        this.connections = connections;
         this.incoming = incoming;
         this.outgoing = outgoing;
         this.telemetry = telemetry;
@@ -78,6 +81,9 @@ final class EdgeExchange {
 
     private EdgeResponse failed(Throwable error) {
         Failure failure = Failure.of(error);
+        if (!channel.isActive()) {
+            return failure.response(requestId); // the caller is gone: nobody's fault, nobody's answer
+        }
         if (telemetry != null) {
             telemetry.problem(failure.problem());
         }
@@ -154,13 +160,15 @@ final class EdgeExchange {
                 outgoing.addHeader(field.getKey(), field.getValue());
             }
         }
-        Connections.markWebSocket(channel);
         return outgoing.sendWebsocket((in, out) -> {
             Flux<WebSocketFrame> received = in.receiveFrames().map(WebSocketFrame::retain);
             Flux<WebSocketFrame> answers = response.exchange()
                     .apply(received)
                     .onErrorResume(this::webSocketFailed);
-            return new PacedWriter<>(channel, answers, frame -> frame.content().readableBytes());
+            // The HTTP exchange ends with the handshake, this one with the last frame.
+            connections.enterWebSocket(channel);
+            return new PacedWriter<>(channel, answers, frame -> frame.content().readableBytes())
+                    .doFinally(signal -> connections.leave());
         }, spec.build()).then();
     }
 

@@ -109,7 +109,7 @@ public final class EdgeServer {
 
     private static Mono<Void> exchange(Setup setup, Connections connections, EdgeHandler handler,
             HttpServerRequest request, HttpServerResponse response) {
-        var exchange = new EdgeExchange(request, response, setup.telemetry());
+        var exchange = new EdgeExchange(request, response, connections, setup.telemetry());
         return Mono.defer(() -> connections.enter() ? exchange.serve(handler) : exchange.refuse(draining()))
                 .doFinally(signal -> connections.leave());
     }
