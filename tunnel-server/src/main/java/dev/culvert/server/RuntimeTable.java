@@ -56,7 +56,7 @@ final class RuntimeTable {
                     "this server has its " + limits.maxRuntimes() + " runtimes; delete one first");
         }
         if (runtime.hosts().size() > limits.maxHosts()) {
-            throw new StoreException.Full("hosts: " + runtime.hosts().size() + " (expected: at most "
+            throw new InvalidNameException("hosts", runtime.hosts().size() + " (expected: at most "
                     + limits.maxHosts() + " custom hosts)");
         }
         if (byName.containsKey(runtime.name())) {

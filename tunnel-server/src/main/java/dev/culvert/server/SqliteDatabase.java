@@ -69,7 +69,7 @@ final class SqliteDatabase {
         return Mono.fromCallable(() -> then.apply(commit(work)))
                 .subscribeOn(scheduler)
                 .onErrorMap(SQLException.class, failed -> failure(file, failed))
-                .onErrorMap(RejectedExecutionException.class, full -> new StoreException.Full(
+                .onErrorMap(RejectedExecutionException.class, full -> new StoreException.Busy(
                         "the database has too much to do, or is closed; try again later"));
     }
 

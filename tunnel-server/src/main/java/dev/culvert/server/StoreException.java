@@ -38,6 +38,15 @@ public abstract sealed class StoreException extends RuntimeException {
         }
     }
 
+    /** Too many changes wait, or the store is closed: trying again later may help. */
+    public static final class Busy extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        Busy(String message) {
+            super(message, null);
+        }
+    }
+
     /** The database failed: disk full, file damaged, in use by another process. */
     public static final class Failed extends StoreException {
         private static final long serialVersionUID = 1L;

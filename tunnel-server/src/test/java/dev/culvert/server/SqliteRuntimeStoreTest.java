@@ -163,7 +163,7 @@ class SqliteRuntimeStoreTest {
         RegisteredRuntime runtime = runtime("acme", "prod", "a.example", "b.example", "c.example");
 
         assertThatThrownBy(() -> store.create(runtime, token("t", runtime)).block())
-                .isInstanceOf(StoreException.Full.class);
+                .isInstanceOf(InvalidNameException.class);
     }
 
     @Test
@@ -188,11 +188,10 @@ class SqliteRuntimeStoreTest {
             RegisteredRuntime runtime = runtime("acme", "r" + i);
             return store.create(runtime, token("t" + i, runtime))
                     .thenReturn("made")
-                    .onErrorResume(StoreException.Full.class,
-                            full -> Mono.just("full"));
+                    .onErrorResume(StoreException.Busy.class, busy -> Mono.just("busy"));
         }, 200).collectList());
 
-        assertThat(answers).contains("made", "full").hasSize(200);
+        assertThat(answers).contains("made", "busy").hasSize(200);
         assertThat(store.runtimes()).hasSize((int) answers.stream().filter("made"::equals).count());
     }
 

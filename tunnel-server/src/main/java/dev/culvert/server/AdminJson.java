@@ -1,0 +1,78 @@
+package dev.culvert.server;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.edge.spi.EdgeResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.UncheckedIOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What the admin API answers: records whose components are the JSON's members, as openapi.yaml says. */
+final class AdminJson {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private AdminJson() {}
+
+    record RuntimeView(String account, String name, String host, List<String> hosts, String state,
+            List<TunnelView> tunnels) {
+        static RuntimeView of(RegisteredRuntime runtime, TunnelState state, List<SessionView> sessions) {
+            return new RuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
+                    runtime.hosts(),
+                    state.word(), sessions.stream().map(TunnelView::of).toList());
+        }
+    }
+
+    record TunnelView(String id, long generation, String state, String since, @Nullable Double rttSeconds,
+            int streams, String remote, String version) {
+        static TunnelView of(SessionView session) {
+            return new TunnelView(session.id(), session.generation(), session.state(),
+                    session.since().toString(),
+                    rtt(session), session.streams(), session.remote(), session.version());
+        }
+    }
+
+    /** A tunnel in the list of all: with its runtime, which is null when that was deleted a moment ago. */
+    record RuntimeTunnelView(String id, @Nullable String account, @Nullable String name, long generation,
+            String state,
+            String since, @Nullable Double rttSeconds, int streams, String remote, String version) {
+        static RuntimeTunnelView of(SessionView session, @Nullable RegisteredRuntime runtime) {
+            return new RuntimeTunnelView(session.id(), runtime == null ? null : runtime.name().account(),
+                    runtime == null ? null : runtime.name().name(), session.generation(), session.state(),
+                    session.since().toString(), rtt(session), session.streams(), session.remote(),
+                    session.version());
+        }
+    }
+
+    record CreatedRuntimeView(String account, String name, String host, List<String> hosts,
+            String enrolmentToken,
+            String enrolmentExpiresAt) {
+        static CreatedRuntimeView of(RuntimeRegistrar.Registration made) {
+            RegisteredRuntime runtime = made.runtime();
+            return new CreatedRuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
+                    runtime.hosts(), made.token().text(), made.token().stored().expires().toString());
+        }
+    }
+
+    record TokenView(String enrolmentToken, String enrolmentExpiresAt) {
+        static TokenView of(IssuedToken token) {
+            return new TokenView(token.text(), token.stored().expires().toString());
+        }
+    }
+
+    record Page<T>(List<T> items, @Nullable String next) {}
+
+    static EdgeResponse.Http answer(HttpResponseStatus status, Record view) {
+        try {
+            return EdgeResponse.Http.of(status, "application/json", JSON.writeValueAsBytes(view))
+                    .with("cache-control", "no-store");
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException("records of strings and numbers always render", e);
+        }
+    }
+
+    /** Null before the first round trip: JSON has no NaN. */
+    private static @Nullable Double rtt(SessionView session) {
+        return Double.isFinite(session.rttSeconds()) ? session.rttSeconds() : null;
+    }
+}

@@ -1,0 +1,139 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** The calls below {@code /api/v1/runtimes}. */
+final class RuntimeCalls {
+    static final String ALL = "/api/v1/runtimes";
+    static final String ONE = "/api/v1/runtimes/{account}/{name}";
+    static final String TOKENS = "/api/v1/runtimes/{account}/{name}/enrolment-tokens";
+
+    private static final Pattern TTL = Pattern.compile("(\\d{1,6})(s|m|h|d)");
+    private static final Map<String, Duration> UNITS = Map.of("s", Duration.ofSeconds(1), "m",
+            Duration.ofMinutes(1),
+            "h", Duration.ofHours(1), "d", Duration.ofDays(1));
+    private static final Duration MAX_TTL = Duration.ofDays(7);
+
+    private final RuntimeStore store;
+    private final RuntimeRegistrar registrar;
+    private final TunnelDirectory tunnels;
+    private final AuditLog audit;
+
+    RuntimeCalls(RuntimeStore store, RuntimeRegistrar registrar, TunnelDirectory tunnels, AuditLog audit) {
+        this.store = store;
+        this.registrar = registrar;
+        this.tunnels = tunnels;
+        this.audit = audit;
+    }
+
+    List<AdminRoute> routes() {
+        return List.of(new AdminRoute(HttpMethod.POST, ALL, (request, segments) -> create(request)),
+                new AdminRoute(HttpMethod.GET, ALL, (request, segments) -> list()),
+                new AdminRoute(HttpMethod.GET, ONE, (request, segments) -> show(name(segments))),
+                new AdminRoute(HttpMethod.DELETE, ONE,
+                        (request, segments) -> delete(request, name(segments))),
+                new AdminRoute(HttpMethod.POST, TOKENS,
+                        (request, segments) -> token(request, name(segments))));
+    }
+
+    private Mono<EdgeResponse> create(EdgeRequest request) {
+        return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
+            JsonFields fields = JsonFields.read(body, Set.of("account", "name", "hosts"));
+            var name = new RuntimeName(fields.text("account"), fields.text("name"));
+            return registrar.register(name, fields.texts("hosts"));
+        }).map(made -> {
+            audit.changed(request.context(), "runtime created", made.runtime().name());
+            return AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.CreatedRuntimeView.of(made));
+        });
+    }
+
+    /** Off the event loop: the list may be long. */
+    private Mono<EdgeResponse> list() {
+        return Mono.<EdgeResponse>fromSupplier(() -> {
+            Map<String, List<SessionView>> sessions = tunnels.sessions()
+                    .stream()
+                    .collect(Collectors.groupingBy(SessionView::runtimeId));
+            return AdminJson.answer(HttpResponseStatus.OK,
+                    new AdminJson.Page<>(store.runtimes()
+                            .stream()
+                            .map(runtime -> AdminJson.RuntimeView.of(runtime, tunnels.stateOf(runtime.id()),
+                                    sessions.getOrDefault(runtime.id(), List.of())))
+                            .toList(), null));
+        }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private Mono<EdgeResponse> show(RuntimeName name) {
+        return Mono.fromSupplier(() -> {
+            RegisteredRuntime runtime = store.byName(name);
+            if (runtime == null) {
+                throw new StoreException.Absent("there is no runtime " + name);
+            }
+            return AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
+                    tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id())));
+        });
+    }
+
+    private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {
+        return registrar.delete(name).map(gone -> {
+            audit.changed(request.context(), "runtime deleted", name);
+            return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
+        });
+    }
+
+    private Mono<EdgeResponse> token(EdgeRequest request, RuntimeName name) {
+        return request.aggregate(AdminApi.MAX_BODY_BYTES)
+                .flatMap(body -> registrar.token(name, life(body)))
+                .map(token -> {
+                    audit.changed(request.context(), "enrolment token made", name);
+                    return AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.TokenView.of(token));
+                });
+    }
+
+    private static Duration life(byte[] body) {
+        String ttl = body.length == 0 ? null : JsonFields.read(body, Set.of("ttl")).optionalText("ttl");
+        return ttl == null ? RuntimeRegistrar.TOKEN_LIFE : life(ttl);
+    }
+
+    private static Duration life(String ttl) {
+        Matcher matcher = TTL.matcher(ttl);
+        Duration life = matcher.matches()
+                ? unit(matcher.group(2)).multipliedBy(Long.parseLong(matcher.group(1)))
+                : null;
+        if (life == null || life.isZero() || life.compareTo(MAX_TTL) > 0) {
+            throw HandlerException.of(Reason.BAD_REQUEST,
+                    "ttl: not a life of a token (expected: 1s..7d, as 30m or 1h)");
+        }
+        return life;
+    }
+
+    private static Duration unit(@Nullable String letter) {
+        return Objects.requireNonNull(UNITS.get(letter));
+    }
+
+    /** A name that breaks the rules for names is that of no runtime. */
+    private static RuntimeName name(Map<String, String> segments) {
+        String account = segments.getOrDefault("account", "");
+        String name = segments.getOrDefault("name", "");
+        try {
+            return new RuntimeName(account, name);
+        } catch (InvalidNameException e) {
+            throw new StoreException.Absent("there is no such runtime");
+        }
+    }
+}

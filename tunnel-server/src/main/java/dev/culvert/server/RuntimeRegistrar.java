@@ -1,0 +1,85 @@
+package dev.culvert.server;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.UUID;
+import reactor.core.publisher.Mono;
+
+/**
+ * Registers runtimes and gives them their enrolment tokens. Callable on any thread; nothing blocks. Each method's work
+ * begins with its subscription; cancelling later does not undo it. Errors: {@link StoreException}, and {@link
+ * InvalidNameException} for what breaks a rule of names.
+ */
+public final class RuntimeRegistrar {
+    /** How long a token can be used: long enough to carry it to the cluster, too short to be found in old logs. */
+    public static final Duration TOKEN_LIFE = Duration.ofHours(1);
+
+    private final RuntimeStore store;
+    private final TunnelDirectory tunnels;
+    private final TokenIssuer issuer;
+    private final String domain;
+    private final Clock clock;
+
+    /**
+     * Makes the registrar.
+     *
+     * @param domain the edge's domain, in lower case
+     */
+    public RuntimeRegistrar(RuntimeStore store, TunnelDirectory tunnels, TokenIssuer issuer, String domain,
+            Clock clock) {
+        this.store = store;
+        this.tunnels = tunnels;
+        this.issuer = issuer;
+        this.domain = domain;
+        this.clock = clock;
+    }
+
+    /**
+     * A runtime with the token of its first client.
+     *
+     * @param runtime what was registered
+     * @param token shown this once
+     */
+    public record Registration(RegisteredRuntime runtime, IssuedToken token) {}
+
+    /** Registers a runtime. Errors, beside the class's: {@link StoreException.Conflict} when a host is taken. */
+    public Mono<Registration> register(RuntimeName name, List<String> customHosts) {
+        return Mono.defer(() -> {
+            List<String> hosts = customHosts.stream().map(HostName::custom).distinct().toList();
+            if (hosts.contains(domain)) {
+                throw new StoreException.Conflict("the host " + domain + " is the edge's own");
+            }
+            var runtime = new RegisteredRuntime(UUID.randomUUID().toString(), name,
+                    name.label() + '.' + domain,
+                    hosts, now());
+            IssuedToken token = issuer.issue(runtime.id(), now().plus(TOKEN_LIFE));
+            return store.create(runtime, token.stored()).map(made -> new Registration(made, token));
+        });
+    }
+
+    /** Gives a runtime another token. Errors, beside the class's: {@link StoreException.Absent}. */
+    public Mono<IssuedToken> token(RuntimeName name, Duration life) {
+        return Mono.defer(() -> {
+            RegisteredRuntime runtime = store.byName(name);
+            if (runtime == null) {
+                throw new StoreException.Absent("there is no runtime " + name);
+            }
+            IssuedToken token = issuer.issue(runtime.id(), now().plus(life));
+            return store.add(token.stored()).thenReturn(token);
+        });
+    }
+
+    /** Forgets a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */
+    public Mono<RegisteredRuntime> delete(RuntimeName name) {
+        return store.delete(name)
+                .doOnNext(gone -> tunnels.closeAll(gone.id(), "the runtime " + name + " was deleted"));
+    }
+
+    /** Now, as precise as the store keeps it. */
+    private Instant now() {
+        return clock.instant().truncatedTo(ChronoUnit.MILLIS);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** The calls below {@code /api/v1/tunnels}. */
+final class TunnelCalls {
+    private final RuntimeStore store;
+    private final TunnelDirectory tunnels;
+    private final AuditLog audit;
+
+    TunnelCalls(RuntimeStore store, TunnelDirectory tunnels, AuditLog audit) {
+        this.store = store;
+        this.tunnels = tunnels;
+        this.audit = audit;
+    }
+
+    List<AdminRoute> routes() {
+        return List.of(new AdminRoute(HttpMethod.GET, "/api/v1/tunnels", (request, segments) -> list()),
+                new AdminRoute(HttpMethod.DELETE, "/api/v1/tunnels/{id}",
+                        (request, segments) -> close(request, segments.getOrDefault("id", ""))));
+    }
+
+    /** Off the event loop: the list may be long. */
+    private Mono<EdgeResponse> list() {
+        return Mono.<EdgeResponse>fromSupplier(() -> AdminJson.answer(HttpResponseStatus.OK,
+                new AdminJson.Page<>(tunnels.sessions()
+                        .stream()
+                        .map(session -> AdminJson.RuntimeTunnelView.of(session,
+                                store.byId(session.runtimeId())))
+                        .toList(), null)))
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private Mono<EdgeResponse> close(EdgeRequest request, String id) {
+        return Mono.fromSupplier(() -> {
+            if (!tunnels.close(id)) {
+                throw new StoreException.Absent("there is no such tunnel");
+            }
+            audit.changed(request.context(), "tunnel closed", id);
+            return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
+        });
+    }
+}

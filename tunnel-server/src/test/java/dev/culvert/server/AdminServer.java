@@ -1,0 +1,107 @@
+package dev.culvert.server;
+
+import static dev.culvert.server.Results.await;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.edge.EdgeServer;
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.HealthFilter;
+import dev.culvert.edge.Readiness;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.config.HostPort;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** An admin listener on a real port, with its own store, for tests. */
+final class AdminServer implements AutoCloseable {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    final FakeTunnels tunnels = new FakeTunnels();
+    final RuntimeStore store;
+    final AdminApi api;
+    final Path tokenFile;
+    private final EventLoops loops = EventLoops.create(1);
+    private final Telemetry telemetry = new Telemetry();
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final EdgeServer server;
+
+    AdminServer(Path folder) {
+        tokenFile = folder.resolve("admin.token");
+        store = await(SqliteRuntimeStore.open(folder.resolve("data"), "t.example", StoreLimits.defaults(),
+                Clock.systemUTC()));
+        TokenIssuer issuer = (runtimeId, expires) -> new IssuedToken("secret-of-" + runtimeId,
+                new StoredToken(runtimeId + "@" + System.nanoTime(),
+                        Sha256.of(runtimeId.getBytes(StandardCharsets.UTF_8)), runtimeId, expires, null));
+        var registrar = new RuntimeRegistrar(store, tunnels, issuer, "t.example", Clock.systemUTC());
+        api = new AdminApi(await(AdminToken.load(tokenFile)), store, registrar, tunnels, Clock.systemUTC());
+        server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
+                .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));
+    }
+
+    /** An answer. */
+    record Answer(int status, HttpResponse<String> response) {
+        JsonNode json() {
+            try {
+                return JSON.readTree(response.body());
+            } catch (JsonProcessingException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        String header(String name) {
+            return response.headers().firstValue(name).orElse("");
+        }
+    }
+
+    String token() {
+        try {
+            return Files.readString(tokenFile).strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Calls with the right token. */
+    Answer call(String method, String path, @Nullable String body) {
+        return call(method, path, body, "Bearer " + token());
+    }
+
+    Answer call(String method, String path, @Nullable String body, @Nullable String authorization) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://" + server.address() + path))
+                .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (authorization != null) {
+            request.header("Authorization", authorization);
+        }
+        try {
+            HttpResponse<String> response = client.send(request.build(), BodyHandlers.ofString());
+            return new Answer(response.statusCode(), response);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.stop(Duration.ofSeconds(1)).block();
+        store.close().block();
+        loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block();
+        telemetry.close();
+    }
+}

@@ -1,0 +1,37 @@
+package dev.culvert.server;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Live tunnels as a test wants them. */
+final class FakeTunnels implements TunnelDirectory {
+    final List<SessionView> open = new CopyOnWriteArrayList<>();
+    final List<String> closedReasons = new CopyOnWriteArrayList<>();
+
+    @Override
+    public List<SessionView> sessions() {
+        return List.copyOf(open);
+    }
+
+    @Override
+    public List<SessionView> sessionsOf(String runtimeId) {
+        return open.stream().filter(session -> session.runtimeId().equals(runtimeId)).toList();
+    }
+
+    @Override
+    public TunnelState stateOf(String runtimeId) {
+        return sessionsOf(runtimeId).isEmpty() ? TunnelState.DISCONNECTED : TunnelState.CONNECTED;
+    }
+
+    @Override
+    public boolean close(String sessionId) {
+        return open.removeIf(session -> session.id().equals(sessionId));
+    }
+
+    @Override
+    public void closeAll(String runtimeId, String reason) {
+        if (open.removeIf(session -> session.runtimeId().equals(runtimeId))) {
+            closedReasons.add(reason);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package dev.culvert.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+class OpenApiTest {
+    private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch");
+    /** Answered by the filter in front of the API. */
+    private static final Set<String> HEALTH = Set.of("GET /healthz", "GET /readyz", "GET /metrics");
+
+    private final JsonNode document = read();
+
+    @Test
+    void everyRouteIsDescribedAndNothingElse(@TempDir Path folder) {
+        Set<String> described = new TreeSet<>(operations().keySet());
+        try (var server = new AdminServer(folder)) {
+            Set<String> served = new TreeSet<>(HEALTH);
+            server.api.routes().forEach(route -> served.add(route.method() + " " + route.template()));
+
+            assertThat(described).isEqualTo(served);
+        }
+    }
+
+    @Test
+    void callsBelowApiNeedTheTokenAndOnlyThose() {
+        operations().forEach((name, operation) -> {
+            assertThat(operation.has("security")).as(name).isEqualTo(!name.contains(" /api/"));
+            assertThat(operation.path("responses").has("401")).as(name).isEqualTo(name.contains(" /api/"));
+        });
+        assertThat(document.at("/security/0").has("token")).isTrue();
+    }
+
+    @Test
+    void schemasHaveTheMembersThatAreAnswered() {
+        assertMembers("Runtime", AdminJson.RuntimeView.class);
+        assertMembers("CreatedRuntime", AdminJson.CreatedRuntimeView.class);
+        assertMembers("EnrolmentToken", AdminJson.TokenView.class);
+        assertMembers("Tunnel", AdminJson.TunnelView.class);
+        assertMembers("RuntimeTunnel", AdminJson.RuntimeTunnelView.class);
+        assertMembers("RuntimePage", AdminJson.Page.class);
+        assertMembers("TunnelPage", AdminJson.Page.class);
+    }
+
+    @Test
+    void everyReferenceLeadsSomewhere() {
+        List<String> references = document.findValuesAsText("$ref");
+
+        assertThat(references).isNotEmpty()
+                .allSatisfy(reference -> assertThat(
+                        document.at(reference.substring(1)).isMissingNode()).as(reference).isFalse());
+    }
+
+    private void assertMembers(String schema, Class<? extends Record> view) {
+        JsonNode described = document.at("/components/schemas/" + schema);
+        List<String> required = new ArrayList<>();
+        described.path("required").forEach(member -> required.add(member.asText()));
+
+        List<String> members = Arrays.stream(view.getRecordComponents())
+                .map(RecordComponent::getName)
+                .toList();
+        assertThat(described.path("properties").fieldNames()).toIterable()
+                .as(schema)
+                .containsExactlyElementsOf(members);
+        assertThat(required).as(schema).containsExactlyElementsOf(members);
+    }
+
+    private Map<String, JsonNode> operations() {
+        Map<String, JsonNode> operations = new TreeMap<>();
+        document.path("paths")
+                .properties()
+                .forEach(path -> path.getValue().properties().forEach(operation -> {
+                    if (METHODS.contains(operation.getKey())) {
+                        operations.put(operation.getKey().toUpperCase(Locale.ROOT) + " " + path.getKey(),
+                                operation.getValue());
+                    }
+                }));
+        return operations;
+    }
+
+    private static JsonNode read() {
+        try (InputStream stream = AdminApi.class.getResourceAsStream("admin/openapi.yaml")) {
+            return new JsonMapper()
+                    .valueToTree(new Load(LoadSettings.builder().build()).loadFromInputStream(stream));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
