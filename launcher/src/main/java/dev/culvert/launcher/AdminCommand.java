@@ -1,6 +1,7 @@
 package dev.culvert.launcher;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.launcher.admin.AdminApi;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -3,6 +3,7 @@ package dev.culvert.launcher;
 import dev.culvert.edge.ListenException;
 import dev.culvert.edge.config.ConfigErrors;
 import dev.culvert.edge.config.ConfigException;
+import dev.culvert.launcher.admin.AdminUnreachable;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.util.List;
@@ -25,6 +26,8 @@ final class Failures {
                 tell(ended.exitCode(), List.of(String.valueOf(ended.getMessage())));
             case ListenException listen ->
                 tell(ExitCode.UNAVAILABLE, List.of(String.valueOf(listen.getMessage())));
+            case AdminUnreachable gone ->
+                tell(ExitCode.UNAVAILABLE, List.of(String.valueOf(gone.getMessage())));
             case BindException bind -> tell(ExitCode.UNAVAILABLE, List.of(String.valueOf(bind.getMessage())));
             case ConnectException refused ->
                 tell(ExitCode.UNAVAILABLE, List.of(String.valueOf(refused.getMessage())));

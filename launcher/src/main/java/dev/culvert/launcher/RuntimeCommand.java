@@ -1,6 +1,7 @@
 package dev.culvert.launcher;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.launcher.admin.AdminApi;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package dev.culvert.launcher;
+package dev.culvert.launcher.admin;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -38,7 +38,7 @@ public final class AdminApi {
     }
 
     /**
-     * Sends a request and gives whatever the API answered. Errors: {@link CommandException} when it can't be reached.
+     * Sends a request and gives whatever the API answered. Errors: {@link AdminUnreachable} when it can't be reached.
      *
      * @param path below {@code /api/v1}
      * @param body sent as JSON, or null for none
@@ -83,9 +83,8 @@ public final class AdminApi {
                 ? failure.getCause()
                 : failure;
         String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-        return new CommandException(ExitCode.UNAVAILABLE,
-                "the admin API at " + base + " can't be reached: " + reason
-                        + " (is the server running there? --admin or CULVERT_ADMIN names another)");
+        return new AdminUnreachable("the admin API at " + base + " can't be reached: " + reason
+                + " (is the server running there? --admin or CULVERT_ADMIN names another)");
     }
 
     /**

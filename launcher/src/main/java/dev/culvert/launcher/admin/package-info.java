@@ -1,0 +1,5 @@
+/** A client of the tunnel server's admin API, {@link dev.culvert.launcher.admin.AdminApi}: for the commands and the demo. */
+@NullMarked
+package dev.culvert.launcher.admin;
+
+import org.jspecify.annotations.NullMarked;
