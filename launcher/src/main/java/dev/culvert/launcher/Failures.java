@@ -1,5 +1,6 @@
 package dev.culvert.launcher;
 
+import dev.culvert.certs.CertsException;
 import dev.culvert.edge.ListenException;
 import dev.culvert.edge.config.ConfigErrors;
 import dev.culvert.edge.config.ConfigException;
@@ -22,6 +23,7 @@ final class Failures {
         return switch (failure) {
             case ConfigErrors errors -> tell(ExitCode.CONFIG, errors.errors());
             case ConfigException wrong -> tell(ExitCode.CONFIG, List.of(String.valueOf(wrong.getMessage())));
+            case CertsException certs -> tell(ExitCode.CONFIG, List.of(String.valueOf(certs.getMessage())));
             case CommandException ended ->
                 tell(ended.exitCode(), List.of(String.valueOf(ended.getMessage())));
             case ListenException listen ->

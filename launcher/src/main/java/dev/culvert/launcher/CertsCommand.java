@@ -1,0 +1,57 @@
+package dev.culvert.launcher;
+
+import dev.culvert.certs.CertsException;
+import dev.culvert.launcher.certs.CertsFolder;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import reactor.core.publisher.Mono;
+
+/** {@code culvert certs …}: the certificate authority. */
+@Command(name = "certs", description = "The certificate authority of a server.", subcommands = CertsCommand.Init.class, footer = {
+        "", "Example:", "  culvert certs init --dir certs --domain tunnels.example.com"})
+final class CertsCommand {
+
+    /** {@code init}. */
+    @Command(name = "init", description = "Makes an authority, and the server's certificates for its edge and tunnel listeners.", footer = {
+            "", "Example:", "  culvert certs init --dir certs --domain tunnels.example.com"})
+    static final class Init implements Task {
+        private static final Pattern DOMAIN = Pattern
+                .compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*");
+
+        @Option(names = "--dir", paramLabel = "DIR", required = true, description = "Where the files go; made when absent.")
+        private Path dir = Path.of("");
+
+        @Option(names = "--domain", paramLabel = "DOMAIN", required = true, description = "The edge's domain, as in edge.domain.")
+        private String domain = "";
+
+        @Override
+        public Mono<Integer> run() {
+            return Mono.fromCallable(() -> {
+                String name = domain.toLowerCase(Locale.ROOT);
+                if (name.length() > 189 || !DOMAIN.matcher(name).matches()) {
+                    throw new CommandException(ExitCode.USAGE,
+                            "--domain: " + domain + " (expected: a DNS name, as tunnels.example.com)");
+                }
+                try {
+                    new CertsFolder(dir).init(name);
+                } catch (CertsException e) {
+                    throw new CommandException(ExitCode.USAGE, String.valueOf(e.getMessage()));
+                }
+                System.out.println(summary(name));
+                return ExitCode.DONE;
+            });
+        }
+
+        private String summary(String name) {
+            return "Wrote to " + dir
+                    + ":\n  ca.crt, ca.key          the authority; give ca.crt to clients and callers\n"
+                    + "  edge.crt, edge.key      for " + name + " and *." + name
+                    + "\n  tunnel.crt, tunnel.key  for " + name
+                    + ", localhost and 127.0.0.1\nThe keys are readable by"
+                    + " their owner alone. Whoever has ca.key can pass for any runtime: keep it on the server.";
+        }
+    }
+}
