@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * All frames of one event-loop pass leave in one batch, one WebSocket message and one flush; a further batch is filled
  * only when the socket has taken the one before (docs/protocol.md §7).
  *
- * <p>Everything but {@link #eventLoop} is called on the channel's event loop.
+ * <p>Everything but {@link #eventLoop}, {@link #streamCount} and {@link #rttNanos} is called on the channel's event loop.
  */
 public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     /** How long a peer may take to read the last words. */
@@ -52,7 +52,8 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     private boolean flushScheduled;
     private boolean finished;
     private long meteredBuffered;
-    private int meteredStreams;
+    private volatile int meteredStreams;
+    private volatile long rttNanos = -1;
 
     /**
      * @param masks whether this side masks what it sends (RFC 6455 §5.3: the client does)
@@ -70,9 +71,24 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         return session;
     }
 
-    /** The session, to ask it for its counts; commands go through this handler. */
-    public Session state() {
-        return session;
+    /** Server: whether a stream can be opened now. */
+    public boolean canOpen() {
+        return session.canOpen();
+    }
+
+    /** Whether one side has said that it goes away. */
+    public boolean isDraining() {
+        return session.isDraining();
+    }
+
+    /** Open streams as of the last pass. Callable from any thread. */
+    public int streamCount() {
+        return meteredStreams;
+    }
+
+    /** The last round-trip time in nanoseconds, or -1 before the first. Callable from any thread. */
+    public long rttNanos() {
+        return rttNanos;
     }
 
     /** Where everything of this session happens. */
@@ -87,7 +103,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Server: opens a stream. Ask {@link Session#canOpen} first.
+     * Server: opens a stream. Ask {@link #canOpen} first.
      *
      * @return null when the peer takes no head of this size
      */
@@ -286,6 +302,9 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         if (buffered != meteredBuffered) {
             meter.buffered.add(buffered - meteredBuffered);
             meteredBuffered = buffered;
+        }
+        if (rttNanos != session.rttNanos()) {
+            rttNanos = session.rttNanos();
         }
         if (open != meteredStreams) {
             meter.streams.add(open - meteredStreams);

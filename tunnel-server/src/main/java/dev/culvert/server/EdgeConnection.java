@@ -1,0 +1,311 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.RelayRequest;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.util.AsciiString;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One HTTP/1.1 connection of a caller: hands each request to its runtime, one after another; pipelined ones wait unread.
+ *
+ * <pre>
+ *  IDLE ──head begins──► HEAD ──head complete──► EXCHANGE ──both halves done──► IDLE
+ *    └─ idle time-out       └─ 408                  ├─ response done first: the rest of the request is dropped, then IDLE or closed
+ *                                                   └─ 101: raw bytes until either side closes
+ * </pre>
+ */
+final class EdgeConnection extends ChannelInboundHandlerAdapter {
+    private static final Logger log = LoggerFactory.getLogger(EdgeConnection.class);
+    /** Above this much unforwarded request body the socket is not read. */
+    private static final int HIGH_WATER = 64 << 10;
+    private static final int LOW_WATER = 32 << 10;
+
+    private final EdgeListener.Shared shared;
+    private final EdgeRequestDecoder decoder;
+    private final EdgeResponseEncoder encoder;
+    private final ArrayDeque<Object> pipelined = new ArrayDeque<>();
+
+    private @Nullable ChannelHandlerContext context;
+    private ForwardingRules.@Nullable Peer peer;
+    private @Nullable Deadline deadline;
+    private @Nullable EdgeExchange current;
+    private boolean flushScheduled;
+    private boolean raw;
+    private boolean awaitingHead;
+
+    EdgeConnection(EdgeListener.Shared shared, EdgeRequestDecoder decoder, EdgeResponseEncoder encoder) {
+        this.shared = shared;
+        this.decoder = decoder;
+        this.encoder = encoder;
+    }
+
+    ChannelHandlerContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    Deadline deadline() {
+        return Objects.requireNonNull(deadline);
+    }
+
+    EdgeListener.Shared shared() {
+        return shared;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) {
+        context = ctx;
+        deadline = new Deadline(ctx.channel().eventLoop());
+        InetSocketAddress remote = (InetSocketAddress) ctx.channel().remoteAddress();
+        int port = ((InetSocketAddress) ctx.channel().localAddress()).getPort();
+        peer = shared.rules().peer(remote, shared.scheme().toString(), port, "1.1");
+        // A fresh connection, its TLS handshake included, has as long as a head.
+        awaitHead();
+        ctx.fireChannelActive();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        EdgeExchange exchange = current;
+        if (message instanceof ByteBuf bytes) {
+            rawBytes(exchange, bytes);
+        } else if (exchange == null || !exchange.requestEnded()) {
+            take(message);
+        } else if (!LastHttpContent.EMPTY_LAST_CONTENT.equals(message) || !pipelined.isEmpty()) {
+            // not the end of this request, which its head has told: the next one
+            pipelined.add(message);
+            ctx.channel().config().setAutoRead(false);
+        }
+    }
+
+    private void rawBytes(@Nullable EdgeExchange exchange, ByteBuf bytes) {
+        if (exchange == null || !raw) {
+            bytes.release();
+            return;
+        }
+        exchange.requestData(bytes);
+        regulate();
+    }
+
+    private void take(Object message) {
+        if (message instanceof HttpRequest request) {
+            begin(request);
+        } else if (message instanceof HttpContent content && current != null) {
+            body(current, content);
+        } else {
+            ReferenceCountUtil.release(message);
+        }
+    }
+
+    private void begin(HttpRequest request) {
+        awaitingHead = false;
+        deadline().clear();
+        boolean keepAlive = HttpUtil.isKeepAlive(request);
+        EdgeExchange exchange = new EdgeExchange(this, encoder, request.method(), request.protocolVersion(),
+                keepAlive);
+        current = exchange;
+        try {
+            EdgeRequestHead head = EdgeRequestHead.of(request, shared.scheme(), shared.limits());
+            forward(exchange, request, head);
+        } catch (EdgeException e) {
+            boolean unreadable = request.decoderResult().isFailure();
+            exchange.requestId(idOf(request));
+            exchange.refuse(e.problem(), unreadable || EdgeRequestDecoder.hasBody(request));
+        }
+        ReferenceCountUtil.release(request);
+    }
+
+    private void forward(EdgeExchange exchange, HttpRequest request, EdgeRequestHead head) {
+        boolean hasBody = EdgeRequestDecoder.hasBody(request);
+        Problem looped = shared.rules()
+                .request(head.fields(), Objects.requireNonNull(peer), head.host(), head.upgrade());
+        exchange.requestId(ForwardingRules.requestId(head.fields()));
+        if (looped != null) {
+            throw new EdgeException(looped);
+        }
+        EdgeRuntimes.Answerer answerer = shared.runtimes().byHost(head.host());
+        if (answerer == null) {
+            throw new EdgeException(Problem.of(Cause.UNKNOWN_HOST, Hop.EDGE, "no runtime has this host"));
+        }
+        RelayRequest.Kind kind = head.upgrade() ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
+        exchange.open(answerer, new RelayRequest(kind, head.fields(), !hasBody && !head.upgrade(),
+                context().channel().eventLoop()), !hasBody);
+    }
+
+    private static CharSequence idOf(HttpRequest request) {
+        var fields = new DefaultHttp2Headers(false, 4);
+        String offered = request.headers().get("x-request-id");
+        if (offered != null) {
+            fields.set("x-request-id", offered);
+        }
+        return AsciiString.of(ForwardingRules.requestId(fields));
+    }
+
+    private void body(EdgeExchange exchange, HttpContent content) {
+        if (content.decoderResult().isFailure()) {
+            content.release();
+            exchange.malformedBody();
+            return;
+        }
+        boolean last = content instanceof LastHttpContent;
+        if (content.content().isReadable()) {
+            exchange.requestData(content.content());
+        } else {
+            content.release();
+        }
+        if (last) {
+            exchange.requestEnd(((LastHttpContent) content).trailingHeaders());
+        }
+        regulate();
+    }
+
+    /** Reads on, or stops reading, by what of the request's body waits to be forwarded. */
+    void regulate() {
+        EdgeExchange exchange = current;
+        boolean reading = context().channel().config().isAutoRead();
+        int waiting = exchange == null ? 0 : exchange.unforwarded();
+        if (reading && waiting >= HIGH_WATER) {
+            context().channel().config().setAutoRead(false);
+        } else if (!reading && waiting <= LOW_WATER && pipelined.isEmpty()) {
+            context().channel().config().setAutoRead(true);
+        }
+    }
+
+    /** The exchange is over in both directions. */
+    void finished(boolean close) {
+        current = null;
+        flush();
+        ChannelHandlerContext ctx = context();
+        if (close) {
+            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            return;
+        }
+        deadline().set(shared.limits().idleTimeout(), ctx::close);
+        if (!pipelined.isEmpty()) {
+            ctx.channel().eventLoop().execute(this::next);
+        } else {
+            regulate();
+        }
+    }
+
+    private void next() {
+        while (!pipelined.isEmpty() && (current == null || !current.requestEnded())) {
+            take(Objects.requireNonNull(pipelined.poll()));
+        }
+        if (LastHttpContent.EMPTY_LAST_CONTENT.equals(pipelined.peek())) {
+            pipelined.poll(); // its head has told that it has no body
+        }
+        regulate();
+    }
+
+    /** The 101 is written: from here on both directions are raw bytes. */
+    void switchToRaw() {
+        raw = true;
+        deadline().clear();
+        ChannelHandlerContext ctx = context();
+        flush();
+        pipelined.forEach(ReferenceCountUtil::release);
+        pipelined.clear();
+        ctx.pipeline().remove(encoder);
+        ctx.pipeline().remove(decoder); // what it holds arrives as raw bytes
+        ctx.channel().config().setAutoRead(true);
+    }
+
+    /** Flushes once at the end of this event-loop pass. */
+    void flushLater() {
+        if (!flushScheduled) {
+            flushScheduled = true;
+            context().channel().eventLoop().execute(this::flush);
+        }
+    }
+
+    private void flush() {
+        flushScheduled = false;
+        context().flush();
+        if (current != null) {
+            current.passedOn();
+        }
+    }
+
+    /** Bytes written to this connection that its socket has not taken. */
+    long pendingBytes() {
+        var outbound = context().channel().unsafe().outboundBuffer();
+        return outbound == null ? 0 : outbound.totalPendingWriteBytes();
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        if (current == null && !awaitingHead && pipelined.isEmpty() && decoder.isPartialHead()) {
+            awaitHead();
+        }
+        ctx.fireChannelReadComplete();
+    }
+
+    private void awaitHead() {
+        awaitingHead = true;
+        deadline().set(shared.limits().headTimeout(), this::headTooSlow);
+    }
+
+    private void headTooSlow() {
+        if (!decoder.isPartialHead()) {
+            context().close();
+            return;
+        }
+        EdgeExchange exchange = new EdgeExchange(this, encoder, HttpMethod.GET, HttpVersion.HTTP_1_1, false);
+        current = exchange;
+        exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));
+        exchange.refuse(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the head did not arrive in time"), true);
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        if (current != null) {
+            current.passedOn();
+        }
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        deadline().close();
+        pipelined.forEach(ReferenceCountUtil::release);
+        pipelined.clear();
+        EdgeExchange exchange = current;
+        current = null;
+        if (exchange != null) {
+            exchange.callerGone();
+        }
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (!(cause instanceof IOException) && !(cause instanceof DecoderException)) {
+            log.atWarn().setCause(cause).log("edge connection failed");
+        }
+        ctx.close();
+    }
+}

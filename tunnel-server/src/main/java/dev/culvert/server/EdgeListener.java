@@ -1,0 +1,59 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.config.HostPort;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.AsciiString;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+
+/** The listener for callers. HTTP/1.1 today; ALPN offers nothing else, and HTTP/2 will add its own branch in {@link #init}. */
+final class EdgeListener {
+    /** Above this the caller's socket is full, and its response is not acknowledged any more. */
+    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
+
+    private final RelayListener listener;
+
+    /**
+     * What all connections share.
+     *
+     * @param scheme {@code https}
+     */
+    record Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits, Telemetry telemetry,
+            EdgeMeters meters, AsciiString scheme) {}
+
+    private EdgeListener(RelayListener listener) {
+        this.listener = listener;
+    }
+
+    /** Binds. Errors: {@link dev.culvert.edge.ListenException}. */
+    static Mono<EdgeListener> start(HostPort address, SslContext tls, Shared shared, EventLoops loops) {
+        return RelayListener.start(address, loops, channel -> init(channel, tls, shared))
+                .map(EdgeListener::new);
+    }
+
+    private static void init(Channel channel, SslContext tls, Shared shared) {
+        channel.config().setWriteBufferWaterMark(WATER_MARK);
+        var decoder = new EdgeRequestDecoder(shared.limits());
+        var encoder = new EdgeResponseEncoder();
+        ChannelPipeline pipeline = channel.pipeline();
+        pipeline.addLast(tls.newHandler(channel.alloc()));
+        pipeline.addLast(decoder);
+        pipeline.addLast(encoder);
+        pipeline.addLast(new EdgeConnection(shared, decoder, encoder));
+    }
+
+    HostPort address() {
+        return listener.address();
+    }
+
+    /** Stops accepting; waits up to {@code grace} for connections to end, then closes them. */
+    Mono<Void> stop(Duration grace) {
+        return listener.stop(grace);
+    }
+}

@@ -1,0 +1,65 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.ListenException;
+import dev.culvert.edge.config.HostPort;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.function.Consumer;
+import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+import reactor.netty.NettyPipeline;
+import reactor.netty.tcp.TcpServer;
+
+/** A Reactor Netty listener whose connections run raw Netty handlers: the reactive bridge gives way to them. */
+final class RelayListener {
+    private static final int BACKLOG = 4096;
+
+    private final DisposableServer server;
+    private final ChannelGroup connections;
+
+    private RelayListener(DisposableServer server, ChannelGroup connections) {
+        this.server = server;
+        this.connections = connections;
+    }
+
+    /** Binds; {@code init} fills each connection's pipeline. Errors: {@link ListenException}. */
+    static Mono<RelayListener> start(HostPort address, EventLoops loops, Consumer<Channel> init) {
+        ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+        return TcpServer.create()
+                .runOn(loops)
+                .bindAddress(() -> new InetSocketAddress(address.host(), address.port()))
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .doOnChannelInit((observer, channel, remote) -> {
+                    if (remote == null) {
+                        return;
+                    }
+                    channel.pipeline().remove(NettyPipeline.ReactiveBridge);
+                    connections.add(channel);
+                    init.accept(channel);
+                    channel.config().setAutoRead(true);
+                })
+                .bind()
+                .map(server -> new RelayListener(server, connections))
+                .onErrorMap(e -> new ListenException(address, String.valueOf(e.getMessage())));
+    }
+
+    HostPort address() {
+        return HostPort.of((InetSocketAddress) server.address());
+    }
+
+    /** Stops accepting, waits up to {@code grace} for connections to end by themselves, then closes the rest. */
+    Mono<Void> stop(Duration grace) {
+        return Mono.fromRunnable(server::dispose)
+                .then(Mono.create(sink -> connections.newCloseFuture().addListener(done -> sink.success())))
+                .timeout(grace, Mono.fromRunnable(connections::close))
+                .then();
+    }
+}

@@ -1,0 +1,113 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.relay.WireProblem;
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.HeadOptions;
+import dev.culvert.protocol.frame.StreamKind;
+import dev.culvert.protocol.netty.StreamListener;
+import dev.culvert.protocol.netty.TunnelChannelHandler;
+import dev.culvert.protocol.netty.TunnelStream;
+import dev.culvert.protocol.session.SessionEvent.StreamReset;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** One exchange through a tunnel: the edge's relay calls on one side, a stream on the other. On the session's event loop. */
+final class TunnelExchange implements RequestSink, StreamListener {
+    private final ResponseSink response;
+    private @Nullable TunnelStream stream;
+
+    TunnelExchange(ResponseSink response) {
+        this.response = response;
+    }
+
+    /** Opens the stream. False when the client takes no head of this size. */
+    boolean open(TunnelChannelHandler handler, RelayRequest request) {
+        Http2Headers fields = request.fields();
+        boolean upgrade = request.kind() == RelayRequest.Kind.UPGRADE;
+        if (upgrade) {
+            // docs/protocol.md §5: the token travels as a pseudo-field, since connection-specific fields are refused
+            CharSequence token = Objects.requireNonNull(fields.getAndRemove("upgrade"));
+            fields.set(Http2Headers.PseudoHeaderName.PROTOCOL.value(), token);
+        }
+        stream = handler.open(upgrade ? StreamKind.UPGRADE : StreamKind.HTTP, fields, request.ended(), this);
+        return stream != null;
+    }
+
+    private TunnelStream stream() {
+        return Objects.requireNonNull(stream);
+    }
+
+    @Override
+    public void data(ByteBuf body) {
+        stream().data(body);
+    }
+
+    @Override
+    public void end(@Nullable Http2Headers trailers) {
+        stream().end(trailers);
+    }
+
+    @Override
+    public void cancel(Problem reason) {
+        stream().reset(ErrorCode.CANCELLED, WireProblem.number(reason.cause()),
+                WireProblem.number(reason.hop()), "");
+    }
+
+    @Override
+    public void consumed(int bytes) {
+        stream().consumed(bytes);
+    }
+
+    @Override
+    public void head(Http2Headers head, HeadOptions options, boolean informational, boolean ended) {
+        if (informational) {
+            response.informational(head);
+        } else {
+            response.head(head, ended);
+        }
+    }
+
+    @Override
+    public void data(ByteBuf body, boolean last) {
+        if (body.isReadable()) {
+            response.data(body);
+        } else {
+            body.release();
+        }
+        if (last) {
+            response.end(null);
+        }
+    }
+
+    @Override
+    public void trailers(Http2Headers trailers) {
+        response.end(trailers);
+    }
+
+    @Override
+    public void sent(int bytes) {
+        response.consumed(bytes);
+    }
+
+    @Override
+    public void reset(StreamReset reset) {
+        Cause otherwise = switch (reset.code()) {
+            case REFUSED, OVERLOADED -> Cause.OVERLOADED;
+            case DRAINING -> Cause.DRAINING;
+            case HEAD_TOO_LARGE -> Cause.HEAD_TOO_LARGE;
+            case TIMEOUT -> Cause.UPSTREAM_TIMEOUT;
+            default -> Cause.TUNNEL_LOST;
+        };
+        response.fail(WireProblem.problem(reset.cause(),
+                reset.hop() == 0 ? WireProblem.number(Hop.TUNNEL) : reset.hop(),
+                reset.cause() == 0 ? "" : reset.detail(), otherwise));
+    }
+}

@@ -1,0 +1,213 @@
+package dev.culvert.server;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Hello;
+import io.netty.channel.EventLoop;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which sessions carry which runtime's tunnel. Changes take the lock of one tunnel for a moment; look-ups for requests
+ * take none.
+ *
+ * <p>One instance owns a tunnel: a newcomer that may take over, or that finds nobody, becomes the owner with a higher
+ * generation, and the sessions of the one before are drained. Further connections of the owner join.
+ */
+final class TunnelRegistry implements TunnelDirectory {
+    /** How long after its loss a tunnel counts as reconnecting. */
+    static final Duration RECONNECTING = Duration.ofSeconds(30);
+    /** Sessions of one tunnel: four connections, each replaced once while the old one drains. */
+    static final int MAX_SESSIONS = 8;
+
+    private final Map<String, Tunnel> tunnels = new ConcurrentHashMap<>();
+    private final Clock clock;
+
+    TunnelRegistry(Clock clock) {
+        this.clock = clock;
+    }
+
+    /** A runtime's tunnel: its sessions, owner and generation. */
+    private static final class Tunnel {
+        private static final LiveSession[] NONE = {};
+
+        private volatile LiveSession[] sessions = NONE;
+        private volatile long generation;
+        private volatile @Nullable Instant lost;
+
+        private void add(LiveSession session) {
+            List<LiveSession> all = new ArrayList<>(List.of(sessions));
+            all.add(session);
+            sessions = all.toArray(NONE);
+            lost = null;
+        }
+
+        private void remove(LiveSession session, Instant now) {
+            List<LiveSession> all = new ArrayList<>(List.of(sessions));
+            if (all.remove(session)) {
+                sessions = all.toArray(NONE);
+                lost = all.isEmpty() ? now : null;
+            }
+        }
+
+        private @Nullable LiveSession owner() {
+            for (LiveSession session : sessions) {
+                if (session.isAccepting() && session.generation == generation) {
+                    return session;
+                }
+            }
+            return null;
+        }
+    }
+
+    /**
+     * Lets a client's connection in, or not.
+     *
+     * @param make makes the session of the generation it gets
+     * @return the session, already registered; null when another instance owns the tunnel
+     */
+    @Nullable
+    LiveSession admit(RegisteredRuntime runtime, Hello hello, LongFunction<LiveSession> make) {
+        Tunnel tunnel = tunnels.computeIfAbsent(runtime.id(), id -> new Tunnel());
+        synchronized (tunnel) {
+            LiveSession owner = tunnel.owner();
+            boolean joins = owner != null && owner.isOf(hello);
+            if ((owner != null && !joins && !hello.takeOver()) || tunnel.sessions.length >= MAX_SESSIONS) {
+                return null;
+            }
+            if (!joins) {
+                // Seeded from the clock, so that it does not go backwards when the server restarts.
+                tunnel.generation = Math.max(tunnel.generation + 1, clock.millis());
+            }
+            LiveSession session = make.apply(tunnel.generation);
+            for (LiveSession other : tunnel.sessions) {
+                if (!other.isOf(hello)) {
+                    other.drain(ErrorCode.REPLACED, "another client took this runtime over");
+                } else if (other.hello.connection() == hello.connection()) {
+                    other.drain(ErrorCode.DRAINING, "a newer connection took this one's place");
+                }
+            }
+            tunnel.add(session);
+            return session;
+        }
+    }
+
+    /** A session is over. */
+    void remove(LiveSession session) {
+        session.stopAccepting();
+        Tunnel tunnel = tunnels.get(session.runtime.id());
+        if (tunnel != null) {
+            synchronized (tunnel) {
+                tunnel.remove(session, clock.instant());
+            }
+        }
+    }
+
+    /** A session that accepts streams, on {@code loop} if there is one there; the least loaded otherwise. No lock. */
+    @Nullable
+    LiveSession pick(String runtimeId, EventLoop loop) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        if (tunnel == null) {
+            return null;
+        }
+        LiveSession best = null;
+        for (LiveSession session : tunnel.sessions) {
+            if (!session.isAccepting()) {
+                continue;
+            }
+            if (session.loop.equals(loop)) {
+                return session;
+            }
+            if (best == null || session.handler.streamCount() < best.handler.streamCount()) {
+                best = session;
+            }
+        }
+        return best;
+    }
+
+    /** Tunnels with at least one session. */
+    int connected() {
+        int connected = 0;
+        for (Tunnel tunnel : tunnels.values()) {
+            connected += tunnel.sessions.length > 0 ? 1 : 0;
+        }
+        return connected;
+    }
+
+    @Override
+    public List<SessionView> sessions() {
+        List<SessionView> views = new ArrayList<>();
+        for (Tunnel tunnel : tunnels.values()) {
+            for (LiveSession session : tunnel.sessions) {
+                views.add(session.view());
+            }
+        }
+        return views;
+    }
+
+    @Override
+    public List<SessionView> sessionsOf(String runtimeId) {
+        List<SessionView> views = new ArrayList<>();
+        for (LiveSession session : sessionsIn(runtimeId)) {
+            views.add(session.view());
+        }
+        return views;
+    }
+
+    private LiveSession[] sessionsIn(String runtimeId) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        return tunnel == null ? Tunnel.NONE : tunnel.sessions;
+    }
+
+    @Override
+    public TunnelState stateOf(String runtimeId) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        if (tunnel == null) {
+            return TunnelState.DISCONNECTED;
+        }
+        if (tunnel.sessions.length > 0) {
+            return TunnelState.CONNECTED;
+        }
+        Instant lost = tunnel.lost;
+        boolean lately = lost != null && lost.plus(RECONNECTING).isAfter(clock.instant());
+        return lately ? TunnelState.RECONNECTING : TunnelState.DISCONNECTED;
+    }
+
+    @Override
+    public boolean close(String sessionId) {
+        for (Tunnel tunnel : tunnels.values()) {
+            for (LiveSession session : tunnel.sessions) {
+                if (session.id.toString().equals(sessionId)) {
+                    session.close(ErrorCode.DRAINING, "closed by an operator");
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void closeAll(String runtimeId, String reason) {
+        Tunnel tunnel = tunnels.remove(runtimeId);
+        if (tunnel != null) {
+            for (LiveSession session : tunnel.sessions) {
+                session.close(ErrorCode.UNAUTHORIZED, reason);
+            }
+        }
+    }
+
+    /** Drains every session: the server stops. */
+    void drainAll() {
+        for (Tunnel tunnel : tunnels.values()) {
+            for (LiveSession session : tunnel.sessions) {
+                session.drain(ErrorCode.DRAINING, "the server stops");
+            }
+        }
+    }
+}
