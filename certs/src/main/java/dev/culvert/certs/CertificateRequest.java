@@ -5,6 +5,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.PublicKey;
+import java.security.Signature;
 import java.security.spec.X509EncodedKeySpec;
 import java.util.Arrays;
 import java.util.List;
@@ -16,9 +17,7 @@ import org.bouncycastle.asn1.x9.X9ObjectIdentifiers;
 import org.bouncycastle.crypto.util.PublicKeyFactory;
 import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
-import org.bouncycastle.operator.jcajce.JcaContentVerifierProviderBuilder;
 import org.bouncycastle.pkcs.PKCS10CertificationRequest;
-import org.bouncycastle.pkcs.PKCSException;
 import org.bouncycastle.pkcs.jcajce.JcaPKCS10CertificationRequestBuilder;
 
 /**
@@ -70,8 +69,10 @@ public final class CertificateRequest {
         byte[] der = blocks.get(0).content();
         try {
             return parse(der);
-        } catch (IOException | GeneralSecurityException | PKCSException | OperatorCreationException
-                | IllegalArgumentException | IllegalStateException e) {
+        } catch (CertsException e) {
+            throw e;
+        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+            // Hostile bytes bring out every kind of unchecked exception in ASN.1 parsers.
             throw new CertsException("a certificate request that can't be decoded" + EXPECTED, e);
         }
     }
@@ -91,8 +92,7 @@ public final class CertificateRequest {
         return publicKey;
     }
 
-    private static CertificateRequest parse(byte[] der)
-            throws IOException, GeneralSecurityException, PKCSException, OperatorCreationException {
+    private static CertificateRequest parse(byte[] der) throws IOException, GeneralSecurityException {
         var request = new PKCS10CertificationRequest(der);
         if (!Arrays.equals(request.toASN1Structure().getEncoded(ASN1Encoding.DER), der)) {
             throw new CertsException("a certificate request that is not in DER" + EXPECTED);
@@ -111,7 +111,10 @@ public final class CertificateRequest {
         PublicKeyFactory.createKey(info);
         PublicKey key = KeyFactory.getInstance("EC")
                 .generatePublic(new X509EncodedKeySpec(info.getEncoded()));
-        if (!request.isSignatureValid(new JcaContentVerifierProviderBuilder().build(key))) {
+        Signature verifier = Signature.getInstance(CertificateAuthority.SIGNATURE);
+        verifier.initVerify(key);
+        verifier.update(request.toASN1Structure().getCertificationRequestInfo().getEncoded(ASN1Encoding.DER));
+        if (!verifier.verify(request.getSignature())) {
             throw new CertsException("a certificate request whose signature is not by its own key");
         }
         return new CertificateRequest(der, key);

@@ -77,7 +77,10 @@ public final class Pem {
         }
         try {
             return PrivateKeys.decode(keys.get(0));
-        } catch (GeneralSecurityException | IllegalArgumentException e) {
+        } catch (CertsException e) {
+            throw e;
+        } catch (GeneralSecurityException | RuntimeException e) {
+            // ASN.1 parsers answer damaged files with every kind of unchecked exception.
             throw new CertsException(
                     "a private key that can't be decoded (expected: PKCS#8, or SEC1 for EC keys)", e);
         }

@@ -48,7 +48,7 @@ final class ServerTrustManager extends X509ExtendedTrustManager {
             }
         }
         CertificateException refusal = new CertificateException(
-                "the server's certificate does not lead to the pinned authority");
+                "its chain does not hold the pinned authority");
         for (X509ExtendedTrustManager rule : rules) {
             try {
                 rule.checkServerTrusted(chain, authType, engine);
@@ -57,7 +57,11 @@ final class ServerTrustManager extends X509ExtendedTrustManager {
                 refusal = e;
             }
         }
-        throw refusal;
+        // The issuer's name gives an inspecting proxy away.
+        throw new CertificateException(
+                "the server's certificate, issued by " + chain[0].getIssuerX500Principal()
+                        + ", is not trusted: " + refusal.getMessage(),
+                refusal);
     }
 
     @Override
