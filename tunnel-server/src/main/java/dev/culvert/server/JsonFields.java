@@ -34,6 +34,17 @@ final class JsonFields {
      * @param body JSON in UTF-8, borrowed for the call
      */
     static JsonFields read(byte[] body, Set<String> known) {
+        JsonFields fields = readOpen(body);
+        fields.object.fieldNames().forEachRemaining(name -> {
+            if (!known.contains(name)) {
+                throw invalid(shown(name) + ": unknown field (expected: " + new TreeSet<>(known) + ")");
+            }
+        });
+        return fields;
+    }
+
+    /** Reads an object that may have more fields than are known, as those of a newer peer. */
+    static JsonFields readOpen(byte[] body) {
         JsonNode node;
         try {
             node = JSON.readTree(body);
@@ -48,13 +59,8 @@ final class JsonFields {
         }
         if (!(node instanceof ObjectNode object)) {
             throw invalid(
-                    "the body is not a JSON object (expected: an object with " + new TreeSet<>(known) + ")");
+                    "the body is not a JSON object (expected: {…})");
         }
-        object.fieldNames().forEachRemaining(name -> {
-            if (!known.contains(name)) {
-                throw invalid(shown(name) + ": unknown field (expected: " + new TreeSet<>(known) + ")");
-            }
-        });
         return new JsonFields(object);
     }
 
