@@ -1,0 +1,95 @@
+package dev.culvert.launcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script at the repository's root, as users start it; runs after the module was packaged. */
+class CulvertScriptIT {
+    private static final Path SCRIPT = Path.of("..", "culvert").toAbsolutePath().normalize();
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void worksThroughASymbolicLinkFromAnyFolder() throws Exception {
+        Path link = Files.createSymbolicLink(folder.resolve("c"), SCRIPT);
+        Path second = Files.createSymbolicLink(folder.resolve("d"), Path.of("c"));
+
+        for (Path script : List.of(SCRIPT, link, second)) {
+            Ended ended = run(Map.of(), script.toString(), "--version");
+
+            assertThat(ended.err()).isEmpty();
+            assertThat(ended.out()).startsWith("culvert ");
+            assertThat(ended.code()).isZero();
+        }
+    }
+
+    @Test
+    void argumentsArriveAsGiven() throws Exception {
+        Ended ended = run(Map.of(), SCRIPT.toString(), "certs", "init", "--domain", "x.test", "--dir",
+                "a folder  with spaces");
+
+        assertThat(ended.code()).isZero();
+        assertThat(folder.resolve("a folder  with spaces").resolve("ca.crt")).exists();
+    }
+
+    @Test
+    void theExitCodeIsThatOfTheCommand() throws Exception {
+        assertThat(run(Map.of(), SCRIPT.toString(), "nonsense").code()).isEqualTo(64);
+        assertThat(run(Map.of(), SCRIPT.toString(), "server", "--edge-listen", "x").code()).isEqualTo(78);
+    }
+
+    @Test
+    void optionsForTheJvmComeFromTheEnvironment() throws Exception {
+        Ended ended = run(Map.of("CULVERT_JAVA_OPTS", "-XX:+UseParallelGC -Xlog:gc+init:stderr"),
+                SCRIPT.toString(), "--version");
+
+        assertThat(ended.code()).isZero();
+        assertThat(ended.err()).contains("Parallel");
+    }
+
+    @Test
+    void anOldJavaHomeIsPassedOver() throws Exception {
+        Path old = folder.resolve("old");
+        Files.createDirectories(old.resolve("bin"));
+        Files.writeString(old.resolve("release"), "JAVA_VERSION=\"17.0.9\"\n");
+        for (String tool : List.of("java", "javac")) {
+            Files.writeString(old.resolve("bin").resolve(tool), "#!/bin/sh\necho old; exit 1\n")
+                    .toFile()
+                    .setExecutable(true);
+        }
+
+        Ended ended = run(Map.of("JAVA_HOME", old.toString()), SCRIPT.toString(), "--version");
+
+        assertThat(ended.out()).startsWith("culvert ");
+    }
+
+    private record Ended(int code, String out, String err) {}
+
+    private Ended run(Map<String, String> environment, String... command)
+            throws IOException, InterruptedException {
+        Path out = Files.createTempFile(folder, "out", "");
+        Path err = Files.createTempFile(folder, "err", "");
+        var builder = new ProcessBuilder(command).directory(folder.toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        builder.environment()
+                .keySet()
+                .removeIf(name -> name.startsWith("CULVERT_") || name.equals("JAVA_TOOL_OPTIONS"));
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        process.getOutputStream().close();
+        assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
+        return new Ended(process.exitValue(), Files.readString(out, StandardCharsets.UTF_8),
+                Files.readString(err, StandardCharsets.UTF_8));
+    }
+}
