@@ -302,6 +302,18 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
     }
 
     @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event.equals(RelayListener.DRAIN)) {
+            if (current == null) {
+                ctx.close();
+            } else {
+                current.lastOfConnection();
+            }
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
+    @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (!(cause instanceof IOException) && !(cause instanceof DecoderException)) {
             log.atWarn().setCause(cause).log("edge connection failed");

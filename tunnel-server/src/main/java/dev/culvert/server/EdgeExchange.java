@@ -74,6 +74,11 @@ final class EdgeExchange implements ResponseSink {
         requestId = id;
     }
 
+    /** The connection closes behind this exchange. */
+    void lastOfConnection() {
+        keepAlive = false;
+    }
+
     boolean requestEnded() {
         return requestEnded;
     }

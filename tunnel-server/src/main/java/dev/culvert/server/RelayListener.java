@@ -18,6 +18,9 @@ import reactor.netty.tcp.TcpServer;
 
 /** A Reactor Netty listener whose connections run raw Netty handlers: the reactive bridge gives way to them. */
 final class RelayListener {
+    /** The user event that tells a connection to end when its present exchange does. */
+    static final Object DRAIN = new Object();
+
     private static final int BACKLOG = 4096;
 
     private final DisposableServer server;
@@ -58,6 +61,8 @@ final class RelayListener {
     /** Stops accepting, waits up to {@code grace} for connections to end by themselves, then closes the rest. */
     Mono<Void> stop(Duration grace) {
         return Mono.fromRunnable(server::dispose)
+                .then(Mono.fromRunnable(
+                        () -> connections.forEach(c -> c.pipeline().fireUserEventTriggered(DRAIN))))
                 .then(Mono.create(sink -> connections.newCloseFuture().addListener(done -> sink.success())))
                 .timeout(grace, Mono.fromRunnable(connections::close))
                 .then();

@@ -1,0 +1,114 @@
+package dev.culvert.server;
+
+import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.certs.TlsContexts;
+import dev.culvert.certs.TlsMaterial;
+import dev.culvert.edge.Cidr;
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.Version;
+import dev.culvert.protocol.netty.SessionMeter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.AsciiString;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** What a server's listeners share, wired together once. */
+record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
+        EnrolmentService enrolment,
+        TunnelRegistry registry, SessionMeter meter, AdminApi admin, SslContext edgeTls, SslContext tunnelTls,
+        EdgeListener.Shared edge, TunnelHandshake.Shared handshake) {
+
+    /** RFC 9112: what ALPN may agree on; HTTP/2 joins with its own handler. */
+    private static final List<String> EDGE_PROTOCOLS = List.of("http/1.1");
+    private static final AsciiString HTTPS = AsciiString.cached("https");
+
+    /** The files a server reads once. */
+    private record Files(SslContext edgeTls, SslContext tunnelTls, CertificateAuthority ca) {
+
+        /** Blocks. */
+        static Files load(ServerConfig config) {
+            ServerConfig.Tunnel tunnel = config.tunnel();
+            CertificateAuthority ca = CertificateAuthority.load(tunnel.ca().certificate(), tunnel.ca().key());
+            return new Files(
+                    TlsContexts.edge(material(config.edge().tls()), EDGE_PROTOCOLS),
+                    TlsContexts.tunnel(material(tunnel.tls()), List.of(ca.certificate()), EDGE_PROTOCOLS),
+                    ca);
+        }
+
+        private static TlsMaterial material(ServerConfig.Tls tls) {
+            return TlsMaterial.load(tls.certificate(), tls.key());
+        }
+    }
+
+    /** Reads files, opens the store, wires the rest. Opens no socket. */
+    static Mono<ServerParts> load(ServerConfig config) {
+        Clock clock = Clock.systemUTC();
+        return Mono.fromCallable(() -> Files.load(config))
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(files -> AdminToken.load(config.admin().tokenFile())
+                        .flatMap(token -> SqliteRuntimeStore
+                                .open(config.dataDir(), config.edge().domain(), StoreLimits.defaults(), clock)
+                                .map(store -> wire(config, files, token, store, clock))));
+    }
+
+    private static ServerParts wire(ServerConfig config, Files files, AdminToken token,
+            SqliteRuntimeStore store,
+            Clock clock) {
+        Telemetry telemetry = new Telemetry();
+        SessionMeter meter = new SessionMeter();
+        TunnelRegistry registry = new TunnelRegistry(clock);
+        EnrolmentService enrolment = new EnrolmentService(store, files.ca, clock);
+        RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
+                new EnrolmentTokens(files.ca.certificate()), config.edge().domain(), clock);
+        TunnelSessions sessions = new TunnelSessions(registry, meter, "culvert/" + Version.current(), clock);
+        EdgeMeters meters = new EdgeMeters(telemetry);
+        register(telemetry.registry(), registry, meter);
+        List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
+        ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);
+        EdgeRuntimes runtimes = authority -> {
+            RegisteredRuntime runtime = store.byHost(authority);
+            return runtime == null
+                    ? null
+                    : new EdgeRuntimes.Answerer(runtime.name().toString(),
+                            new TunnelRelay(registry, runtime.id()));
+        };
+        return new ServerParts(EventLoops.create(), telemetry, store, enrolment, registry, meter,
+                new AdminApi(token, store, registrar, registry, clock), files.edgeTls, files.tunnelTls,
+                new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters, HTTPS),
+                new TunnelHandshake.Shared(store, enrolment, List.of(files.ca.certificate()), sessions::start,
+                        telemetry,
+                        clock));
+    }
+
+    private static void register(MeterRegistry meters, TunnelRegistry registry, SessionMeter meter) {
+        Gauge.builder("culvert.tunnels", registry, TunnelRegistry::connected).register(meters);
+        Gauge.builder("culvert.tunnel.streams", meter, SessionMeter::streams).register(meters);
+        Gauge.builder("culvert.buffered", meter, SessionMeter::bufferedBytes)
+                .baseUnit("bytes")
+                .register(meters);
+        FunctionCounter.builder("culvert.tunnel", meter, SessionMeter::receivedBytes)
+                .baseUnit("bytes")
+                .tag("direction", "in")
+                .register(meters);
+        FunctionCounter.builder("culvert.tunnel", meter, SessionMeter::sentBytes)
+                .baseUnit("bytes")
+                .tag("direction", "out")
+                .register(meters);
+    }
+
+    /** Gives back everything but the sockets, which the listeners close. */
+    Mono<Void> close() {
+        return enrolment.close()
+                .then(store.close())
+                .then(Mono.fromRunnable(telemetry::close))
+                .then(loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)));
+    }
+}

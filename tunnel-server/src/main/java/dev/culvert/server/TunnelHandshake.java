@@ -1,0 +1,233 @@
+package dev.culvert.server;
+
+import dev.culvert.certs.ClientCertificates;
+import dev.culvert.certs.ClientCertificates.Verdict;
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.ProblemDocument;
+import dev.culvert.edge.Telemetry;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
+import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
+import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker;
+import io.netty.handler.codec.http.websocketx.WebSocketServerHandshakerFactory;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection of the tunnel listener until it is a tunnel: enrolment, and the WebSocket handshake of a client whose
+ * certificate is good. Every refusal is a problem that says why.
+ */
+final class TunnelHandshake extends ChannelInboundHandlerAdapter {
+    static final String PATH = "/tunnel/v1";
+    static final String ENROL_PATH = PATH + "/enrol";
+    static final String SUBPROTOCOL = "culvert.v1";
+    /** Longest batch; docs/protocol.md §1. */
+    private static final int MAX_MESSAGE = 65_535;
+    /** From accepting to a tunnel: TLS, and at most an enrolment of two requests. */
+    private static final Duration TIME = Duration.ofSeconds(10);
+
+    private final Shared shared;
+    private @Nullable Future<?> timeout;
+
+    /**
+     * What all connections share.
+     *
+     * @param authorities whose client certificates count
+     * @param tunnels puts a session's handler behind the WebSocket codec of a runtime's connection
+     */
+    record Shared(RuntimeStore store, EnrolmentService enrolment, List<X509Certificate> authorities,
+            BiConsumer<ChannelHandlerContext, RegisteredRuntime> tunnels, Telemetry telemetry, Clock clock) {}
+
+    TunnelHandshake(Shared shared) {
+        this.shared = shared;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) {
+        timeout = ctx.executor().schedule(() -> ctx.close(), TIME.toMillis(), TimeUnit.MILLISECONDS);
+        ctx.fireChannelActive();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        stopTimer();
+        ctx.fireChannelInactive();
+    }
+
+    private void stopTimer() {
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (!(message instanceof FullHttpRequest request)) {
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        try {
+            String id = requestId(request);
+            Problem problem = request.decoderResult().isFailure()
+                    ? Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the request is not valid HTTP/1.1")
+                    : route(ctx, request, id);
+            if (problem != null) {
+                refuse(ctx, problem, id);
+            }
+        } finally {
+            request.release();
+        }
+    }
+
+    private static String requestId(FullHttpRequest request) {
+        var fields = new DefaultHttp2Headers(false, 4);
+        String offered = request.headers().get("x-request-id");
+        if (offered != null) {
+            fields.set("x-request-id", offered);
+        }
+        return ForwardingRules.requestId(fields).toString();
+    }
+
+    private @Nullable Problem route(ChannelHandlerContext ctx, FullHttpRequest request, String id) {
+        String path = request.uri();
+        if (path.equals(ENROL_PATH)) {
+            return enrol(ctx, request, id);
+        }
+        if (!path.equals(PATH)) {
+            return Problem.of(Cause.NOT_FOUND, Hop.TUNNEL,
+                    "this listener serves " + PATH + " and " + ENROL_PATH);
+        }
+        boolean upgrade = request.method().equals(HttpMethod.GET)
+                && request.headers().containsValue("connection", "upgrade", true)
+                && request.headers().containsValue("upgrade", "websocket", true);
+        if (!upgrade) {
+            return Problem.of(Cause.UPGRADE_REQUIRED, Hop.TUNNEL,
+                    "open a WebSocket with subprotocol " + SUBPROTOCOL);
+        }
+        if (!request.headers().containsValue("sec-websocket-protocol", SUBPROTOCOL, false)) {
+            return Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the subprotocol must be " + SUBPROTOCOL);
+        }
+        return upgrade(ctx, request);
+    }
+
+    private @Nullable Problem enrol(ChannelHandlerContext ctx, FullHttpRequest request, String id) {
+        if (!request.method().equals(HttpMethod.POST)) {
+            return Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.TUNNEL, "enrolment is a POST");
+        }
+        InetSocketAddress remote = (InetSocketAddress) ctx.channel().remoteAddress();
+        shared.enrolment()
+                .enrol(ByteBufUtil.getBytes(request.content()), id, remote)
+                .subscribe(
+                        answer -> ctx.executor().execute(() -> write(ctx, answer)),
+                        failure -> ctx.executor()
+                                .execute(() -> refuse(ctx,
+                                        Problem.of(Cause.INTERNAL, Hop.TUNNEL, "enrolment failed; try again"),
+                                        id)));
+        return null;
+    }
+
+    private static void write(ChannelHandlerContext ctx, EnrolmentAnswer answer) {
+        var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1,
+                HttpResponseStatus.valueOf(answer.status()),
+                Unpooled.wrappedBuffer(answer.body()));
+        answer.fields().forEach(field -> response.headers().set(field.name(), field.value()));
+        response.headers().set("content-length", answer.body().length);
+        ctx.writeAndFlush(response);
+    }
+
+    /** The runtime whose certificate the client showed, judged now: the handshake itself accepts anything. */
+    private @Nullable Problem upgrade(ChannelHandlerContext ctx, FullHttpRequest request) {
+        SslHandler tls = Objects.requireNonNull(ctx.pipeline().get(SslHandler.class));
+        Verdict verdict = ClientCertificates.verify(ClientCertificates.shown(tls.engine().getSession()),
+                shared.authorities(), shared.clock().instant());
+        return switch (verdict) {
+            case Verdict.Missing missing -> unauthorized("no client certificate was shown; enrol first");
+            case Verdict.Expired expired ->
+                unauthorized("the client certificate ended at " + expired.since());
+            case Verdict.Untrusted untrusted -> unauthorized(untrusted.reason());
+            case Verdict.Valid valid -> {
+                RegisteredRuntime runtime = shared.store().byId(valid.identity().runtimeId());
+                if (runtime == null) {
+                    yield unauthorized("the runtime of this certificate was deleted; enrol with a new token");
+                }
+                accept(ctx, request, runtime);
+                yield null;
+            }
+        };
+    }
+
+    private static Problem unauthorized(String detail) {
+        return Problem.of(Cause.UNAUTHORIZED, Hop.TUNNEL, detail);
+    }
+
+    private void accept(ChannelHandlerContext ctx, FullHttpRequest request, RegisteredRuntime runtime) {
+        var config = WebSocketDecoderConfig.newBuilder()
+                .maxFramePayloadLength(MAX_MESSAGE)
+                .allowExtensions(false)
+                .expectMaskedFrames(true)
+                .build();
+        String location = "wss://" + request.headers().get("host") + PATH;
+        WebSocketServerHandshaker handshaker = new WebSocketServerHandshakerFactory(location, SUBPROTOCOL,
+                config)
+                .newHandshaker(request);
+        if (handshaker == null) {
+            WebSocketServerHandshakerFactory.sendUnsupportedVersionResponse(ctx.channel());
+            return;
+        }
+        stopTimer();
+        // Only once the 101 has left does the WebSocket codec stand alone in the pipeline.
+        handshaker.handshake(ctx.channel(), request).addListener(done -> {
+            if (done.isSuccess()) {
+                ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
+                shared.tunnels().accept(ctx, runtime);
+                ctx.pipeline().remove(this);
+            } else {
+                ctx.close();
+            }
+        });
+    }
+
+    private void refuse(ChannelHandlerContext ctx, Problem problem, String id) {
+        shared.telemetry().problem(problem);
+        ProblemDocument document = ProblemDocument.of(problem, id);
+        var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1,
+                HttpResponseStatus.valueOf(document.status()),
+                Unpooled.wrappedBuffer(document.body()));
+        document.fields().forEach(field -> response.headers().set(field.name(), field.value()));
+        if (problem.cause() == Cause.UPGRADE_REQUIRED) {
+            response.headers().set("upgrade", "websocket");
+        } else if (problem.cause() == Cause.METHOD_NOT_ALLOWED) {
+            response.headers().set("allow", "POST");
+        }
+        response.headers().set("connection", "close");
+        ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        ctx.close(); // a broken TLS handshake or socket; nothing was promised yet
+    }
+}

@@ -1,0 +1,103 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.EdgeServer;
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.HealthFilter;
+import dev.culvert.edge.Readiness;
+import dev.culvert.edge.config.HostPort;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The tunnel server: edge, tunnel and admin listeners over one store. Several can run in one JVM, each with its own data
+ * folder.
+ */
+public final class TunnelServer {
+    /** What is left of a stop's grace for the tunnels, once the callers are done. */
+    private static final Duration TUNNEL_GRACE = Duration.ofSeconds(2);
+
+    private final ServerParts parts;
+    private @Nullable EdgeListener edge;
+    private @Nullable TunnelListener tunnel;
+    private @Nullable EdgeServer admin;
+    private volatile Readiness readiness = Readiness.notReady("starting");
+
+    private TunnelServer(ServerParts parts) {
+        this.parts = parts;
+    }
+
+    /**
+     * Starts a server. Cancelling or failing leaves nothing behind. Errors: {@link dev.culvert.edge.ListenException} when an
+     * address is taken, {@link dev.culvert.certs.CertsException} for a file that can't be used, {@link StoreException}.
+     */
+    public static Mono<TunnelServer> start(ServerConfig config) {
+        return ServerParts.load(config).flatMap(parts -> {
+            TunnelServer server = new TunnelServer(parts);
+            return server.listen(config).onErrorResume(e -> server.stop(Duration.ZERO).then(Mono.error(e)));
+        });
+    }
+
+    private Mono<TunnelServer> listen(ServerConfig config) {
+        EventLoops loops = parts.loops();
+        Mono<EdgeServer> adminStart = EdgeServer.start(EdgeServer.Setup.of(config.admin().listen(), loops)
+                .telemetry(parts.telemetry())
+                .filter(new HealthFilter(() -> readiness, parts.telemetry())), parts.admin());
+        return adminStart.doOnNext(started -> admin = started)
+                .then(TunnelListener.start(config.tunnel().listen(), parts.tunnelTls(), parts.handshake(),
+                        loops))
+                .doOnNext(started -> tunnel = started)
+                .then(EdgeListener.start(config.edge().listen(), parts.edgeTls(), parts.edge(), loops))
+                .map(started -> {
+                    edge = started;
+                    readiness = Readiness.READY;
+                    return this;
+                });
+    }
+
+    /** Where callers come in. */
+    public HostPort edgeAddress() {
+        return Objects.requireNonNull(edge).address();
+    }
+
+    /** Where tunnel clients come in. */
+    public HostPort tunnelAddress() {
+        return Objects.requireNonNull(tunnel).address();
+    }
+
+    /** Where the admin API is. */
+    public HostPort adminAddress() {
+        return Objects.requireNonNull(admin).address();
+    }
+
+    /** Streams open in all tunnels, now. */
+    public long streams() {
+        return parts.meter().streams();
+    }
+
+    /** Bytes that wait in all tunnels, now: {@code culvert_buffered_bytes}. */
+    public long bufferedBytes() {
+        return parts.meter().bufferedBytes();
+    }
+
+    /**
+     * Drains: not ready, no new connections, exchanges in flight have {@code grace} to end, then everything closes.
+     * Never fails.
+     */
+    public Mono<Void> stop(Duration grace) {
+        return Mono.defer(() -> {
+            readiness = Readiness.notReady("draining");
+            EdgeListener callers = edge;
+            TunnelListener tunnels = tunnel;
+            EdgeServer operators = admin;
+            Mono<Void> done = callers == null ? Mono.empty() : callers.stop(grace);
+            return done.then(Mono.fromRunnable(parts.registry()::drainAll))
+                    .then(tunnels == null
+                            ? Mono.empty()
+                            : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))
+                    .then(operators == null ? Mono.empty() : operators.stop(Duration.ZERO))
+                    .then(parts.close());
+        });
+    }
+}
