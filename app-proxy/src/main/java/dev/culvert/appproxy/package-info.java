@@ -1,3 +1,7 @@
+/**
+ * The App-Proxy: the agent in the cluster that clients of the platform talk to, a host for handlers. Read {@link
+ * dev.culvert.appproxy.AppProxy} first, then {@code GitHandler} for the largest of its handlers.
+ */
 @NullMarked
 package dev.culvert.appproxy;
 

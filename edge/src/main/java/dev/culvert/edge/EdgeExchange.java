@@ -19,11 +19,14 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.ssl.SslHandler;
 import java.net.InetSocketAddress;
 import java.security.Principal;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.server.HttpServerRequest;
@@ -111,8 +114,10 @@ final class EdgeExchange {
         }
         int status = response.status().code();
         if (incoming.method().equals(HttpMethod.HEAD) || status == 204 || status == 304) {
+            abandon(response.body());
             return outgoing.send();
         }
+        var begun = new AtomicBoolean();
         var trailers = new AtomicReference<@Nullable HttpHeaders>();
         outgoing.trailerHeaders(fields -> {
             HttpHeaders last = trailers.get();
@@ -120,9 +125,23 @@ final class EdgeExchange {
                 fields.set(last);
             }
         });
-        Mono<Void> body = new PacedWriter<>(channel, response.body(), ByteBuf::readableBytes)
-                .then(response.trailers().doOnNext(trailers::set).then());
-        return outgoing.sendHeaders().then(body.onErrorResume(this::truncated)).then();
+        Mono<Void> body = new PacedWriter<>(channel, response.body().doOnSubscribe(s -> begun.set(true)),
+                ByteBuf::readableBytes).then(response.trailers().doOnNext(trailers::set).then());
+        return outgoing.sendHeaders().then(body.onErrorResume(this::truncated)).then().doFinally(signal -> {
+            if (!begun.get()) {
+                abandon(response.body());
+            }
+        });
+    }
+
+    /** A body that is not sent is cancelled all the same: what stands behind it must be freed. */
+    private static void abandon(Flux<ByteBuf> body) {
+        body.subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {
+                subscription.cancel();
+            }
+        });
     }
 
     /** The head is out: only a reset tells the caller that the body is not complete. */

@@ -53,6 +53,7 @@ record Failure(Problem problem, HttpHeaders fields, boolean expected) {
         };
         Hop hop = switch (e.reason()) {
             case UPSTREAM_TIMEOUT, UPSTREAM_BAD_RESPONSE -> Hop.UPSTREAM;
+            case NOT_ALLOWED -> Hop.ROUTER; // the word for the cluster's side, whose policy it is
             default -> Hop.EDGE;
         };
         return new Failure(new Problem(cause, hop, e.detail(), e.retryAfter()), e.fields(), true);

@@ -20,7 +20,8 @@ public sealed interface EdgeResponse {
      * @param status the final status
      * @param headers its header fields; with a Content-Length, the body must have exactly so many bytes
      * @param body its body, demanded as the caller reads it; it owns its buffers until it has emitted them. If it fails
-     *     the response is reset, so that the caller sees a truncated body. Not subscribed for HEAD
+     *     the response is reset, so that the caller sees a truncated body. Where it is not sent (HEAD, 204, 304, a
+     *     caller that left) it is subscribed and cancelled at once
      * @param trailers its trailers, subscribed after the body; sent only as far as a {@code Trailer} field names them
      */
     record Http(HttpResponseStatus status, HttpHeaders headers, Flux<ByteBuf> body,

@@ -1,0 +1,66 @@
+package dev.culvert.appproxy;
+
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.config.Setting;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The App-Proxy's configuration: {@code app-proxy.yaml}, its variables and flags.
+ *
+ * @param listen where it listens
+ * @param runtime the runtime it serves, told to clients; null when it was not told
+ * @param handlers which handlers it has
+ */
+public record AppProxyConfig(
+        @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "0.0.0.0:3017") HostPort listen,
+        @Setting(value = "Name of the runtime it serves, shown by the info handler", accepts = "account/name") @Nullable String runtime,
+        Handlers handlers) {
+
+    /**
+     * The handlers that are served; those left out are not. Without any, {@code info} is.
+     *
+     * @param info {@code GET /app-proxy/api/info}
+     * @param git {@code /app-proxy/git/{repository}.git}
+     */
+    public record Handlers(@Nullable Info info, @Nullable Git git) {
+        public Handlers {
+            if (info == null && git == null) {
+                info = new Info();
+            }
+        }
+    }
+
+    /** The info handler: nothing to set. */
+    public record Info() {}
+
+    /**
+     * The Git handler.
+     *
+     * @param repositories folder of bare repositories named {@code <repository>.git}
+     * @param allowPush whether pushes are taken
+     * @param maxProcesses how many requests are served at the same time, 1..1024
+     * @param maxDuration how long one request may take in all
+     */
+    public record Git(
+            @Setting("Folder of bare repositories, each named <repository>.git") Path repositories,
+            @Setting(value = "Whether pushes are taken; off, because this listener does not authenticate", byDefault = "false") boolean allowPush,
+            @Setting(value = "Git processes at the same time; beyond it requests are answered 503", byDefault = "32", accepts = "1..1024") int maxProcesses,
+            @Setting(value = "How long one Git request may take; an hour lets slow links clone large repositories", byDefault = "1h", accepts = "1s or more") Duration maxDuration) {
+        public Git {
+            if (maxProcesses < 1 || maxProcesses > 1024) {
+                throw new ConfigException("maxProcesses", "1..1024; remove the key for the default 32");
+            }
+            if (maxDuration.compareTo(Duration.ofSeconds(1)) < 0) {
+                throw new ConfigException("maxDuration", "1s or more; remove the key for the default 1h");
+            }
+        }
+
+        /** Read-only, with the defaults. */
+        public static Git of(Path repositories) {
+            return new Git(repositories, false, 32, Duration.ofHours(1));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package dev.culvert.appproxy;
+
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Runs {@code git http-backend}, Git's own CGI program, one process a request, at most so many at the same time. All
+ * blocking (files, pipes, processes) happens on a scheduler of its own. Safe for use by any thread.
+ */
+final class GitBackend {
+    /** The contract's limit for a response head, counted from the last request byte. */
+    private static final Duration HEAD_TIMEOUT = Duration.ofSeconds(60);
+
+    /** A process ends at any moment: trying again soon pays. */
+    private static final Duration RETRY_WHEN_FULL = Duration.ofSeconds(1);
+
+    /** Start, standard input, output and error, end: a run never waits for another one's thread. */
+    private static final int THREADS_PER_RUN = 5;
+
+    private static final Pattern PROTOCOL = Pattern.compile("[A-Za-z0-9=:._-]{1,128}");
+    private static final Pattern PLAIN = Pattern.compile("[\\x20-\\x7e]{1,256}");
+
+    private final AppProxyConfig.Git settings;
+    private final Semaphore permits;
+    private final Scheduler io;
+    private final Set<GitRun> runs = ConcurrentHashMap.newKeySet();
+
+    GitBackend(AppProxyConfig.Git settings) {
+        this.settings = settings;
+        this.permits = new Semaphore(settings.maxProcesses());
+        this.io = Schedulers.newBoundedElastic(settings.maxProcesses() * THREADS_PER_RUN,
+                settings.maxProcesses() * THREADS_PER_RUN, "culvert-git", 30, true);
+    }
+
+    /** Whether the folder is there. Errors: {@link ConfigException}. */
+    Mono<Void> check() {
+        return Mono.<Void>fromRunnable(() -> {
+            if (!Files.isDirectory(settings.repositories())) {
+                throw new ConfigException("handlers.git.repositories",
+                        "an existing folder of bare repositories");
+            }
+        }).subscribeOn(io);
+    }
+
+    /**
+     * Serves one call. Cancelling, of the response or its body, kills the process. Errors: {@link HandlerException}
+     * with {@code NOT_FOUND}, {@code OVERLOADED}, {@code UPSTREAM_TIMEOUT} or {@code UPSTREAM_BAD_RESPONSE}, and what
+     * the request's body fails with.
+     */
+    Mono<EdgeResponse> serve(GitCall call, EdgeRequest request) {
+        return Mono.defer(() -> {
+            if (!permits.tryAcquire()) {
+                return Mono.error(HandlerException.of(Reason.OVERLOADED,
+                        "all " + settings.maxProcesses() + " Git processes are busy")
+                        .retryAfter(RETRY_WHEN_FULL));
+            }
+            var run = new GitRun(io, request.context().requestId(), settings.maxDuration(), this::ended);
+            runs.add(run);
+            return Mono.<EdgeResponse>create(sink -> {
+                sink.onCancel(run::kill);
+                io.schedule(() -> run.begin(() -> process(call, request), request.body(), sink));
+            })
+                    .timeout(run.bodySent().then(Mono.delay(HEAD_TIMEOUT)))
+                    .onErrorMap(TimeoutException.class,
+                            error -> HandlerException.of(Reason.UPSTREAM_TIMEOUT,
+                                    "Git did not answer in time"));
+        });
+    }
+
+    /** Kills what still runs and frees the threads. */
+    Mono<Void> stop() {
+        return Mono.<Void>fromRunnable(() -> runs.forEach(GitRun::kill))
+                .then(io.disposeGracefully())
+                .timeout(Duration.ofSeconds(5), Mono.fromRunnable(io::dispose));
+    }
+
+    /** How many processes may still be started. */
+    int available() {
+        return permits.availablePermits();
+    }
+
+    private void ended(GitRun run) {
+        runs.remove(run);
+        permits.release();
+    }
+
+    private ProcessBuilder process(GitCall call, EdgeRequest request) throws IOException {
+        Path root = settings.repositories().toRealPath();
+        requireRepository(root, call.repository());
+        ProcessBuilder builder = new ProcessBuilder("git", "http-backend").directory(root.toFile());
+        Map<String, String> environment = builder.environment();
+        environment.clear();
+        environment.putAll(environment(root, call, request));
+        return builder;
+    }
+
+    private static void requireRepository(Path root, String name) throws IOException {
+        Path folder = root.resolve(name + ".git");
+        if (!Files.isDirectory(folder) || !folder.toRealPath().startsWith(root)
+                || !Files.isRegularFile(folder.resolve("HEAD"))
+                || !Files.isDirectory(folder.resolve("objects"))
+                || !Files.isDirectory(folder.resolve("refs"))) {
+            throw GitCall.notFound();
+        }
+    }
+
+    /** Only what CGI and Git need; nothing of our own environment, no configuration but the repository's. */
+    private Map<String, String> environment(Path root, GitCall call, EdgeRequest request) {
+        Map<String, String> environment = new HashMap<>();
+        String path = System.getenv("PATH");
+        environment.put("PATH", path == null ? "/usr/local/bin:/usr/bin:/bin" : path);
+        environment.put("LC_ALL", "C");
+        environment.put("HOME", "");
+        environment.put("GIT_CONFIG_NOSYSTEM", "1");
+        environment.put("GIT_CONFIG_GLOBAL", "/dev/null");
+        environment.put("GIT_TERMINAL_PROMPT", "0");
+        environment.put("GIT_PROJECT_ROOT", root.toString());
+        environment.put("GIT_HTTP_EXPORT_ALL", "1");
+        environment.put("GIT_CONFIG_COUNT", "2");
+        environment.put("GIT_CONFIG_KEY_0", "http.getanyfile");
+        environment.put("GIT_CONFIG_VALUE_0", "false");
+        environment.put("GIT_CONFIG_KEY_1", "http.receivepack");
+        environment.put("GIT_CONFIG_VALUE_1", Boolean.toString(settings.allowPush()));
+        environment.put("GATEWAY_INTERFACE", "CGI/1.1");
+        environment.put("SERVER_PROTOCOL", "HTTP/1.1");
+        environment.put("REQUEST_METHOD", request.method().name());
+        environment.put("PATH_INFO", call.pathInfo());
+        environment.put("QUERY_STRING", call.advertisement() ? "service=" + call.service().word() : "");
+        InetAddress remote = request.context().remote().getAddress();
+        environment.put("REMOTE_ADDR", remote == null ? "unknown" : remote.getHostAddress());
+        pass(environment, "CONTENT_TYPE", request.headers().get(HttpHeaderNames.CONTENT_TYPE), PLAIN);
+        pass(environment, "HTTP_CONTENT_ENCODING", request.headers().get(HttpHeaderNames.CONTENT_ENCODING),
+                PLAIN);
+        pass(environment, "GIT_PROTOCOL", request.headers().get("git-protocol"), PROTOCOL);
+        return environment;
+    }
+
+    private static void pass(Map<String, String> environment, String name, @Nullable String value,
+            Pattern allowed) {
+        if (value != null && allowed.matcher(value).matches()) {
+            environment.put(name, value);
+        }
+    }
+}

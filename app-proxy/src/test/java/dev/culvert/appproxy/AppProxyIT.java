@@ -1,0 +1,115 @@
+package dev.culvert.appproxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.culvert.edge.ListenException;
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.config.HostPort;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AppProxyIT {
+    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final HostPort ANY = new HostPort("127.0.0.1", 0);
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private @Nullable AppProxy proxy;
+
+    @AfterEach
+    void stop() {
+        if (proxy != null) {
+            proxy.stop(Duration.ZERO).block(TIME);
+        }
+    }
+
+    @Test
+    void saysWhatItIs(@TempDir Path repositories) throws IOException, InterruptedException {
+        start(ANY, "demo/local", AppProxyConfig.Git.of(repositories));
+
+        HttpResponse<String> info = send("GET", "/app-proxy/api/info");
+
+        assertThat(info.headers().firstValue("content-type")).contains("application/json");
+        assertThat(info.body()).matches(
+                "\\{\"version\":\"[^\"]+\",\"runtime\":\"demo/local\",\"handlers\":\\[\"git\",\"info\"]}");
+    }
+
+    @Test
+    void infoIsReadOnly() throws IOException, InterruptedException {
+        start(ANY, null, null);
+
+        HttpResponse<String> refused = send("DELETE", "/app-proxy/api/info");
+
+        assertThat(refused.statusCode()).isEqualTo(405);
+        assertThat(refused.headers().firstValue("allow")).contains("GET, HEAD");
+    }
+
+    @Test
+    void aHandlerThatIsNotConfiguredIsNotThere() throws IOException, InterruptedException {
+        start(ANY, null, null);
+
+        assertThat(send("GET", "/app-proxy/git/demo.git/info/refs?service=git-upload-pack").statusCode())
+                .isEqualTo(404);
+        assertThat(send("GET", "/app-proxy/api/info").body())
+                .contains("\"runtime\":null,\"handlers\":[\"info\"]");
+        assertThat(send("GET", "/app-proxy/api/info/x").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void tellsItsHealth() throws IOException, InterruptedException {
+        start(ANY, null, null);
+
+        assertThat(send("GET", "/healthz").statusCode()).isEqualTo(200);
+        assertThat(send("GET", "/readyz").body()).isEqualTo("ok\n");
+        assertThat(send("GET", "/metrics").body()).contains("jvm_memory_used_bytes");
+    }
+
+    @Test
+    void aPortInUseIsNamed() {
+        start(ANY, null, null);
+        HostPort taken = address();
+
+        assertThatThrownBy(() -> AppProxy.start(config(taken, null, null)).block(TIME))
+                .isInstanceOfSatisfying(ListenException.class, e -> assertThat(e.address()).isEqualTo(taken));
+    }
+
+    @Test
+    void aMissingFolderIsAConfigurationError(@TempDir Path folder) {
+        var git = AppProxyConfig.Git.of(folder.resolve("none"));
+
+        assertThatThrownBy(() -> AppProxy.start(config(ANY, null, git)).block(TIME))
+                .isInstanceOfSatisfying(ConfigException.class,
+                        e -> assertThat(e.key()).isEqualTo("handlers.git.repositories"));
+    }
+
+    private void start(HostPort listen, @Nullable String runtime, AppProxyConfig.@Nullable Git git) {
+        proxy = AppProxy.start(config(listen, runtime, git)).block(TIME);
+    }
+
+    private static AppProxyConfig config(HostPort listen, @Nullable String runtime,
+            AppProxyConfig.@Nullable Git git) {
+        return new AppProxyConfig(listen, runtime,
+                new AppProxyConfig.Handlers(new AppProxyConfig.Info(), git));
+    }
+
+    private HostPort address() {
+        return Objects.requireNonNull(proxy).address();
+    }
+
+    private HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {
+        var request = HttpRequest.newBuilder(URI.create("http://" + address() + path))
+                .method(method, HttpRequest.BodyPublishers.noBody())
+                .build();
+        return http.send(request, HttpResponse.BodyHandlers.ofString());
+    }
+}
