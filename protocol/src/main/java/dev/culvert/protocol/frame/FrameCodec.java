@@ -86,11 +86,11 @@ public final class FrameCodec {
             case HELLO -> new OpeningHello(OpeningFields.readHello(onSession(streamId, in)));
             case READY -> OpeningFields.readReady(onSession(streamId, in));
             case HEAD -> head(onStream(streamId), flags, in);
-            case GRANT -> grant(streamId, in.readInt());
+            case GRANT -> grant(streamId, sized(in, 4).readInt());
             case RESET ->
                 new Reset(onStream(streamId), ErrorCode.of(in.readUnsignedShort()), in.readUnsignedByte(),
                         in.readUnsignedByte(), detail(in));
-            case PING -> new Ping(onSession(streamId, in).readLong(), (flags & END) != 0);
+            case PING -> new Ping(sized(onSession(streamId, in), 8).readLong(), (flags & END) != 0);
             case GOAWAY -> goAway(onSession(streamId, in));
             default -> skipped(type);
         };
@@ -139,6 +139,14 @@ public final class FrameCodec {
         return new Skipped(type);
     }
 
+    private static ByteBuf sized(ByteBuf in, int bytes) {
+        if (in.readableBytes() != bytes) {
+            throw ProtocolException.session(ErrorCode.FRAME_SIZE,
+                    "a payload of " + in.readableBytes() + " bytes, not " + bytes);
+        }
+        return in;
+    }
+
     private static int onStream(int streamId) {
         if (streamId == 0) {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "a frame needs a stream id");
@@ -164,6 +172,17 @@ public final class FrameCodec {
     /** Appends a frame of any kind. Borrows {@code out} for the call; takes ownership of the frame's buffer. */
     public static void encode(Frame frame, ByteBuf out) {
         switch (frame) {
+            case Head f -> {
+                StreamKind kind = f.kind();
+                encodeHead(f.streamId(), f.flags(), kind == null ? StreamKind.HTTP : kind, f.options(),
+                        f.block(), f.block().readableBytes(), out);
+                f.block().release();
+            }
+            case Data f -> {
+                dataHeader(f.streamId(), f.body().readableBytes(), f.last(), out);
+                out.writeBytes(f.body());
+                f.body().release();
+            }
             case OpeningHello f -> {
                 int at = begin(out, HELLO, 0, 0);
                 OpeningFields.writeHello(f.hello(), out);
@@ -174,42 +193,34 @@ public final class FrameCodec {
                 OpeningFields.writeReady(f, out);
                 finish(out, at);
             }
-            case Head f -> {
-                StreamKind kind = f.kind();
-                encodeHead(f.streamId(), f.flags(), kind == null ? StreamKind.HTTP : kind, f.options(),
-                        f.block(),
-                        f.block().readableBytes(), out);
-                f.block().release();
-            }
-            case Data f -> {
-                dataHeader(f.streamId(), f.body().readableBytes(), f.last(), out);
-                out.writeBytes(f.body());
-                f.body().release();
-            }
             case Grant f -> {
                 int at = begin(out, GRANT, 0, f.streamId());
                 out.writeInt(f.bytes());
                 finish(out, at);
             }
-            case Reset f -> {
-                int at = begin(out, RESET, 0, f.streamId());
-                out.writeShort(f.code().number()).writeByte(f.cause()).writeByte(f.hop());
-                writeDetail(f.detail(), out);
-                finish(out, at);
-            }
+            case Reset f -> encodeReset(f, out);
             case Ping f -> {
                 int at = begin(out, PING, f.ack() ? END : 0, 0);
                 out.writeLong(f.opaque());
                 finish(out, at);
             }
-            case GoAway f -> {
-                int at = begin(out, GOAWAY, 0, 0);
-                out.writeShort(f.code().number()).writeInt(f.lastAccepted()).writeInt(f.delayMillis());
-                writeDetail(f.detail(), out);
-                finish(out, at);
-            }
+            case GoAway f -> encodeGoAway(f, out);
             case Skipped f -> finish(out, begin(out, f.type(), 0, 0));
         }
+    }
+
+    private static void encodeReset(Reset f, ByteBuf out) {
+        int at = begin(out, RESET, 0, f.streamId());
+        out.writeShort(f.code().number()).writeByte(f.cause()).writeByte(f.hop());
+        writeDetail(f.detail(), out);
+        finish(out, at);
+    }
+
+    private static void encodeGoAway(GoAway f, ByteBuf out) {
+        int at = begin(out, GOAWAY, 0, 0);
+        out.writeShort(f.code().number()).writeInt(f.lastAccepted()).writeInt(f.delayMillis());
+        writeDetail(f.detail(), out);
+        finish(out, at);
     }
 
     /** Appends the header of a DATA frame, whose {@code bytes} the caller appends next. */

@@ -1,5 +1,7 @@
 package dev.culvert.protocol.frame;
 
+import io.netty.buffer.ByteBufUtil;
+
 /**
  * What a side says of itself when a session opens (docs/protocol.md §4).
  *
@@ -12,13 +14,16 @@ package dev.culvert.protocol.frame;
  * @param takeOver whether this connection may take the runtime over from another instance
  * @param limits what this side accepts
  * @param nonce 32 random bytes
- * @param software name and version, at most 100 characters
+ * @param software name and version, at most 100 bytes of UTF-8
  */
 public record Hello(int minVersion, int maxVersion, long capabilities, long instanceHigh, long instanceLow,
         int connection, boolean takeOver, Limits limits, Nonce nonce, String software) {
 
     /** The version of docs/protocol.md. */
     public static final int VERSION = 1;
+
+    /** Longest software name, in bytes of UTF-8. */
+    static final int MAX_SOFTWARE = 100;
 
     /**
      * What a side accepts.
@@ -33,7 +38,8 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
     public record Limits(int streams, int headBytes, int headFields, int hpackTableBytes, int streamWindow,
             int sessionWindow) {
         public Limits {
-            require(streams >= 0 && headBytes >= 0 && headFields >= 0, "limits out of range");
+            require(streams >= 0 && headBytes >= 0 && headFields >= 0 && headFields <= 0xffff,
+                    "limits out of range");
             require(hpackTableBytes >= 0 && hpackTableBytes <= 64 << 10, "HPACK table out of range");
             require(streamWindow >= 1 << 10 && streamWindow <= HeadOptions.MAX_WINDOW,
                     "stream window out of range");
@@ -42,12 +48,17 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
     }
 
     /** 32 random bytes, compared and printed nowhere. */
-    public record Nonce(long a, long b, long c, long d) {}
+    public record Nonce(long a, long b, long c, long d) {
+        @Override
+        public String toString() {
+            return "***";
+        }
+    }
 
     public Hello {
-        require(minVersion <= maxVersion, "versions out of order");
+        require(minVersion >= 0 && minVersion <= maxVersion && maxVersion <= 0xffff, "versions out of order");
         require(connection >= 0 && connection <= 3, "connection index out of range");
-        require(software.length() <= 100, "software name too long");
+        require(ByteBufUtil.utf8Bytes(software) <= MAX_SOFTWARE, "software name too long");
     }
 
     /** The highest version that both ranges hold, or 0 when there is none. */

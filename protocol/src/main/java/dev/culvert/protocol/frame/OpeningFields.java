@@ -48,48 +48,9 @@ final class OpeningFields {
     }
 
     static Hello readHello(ByteBuf in) {
-        var reading = new Object() {
-            int min;
-            int max;
-            long capabilities;
-            long high;
-            long low;
-            int connection;
-            boolean takeOver;
-            Limits limits = new Limits(0, 0, 0, 0, 1 << 10, 64 << 10);
-            Nonce nonce = new Nonce(0, 0, 0, 0);
-            String software = "";
-        };
-        readFields(in, HELLO_REQUIRED, tag -> {
-            switch (tag) {
-                case VERSIONS -> {
-                    reading.min = in.readUnsignedShort();
-                    reading.max = in.readUnsignedShort();
-                }
-                case CAPABILITIES -> reading.capabilities = in.readLong();
-                case INSTANCE -> {
-                    reading.high = in.readLong();
-                    reading.low = in.readLong();
-                }
-                case CONNECTION -> {
-                    reading.connection = in.readUnsignedByte();
-                    reading.takeOver = in.readUnsignedByte() != 0;
-                }
-                case LIMITS -> reading.limits = new Limits(in.readInt(), in.readInt(), in.readUnsignedShort(),
-                        in.readInt(), in.readInt(), in.readInt());
-                case NONCE ->
-                    reading.nonce = new Nonce(in.readLong(), in.readLong(), in.readLong(), in.readLong());
-                case SOFTWARE -> reading.software = rest(in, 100);
-                case PROOF -> in.skipBytes(in.readableBytes());
-                default -> {
-                    return false;
-                }
-            }
-            return true;
-        });
-        return new Hello(reading.min, reading.max, reading.capabilities, reading.high, reading.low,
-                reading.connection,
-                reading.takeOver, reading.limits, reading.nonce, reading.software);
+        HelloFields fields = new HelloFields();
+        readFields(in, HELLO_REQUIRED, tag -> fields.read(tag, in));
+        return fields.hello();
     }
 
     static void writeReady(Ready ready, ByteBuf out) {
@@ -100,29 +61,9 @@ final class OpeningFields {
     }
 
     static Ready readReady(ByteBuf in) {
-        var reading = new Object() {
-            long high;
-            long low;
-            long generation;
-            String runtime = "";
-            String host = "";
-        };
-        readFields(in, READY_REQUIRED, tag -> {
-            switch (tag) {
-                case SESSION -> {
-                    reading.high = in.readLong();
-                    reading.low = in.readLong();
-                }
-                case GENERATION -> reading.generation = in.readLong();
-                case RUNTIME -> reading.runtime = rest(in, 127);
-                case HOST -> reading.host = rest(in, 253);
-                default -> {
-                    return false;
-                }
-            }
-            return true;
-        });
-        return new Ready(reading.high, reading.low, reading.generation, reading.runtime, reading.host);
+        ReadyFields fields = new ReadyFields();
+        readFields(in, READY_REQUIRED, tag -> fields.read(tag, in));
+        return fields.ready();
     }
 
     /** Calls {@code reader} with each tag, {@code in} holding just its value; false means that the tag is not known. */
@@ -137,11 +78,11 @@ final class OpeningFields {
                 throw ProtocolException.session(ErrorCode.FRAME_SIZE, "a field is longer than its frame");
             }
             in.writerIndex(next);
-            boolean known = reader.test(tag);
+            boolean known = readValue(reader, tag);
             in.writerIndex(end);
             if (known && (in.readerIndex() != next || (seen & 1 << tag) != 0)) {
                 throw ProtocolException.session(ErrorCode.PROTOCOL,
-                        "field " + tag + " is too long or stands twice");
+                        "field " + tag + " has a wrong length or stands twice");
             }
             if (!known && tag < 0x80) {
                 throw ProtocolException.session(ErrorCode.UNSUPPORTED, "field " + tag);
@@ -151,6 +92,14 @@ final class OpeningFields {
         }
         if ((seen & required) != required) {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "a required field is missing");
+        }
+    }
+
+    private static boolean readValue(IntPredicate reader, int tag) {
+        try {
+            return reader.test(tag);
+        } catch (IndexOutOfBoundsException e) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "field " + tag + " is too short");
         }
     }
 
@@ -169,5 +118,86 @@ final class OpeningFields {
                     "a text field is longer than " + max + " bytes");
         }
         return in.readString(in.readableBytes(), StandardCharsets.UTF_8);
+    }
+
+    /** What has been read of a hello. */
+    private static final class HelloFields {
+        private int min;
+        private int max;
+        private long capabilities;
+        private long instanceHigh;
+        private long instanceLow;
+        private int connection;
+        private boolean takeOver;
+        private Limits limits = new Limits(0, 0, 0, 0, 1 << 10, 64 << 10);
+        private Nonce nonce = new Nonce(0, 0, 0, 0);
+        private String software = "";
+
+        /** Reads the value of a tag; false when the tag is not known. */
+        boolean read(int tag, ByteBuf in) {
+            switch (tag) {
+                case VERSIONS -> {
+                    min = in.readUnsignedShort();
+                    max = in.readUnsignedShort();
+                }
+                case CAPABILITIES -> capabilities = in.readLong();
+                case INSTANCE -> {
+                    instanceHigh = in.readLong();
+                    instanceLow = in.readLong();
+                }
+                case CONNECTION -> {
+                    connection = in.readUnsignedByte();
+                    takeOver = in.readUnsignedByte() != 0;
+                }
+                case LIMITS -> limits = new Limits(saturated(in), saturated(in), in.readUnsignedShort(),
+                        in.readInt(), in.readInt(), in.readInt());
+                case NONCE -> nonce = new Nonce(in.readLong(), in.readLong(), in.readLong(), in.readLong());
+                case SOFTWARE -> software = rest(in, Hello.MAX_SOFTWARE);
+                case PROOF -> in.skipBytes(in.readableBytes());
+                default -> {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private static int saturated(ByteBuf in) {
+            return (int) Math.min(in.readUnsignedInt(), Integer.MAX_VALUE);
+        }
+
+        Hello hello() {
+            return new Hello(min, max, capabilities, instanceHigh, instanceLow, connection, takeOver, limits,
+                    nonce, software);
+        }
+    }
+
+    /** What has been read of READY. */
+    private static final class ReadyFields {
+        private long sessionHigh;
+        private long sessionLow;
+        private long generation;
+        private String runtime = "";
+        private String host = "";
+
+        /** Reads the value of a tag; false when the tag is not known. */
+        boolean read(int tag, ByteBuf in) {
+            switch (tag) {
+                case SESSION -> {
+                    sessionHigh = in.readLong();
+                    sessionLow = in.readLong();
+                }
+                case GENERATION -> generation = in.readLong();
+                case RUNTIME -> runtime = rest(in, 127);
+                case HOST -> host = rest(in, 253);
+                default -> {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        Ready ready() {
+            return new Ready(sessionHigh, sessionLow, generation, runtime, host);
+        }
     }
 }

@@ -12,6 +12,7 @@ import dev.culvert.protocol.session.SessionEvent.Live;
 import dev.culvert.protocol.session.SessionEvent.PeerHello;
 import dev.culvert.protocol.session.SessionEvent.StreamReset;
 import dev.culvert.protocol.session.SessionState.Phase;
+import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.ArrayList;
 import java.util.Objects;
@@ -20,14 +21,15 @@ import org.jspecify.annotations.Nullable;
 /** What a session does with each frame that arrives. Throws {@link ProtocolException} for a peer's faults. */
 final class Arrivals {
     private static final int MAX_STREAM_WINDOW = 16 << 20;
+    /** DATA shorter than this is copied while its reader lags: at worst it holds eight times its bytes in memory. */
+    private static final int COPIED_BELOW = 8 << 10;
 
     private final SessionState session;
-    private int sessionReceiveWindow;
-    private int sessionGrantDue;
+    /** The head that arrives opens a stream. */
+    private boolean opening;
 
     Arrivals(SessionState session) {
         this.session = session;
-        this.sessionReceiveWindow = session.accepts.sessionWindow();
     }
 
     void dispatch(Frame frame, long nowNanos) {
@@ -90,14 +92,43 @@ final class Arrivals {
     }
 
     private void head(Frame.Head frame) {
-        HeadReader.Whole head = session.headReader.read(frame);
-        if (head == null) {
-            return;
+        if (!frame.has(FrameCodec.HEAD_MORE)) {
+            try {
+                begins(frame);
+            } catch (ProtocolException e) {
+                frame.block().release();
+                throw e;
+            }
         }
-        if (head.has(FrameCodec.HEAD_OPENS)) {
-            opened(head);
-            return;
+        try {
+            HeadReader.Whole head = session.headReader.read(frame);
+            if (head != null && opening) {
+                opened(head);
+            } else if (head != null) {
+                onStream(head);
+            }
+        } catch (ProtocolException e) {
+            if (!opening || e.streamId() == 0) {
+                throw e;
+            }
+            session.resetOnWire(e.streamId(), e.code(), 0, SessionState.HOP_TUNNEL, "");
         }
+    }
+
+    /** A head begins: its stream must be new or known, whatever the rest turns out to be. */
+    private void begins(Frame.Head frame) {
+        int id = frame.streamId();
+        opening = frame.has(FrameCodec.HEAD_OPENS);
+        if (!opening) {
+            known(id);
+        } else if (session.role == Role.SERVER || id <= session.lastStreamId) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "stream " + id + " can't be opened");
+        } else {
+            session.lastStreamId = id;
+        }
+    }
+
+    private void onStream(HeadReader.Whole head) {
         StreamState stream = known(head.streamId());
         if (stream == null) {
             return;
@@ -106,6 +137,7 @@ final class Arrivals {
         if (stream.remoteEnded) {
             throw ProtocolException.stream(stream.id, ErrorCode.PROTOCOL, "a head after the end");
         }
+        HeadReader.checkOptions(head);
         if (head.has(FrameCodec.HEAD_TRAILERS)) {
             HeadReader.checkTrailers(head, stream.answered || session.role == Role.CLIENT);
             stream.remoteEnded = true;
@@ -126,10 +158,6 @@ final class Arrivals {
 
     private void opened(HeadReader.Whole head) {
         int id = head.streamId();
-        if (session.role == Role.SERVER || id <= session.lastStreamId) {
-            throw ProtocolException.session(ErrorCode.PROTOCOL, "stream " + id + " can't be opened");
-        }
-        session.lastStreamId = id;
         if (session.goAwaySent || session.streams.size() >= session.accepts.streams()) {
             session.resetOnWire(id, ErrorCode.REFUSED, 0, SessionState.HOP_TUNNEL, "");
             return;
@@ -163,11 +191,13 @@ final class Arrivals {
                 throw ProtocolException.stream(stream.id, ErrorCode.FLOW_CONTROL,
                         "the stream's window is overrun");
             }
+            int pending = stream.unconsumed;
             stream.receiveWindow -= bytes;
             stream.unconsumed += bytes;
             session.unconsumedBytes += bytes;
             stream.remoteEnded = frame.last();
-            session.events.add(new SessionEvent.Data(stream.id, frame.body(), frame.last()));
+            ByteBuf body = pending > 0 && bytes < COPIED_BELOW ? copied(frame.body()) : frame.body();
+            session.events.add(new SessionEvent.Data(stream.id, body, frame.last()));
             session.closeIfDone(stream);
         } catch (ProtocolException e) {
             frame.body().release();
@@ -177,16 +207,16 @@ final class Arrivals {
 
     /** The session's window is given back at once: the bytes are off the socket (docs/protocol.md §6). */
     private void takeFromSession(int bytes) {
-        sessionReceiveWindow -= bytes;
-        if (sessionReceiveWindow < 0) {
+        if (!session.receiveWindow.take(bytes)) {
             throw ProtocolException.session(ErrorCode.FLOW_CONTROL, "the session's window is overrun");
         }
-        sessionGrantDue += bytes;
-        if (sessionGrantDue >= session.accepts.sessionWindow() / 2) {
-            session.outbox.grantPeer(sessionGrantDue);
-            sessionReceiveWindow += sessionGrantDue;
-            sessionGrantDue = 0;
-        }
+    }
+
+    /** A slice holds its whole batch: one of a slow reader would cost far more than its stream's window. */
+    private static ByteBuf copied(ByteBuf slice) {
+        ByteBuf copy = slice.alloc().buffer(Math.max(1, slice.readableBytes())).writeBytes(slice);
+        slice.release();
+        return copy;
     }
 
     private void grant(Frame.Grant frame) {
@@ -209,7 +239,7 @@ final class Arrivals {
 
     private void reset(Frame.Reset frame) {
         StreamState stream = known(frame.streamId());
-        if (stream != null) {
+        if (stream != null && !stream.isEnded()) {
             session.drop(stream);
             session.events.add(
                     new StreamReset(stream.id, frame.code(), frame.cause(), frame.hop(), frame.detail()));
@@ -250,6 +280,10 @@ final class Arrivals {
         if (streamId > session.lastStreamId) {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "stream " + streamId + " was never opened");
         }
-        return session.streams.get(streamId);
+        StreamState stream = session.streams.get(streamId);
+        if (stream != null && !stream.onWire) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "stream " + streamId + " was not opened yet");
+        }
+        return stream;
     }
 }

@@ -89,11 +89,18 @@ final class HeadReader {
                 heads.decode(frame.streamId(), whole));
     }
 
+    /** An option that must be understood is. */
+    static void checkOptions(Whole head) {
+        if (!head.options().supported()) {
+            throw ProtocolException.stream(head.streamId(), ErrorCode.UNSUPPORTED, "an unknown head option");
+        }
+    }
+
     /** A request head has a method and a known kind, and is no trailer. */
     static void checkRequest(Whole head) {
-        if (head.kind() == null || head.kind() == StreamKind.TCP || !head.options().supported()) {
-            throw ProtocolException.stream(head.streamId(), ErrorCode.UNSUPPORTED,
-                    "an unknown kind or option");
+        checkOptions(head);
+        if (head.kind() == null || head.kind() == StreamKind.TCP) {
+            throw ProtocolException.stream(head.streamId(), ErrorCode.UNSUPPORTED, "an unknown kind");
         }
         if (head.has(FrameCodec.HEAD_TRAILERS) || head.fields().method() == null
                 || head.fields().status() != null) {
@@ -108,7 +115,7 @@ final class HeadReader {
                 && status.charAt(0) <= '9'
                 && isDigit(status.charAt(1)) && isDigit(status.charAt(2));
         boolean informational = valid && status.charAt(0) == '1' && !"101".contentEquals(status);
-        if (!valid || (informational && head.has(FrameCodec.END)) || !head.options().supported()) {
+        if (!valid || (informational && head.has(FrameCodec.END))) {
             throw ProtocolException.stream(head.streamId(), ErrorCode.PROTOCOL, "not a response head");
         }
         return informational;

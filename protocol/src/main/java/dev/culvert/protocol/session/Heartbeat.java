@@ -13,7 +13,10 @@ final class Heartbeat {
     private final long timeoutNanos;
     private long nextPingNanos;
     private long pingedNanos;
+    /** Nothing has been received since the last ping. */
     private boolean waiting;
+    /** The last ping's ACK has not been received. */
+    private boolean unanswered;
     private long rttNanos = -1;
 
     Heartbeat(SessionLimits limits, long nowNanos) {
@@ -34,6 +37,7 @@ final class Heartbeat {
         nextPingNanos = nowNanos + intervalNanos;
         pingedNanos = nowNanos;
         waiting = true;
+        unanswered = true;
         return true;
     }
 
@@ -42,7 +46,8 @@ final class Heartbeat {
     }
 
     void answered(long opaque, long nowNanos) {
-        if (opaque == pingedNanos) {
+        if (unanswered && opaque == pingedNanos) {
+            unanswered = false;
             rttNanos = nowNanos - pingedNanos;
         }
     }

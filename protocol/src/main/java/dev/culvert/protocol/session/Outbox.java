@@ -21,18 +21,24 @@ final class Outbox {
     private static final int QUANTUM = 16 << 10;
     /** A DATA frame is not begun for less room than this, unless it is the stream's last bytes: it would be all header. */
     private static final int MIN_DATA_ROOM = 1 << 10;
+    /** Room for the longest frame that is neither HEAD nor DATA: READY with its texts at their longest. */
+    private static final int CONTROL_ROOM = FrameCodec.HEADER_BYTES + 512;
     /** A scratch buffer that a large head has grown is given up beyond this. */
     private static final int SCRATCH_KEPT = 8 << 10;
 
     private final Heads heads;
+    private final SessionWindow receiveWindow;
     private final ArrayDeque<Frame> control = new ArrayDeque<>();
     private final ArrayDeque<StreamState> grants = new ArrayDeque<>();
     private final ArrayDeque<StreamState> headQueue = new ArrayDeque<>();
     private final ArrayDeque<StreamState> ring = new ArrayDeque<>();
     private int resets;
-    private int sessionGrant;
+    private boolean pingDue;
+    private long ping;
     private boolean pongDue;
     private long pong;
+    private Frame.@Nullable GoAway behindHeads;
+    private boolean cleared;
 
     private ByteBuf scratch = Unpooled.EMPTY_BUFFER;
     private @Nullable StreamState headOf;
@@ -44,8 +50,9 @@ final class Outbox {
     /** DATA bytes queued on all streams. */
     private long queuedBytes;
 
-    Outbox(Heads heads) {
+    Outbox(Heads heads, SessionWindow receiveWindow) {
         this.heads = heads;
+        this.receiveWindow = receiveWindow;
     }
 
     /** Takes over the peer's limits, before anything is sent on a stream. */
@@ -69,13 +76,19 @@ final class Outbox {
         return resets;
     }
 
+    /** A server's last word on new streams follows the heads that are queued: the peer may close behind it. */
+    void behindHeads(Frame.GoAway goAway) {
+        behindHeads = goAway;
+    }
+
+    void ping(long opaque) {
+        ping = opaque;
+        pingDue = true;
+    }
+
     void pong(long opaque) {
         pong = opaque;
         pongDue = true;
-    }
-
-    void grantPeer(int bytes) {
-        sessionGrant += bytes;
     }
 
     void grantPeer(StreamState stream) {
@@ -111,8 +124,18 @@ final class Outbox {
         }
     }
 
-    /** Forgets what the stream had queued. Its entries in the queues are skipped when their turn comes. */
+    /** Forgets what the stream had queued, but for a head already begun. */
     void drop(StreamState stream) {
+        if (stream.grantQueued) {
+            grants.remove(stream);
+        }
+        if (!stream.heads.isEmpty()) {
+            headQueue.removeIf(queued -> queued == stream);
+        }
+        if (stream.inRing) {
+            ring.remove(stream);
+            stream.inRing = false;
+        }
         queuedBytes -= stream.dropQueue();
         stream.endQueued = true;
         stream.localEnded = true;
@@ -122,10 +145,19 @@ final class Outbox {
         return queuedBytes;
     }
 
+    /** Entries in all queues together. */
+    int queuedEntries() {
+        return control.size() + grants.size() + headQueue.size() + ring.size();
+    }
+
     /** Whether {@link #poll} would write something into an empty buffer. */
     boolean hasFrames() {
-        return headOf != null || pongDue || sessionGrant > 0 || !control.isEmpty() || !grants.isEmpty()
-                || !headQueue.isEmpty() || dataReady();
+        return headOf != null || pingDue || pongDue || grantDue() || !control.isEmpty() || !grants.isEmpty()
+                || !headQueue.isEmpty() || behindHeads != null || dataReady();
+    }
+
+    private boolean grantDue() {
+        return !cleared && receiveWindow.isDue();
     }
 
     private boolean dataReady() {
@@ -134,8 +166,8 @@ final class Outbox {
 
     /** A guess of how large the next batch gets, so that its buffer need not grow. */
     int batchBytes() {
-        long bytes = 64L * (control.size() + grants.size() + 2) + 512L * headQueue.size() + queuedBytes
-                + 16L * ring.size() + scratch.readableBytes();
+        long bytes = 64L * (control.size() + grants.size() + 2) + 512L * headQueue.size()
+                + (ring.isEmpty() ? 0 : queuedBytes) + 16L * ring.size() + scratch.readableBytes();
         return (int) Math.min(FrameCodec.MAX_BATCH, bytes);
     }
 
@@ -152,11 +184,14 @@ final class Outbox {
         if (pollControl(out)) {
             return CONTROL;
         }
-        for (StreamState stream = headQueue.poll(); stream != null; stream = headQueue.poll()) {
-            OutgoingHead head = stream.heads.poll();
-            if (head != null) {
-                return begin(stream, head, out);
-            }
+        StreamState stream = headQueue.poll();
+        if (stream != null) {
+            return begin(stream, stream.heads.remove(), out);
+        }
+        if (behindHeads != null && out.maxWritableBytes() >= CONTROL_ROOM) {
+            FrameCodec.encode(behindHeads, out);
+            behindHeads = null;
+            return CONTROL;
         }
         return pollData(out);
     }
@@ -167,16 +202,18 @@ final class Outbox {
     static final Polled CONTROL = new Polled(null, 0);
 
     private boolean pollControl(ByteBuf out) {
-        if (out.maxWritableBytes() < FrameCodec.HEADER_BYTES + 512) {
+        if (out.maxWritableBytes() < CONTROL_ROOM) {
             return false;
         }
         Frame next = control.poll();
-        if (next == null && pongDue) {
+        if (next == null && pingDue) {
+            pingDue = false;
+            next = new Frame.Ping(ping, false);
+        } else if (next == null && pongDue) {
             pongDue = false;
             next = new Frame.Ping(pong, true);
-        } else if (next == null && sessionGrant > 0) {
-            next = new Frame.Grant(0, sessionGrant);
-            sessionGrant = 0;
+        } else if (next == null && grantDue()) {
+            next = new Frame.Grant(0, receiveWindow.grant());
         } else if (next == null) {
             next = pollGrant();
         }
@@ -290,17 +327,21 @@ final class Outbox {
         stream.deficit = 0;
     }
 
-    /** Forgets everything that waits, but for a head already begun, and says {@code last} to the peer. */
+    /** Forgets everything that waits; a peer that still listens gets the rest of a head already begun, and {@code last}. */
     void clear(@Nullable Frame last) {
         control.clear();
         grants.clear();
         headQueue.clear();
         ring.clear();
         resets = 0;
-        sessionGrant = 0;
+        pingDue = false;
         pongDue = false;
+        behindHeads = null;
+        cleared = true;
         if (last != null) {
             control.add(last);
+        } else {
+            headOf = null;
         }
     }
 }

@@ -30,7 +30,12 @@ public final class Session {
         SERVER, CLIENT
     }
 
-    private final SessionState session;
+    /** docs/protocol.md §10: cause "upstream-bad-response". */
+    private static final int BAD_RESPONSE = 11;
+    private static final int HOP_UPSTREAM = 4;
+    private static final String NO_HEAD = "nothing may come before the response head";
+
+    final SessionState session;
     private final Arrivals arrivals;
     private final long openingDeadlineNanos;
 
@@ -70,7 +75,9 @@ public final class Session {
 
     /** Treats a fault that was found while decoding like one found here. */
     public void fail(ProtocolException e) {
-        session.fail(e);
+        if (session.phase != Phase.CLOSED) {
+            session.fail(e);
+        }
     }
 
     // ---- commands ----
@@ -89,7 +96,8 @@ public final class Session {
     public boolean canOpen() {
         return session.role == Role.SERVER && session.phase == Phase.LIVE && !session.goAwaySent
                 && !session.goAwayReceived
-                && session.streams.size() < session.peer().limits().streams()
+                && session.streams.size() < Math.min(session.accepts.streams(),
+                        session.peer().limits().streams())
                 && session.lastStreamId < Integer.MAX_VALUE;
     }
 
@@ -113,6 +121,9 @@ public final class Session {
         session.outbox.head(stream,
                 new OutgoingHead(head, FrameCodec.HEAD_OPENS | (ended ? FrameCodec.END : 0), options,
                         kind));
+        if (stream.id == Integer.MAX_VALUE) {
+            goAway(ErrorCode.DRAINING, 0, "the stream ids ran out");
+        }
         return stream.id;
     }
 
@@ -124,10 +135,9 @@ public final class Session {
             return;
         }
         if (!Heads.fit(head, session.peer().limits())) {
-            // docs/protocol.md §10: cause "upstream-bad-response" (11), hop "upstream" (4)
-            reset(streamId, ErrorCode.FAILED, 11, 4, "the response head is too large");
+            abort(stream, ErrorCode.FAILED, BAD_RESPONSE, HOP_UPSTREAM, "the response head is too large");
         } else if (informational && stream.heads.size() >= session.limits.informationalHeads()) {
-            reset(streamId, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL,
+            abort(stream, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL,
                     "too many informational responses");
         } else {
             stream.answered = !informational;
@@ -137,41 +147,63 @@ public final class Session {
         }
     }
 
-    /** Queues body bytes. Takes ownership of {@code body}. Over the stream's bound the stream is reset. */
+    /**
+     * Queues body bytes. Takes ownership of {@code body}. The stream is reset when they are more than its bound, or come
+     * before a client's final head.
+     */
     public void data(int streamId, ByteBuf body) {
         StreamState stream = session.streams.get(streamId);
         if (stream == null || stream.endQueued || !body.isReadable()) {
             body.release();
-        } else if (stream.queuedBytes + body.readableBytes() > session.limits.queuedBytesPerStream()) {
+        } else if (!hasHead(stream)) {
             body.release();
-            reset(streamId, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL, "");
-            session.events.add(
-                    new StreamReset(streamId, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL,
-                            "too much data queued"));
+            abort(stream, ErrorCode.INTERNAL, 0, SessionState.HOP_TUNNEL, NO_HEAD);
+        } else if (body.readableBytes() > session.limits.queuedBytesPerStream() - stream.queuedBytes) {
+            body.release();
+            abort(stream, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL, "too much data queued");
         } else {
             session.outbox.data(stream, body);
         }
     }
 
-    /** Ends this side's half behind everything queued, with trailers if there are any. */
+    /**
+     * Ends this side's half behind everything queued, with trailers if there are any. The stream is reset when the peer
+     * takes no trailers of this size, or when this comes before a client's final head.
+     */
     public void end(int streamId, @Nullable Http2Headers trailers) {
         StreamState stream = session.streams.get(streamId);
         if (stream == null || stream.endQueued) {
             return;
         }
-        stream.endQueued = true;
-        boolean none = trailers == null || trailers.isEmpty()
-                || !Heads.fit(trailers, session.peer().limits());
-        stream.trailers = none ? null : trailers;
-        session.outbox.schedule(stream);
+        Http2Headers fields = trailers == null || trailers.isEmpty() ? null : trailers;
+        if (!hasHead(stream)) {
+            abort(stream, ErrorCode.INTERNAL, 0, SessionState.HOP_TUNNEL, NO_HEAD);
+        } else if (fields != null && !Heads.fit(fields, session.peer().limits())) {
+            boolean response = session.role == Role.CLIENT;
+            abort(stream, response ? ErrorCode.FAILED : ErrorCode.HEAD_TOO_LARGE, response ? BAD_RESPONSE : 0,
+                    response ? HOP_UPSTREAM : SessionState.HOP_TUNNEL, "the trailers are too large");
+        } else {
+            stream.endQueued = true;
+            stream.trailers = fields;
+            session.outbox.schedule(stream);
+        }
+    }
+
+    private boolean hasHead(StreamState stream) {
+        return session.role == Role.SERVER || stream.answered;
+    }
+
+    private void abort(StreamState stream, ErrorCode code, int cause, int hop, String detail) {
+        session.abort(stream, new StreamReset(stream.id, code, cause, hop, detail), detail);
     }
 
     /** Ends a stream at once, both ways; no event follows. Cause and hop: docs/protocol.md §10. */
     public void reset(int streamId, ErrorCode code, int cause, int hop, String detail) {
         StreamState stream = session.streams.get(streamId);
         if (stream != null) {
+            boolean known = SessionState.isKnownToPeer(stream);
             session.drop(stream);
-            if (stream.onWire) {
+            if (known) {
                 session.resetOnWire(streamId, code, cause, hop, detail);
             }
         }
@@ -183,7 +215,7 @@ public final class Session {
         if (stream == null || bytes == 0) {
             return;
         }
-        if (bytes > stream.unconsumed) {
+        if (bytes < 0 || bytes > stream.unconsumed) {
             throw new IllegalArgumentException(
                     "consumed " + bytes + " of " + stream.unconsumed + " bytes received");
         }
@@ -205,7 +237,12 @@ public final class Session {
     public void goAway(ErrorCode code, int delayMillis, String detail) {
         if (session.phase == Phase.LIVE && !session.goAwaySent) {
             session.goAwaySent = true;
-            session.outbox.control(new Frame.GoAway(code, session.lastAccepted(), delayMillis, detail));
+            Frame.GoAway goAway = new Frame.GoAway(code, session.lastAccepted(), delayMillis, detail);
+            if (session.role == Role.SERVER) {
+                session.outbox.behindHeads(goAway);
+            } else {
+                session.outbox.control(goAway);
+            }
         }
     }
 
@@ -228,7 +265,7 @@ public final class Session {
         } else if (session.phase == Phase.LIVE && session.heartbeat.isDead(nowNanos)) {
             session.end(ErrorCode.TIMEOUT, "nothing was received after a heartbeat", false);
         } else if (session.phase == Phase.LIVE && session.heartbeat.ping(nowNanos)) {
-            session.outbox.control(new Frame.Ping(nowNanos, false));
+            session.outbox.ping(nowNanos);
         }
     }
 

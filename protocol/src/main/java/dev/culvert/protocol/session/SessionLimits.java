@@ -32,9 +32,4 @@ public record SessionLimits(Limits accepts, int queuedBytesPerStream, int inform
                 heartbeatInterval,
                 heartbeatTimeout);
     }
-
-    /** Resets of streams that may wait for the socket. */
-    int pendingResets() {
-        return 2 * accepts.streams() + 16;
-    }
 }

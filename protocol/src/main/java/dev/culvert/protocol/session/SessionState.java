@@ -25,12 +25,15 @@ final class SessionState {
     /** docs/protocol.md §10: cause "tunnel-lost" and hop "tunnel", for the streams of a session that ends. */
     private static final int TUNNEL_LOST = 7;
     static final int HOP_TUNNEL = 2;
+    /** Resets that may wait beyond two for each stream (docs/protocol.md §12). */
+    private static final int SPARE_RESETS = 16;
 
     final Role role;
     final Hello local;
     final SessionLimits limits;
     final Limits accepts;
     final Heartbeat heartbeat;
+    final SessionWindow receiveWindow;
     final Outbox outbox;
     final HeadReader headReader;
     final IntObjectMap<StreamState> streams = new IntObjectHashMap<>();
@@ -51,23 +54,34 @@ final class SessionState {
         this.accepts = local.limits();
         this.heartbeat = new Heartbeat(limits, nowNanos);
         Heads heads = new Heads(accepts);
-        this.outbox = new Outbox(heads);
+        this.receiveWindow = new SessionWindow(accepts.sessionWindow());
+        this.outbox = new Outbox(heads, receiveWindow);
         this.headReader = new HeadReader(heads, accepts.headBytes());
     }
 
     /** Treats a fault that was found while decoding like one found here. */
     void fail(ProtocolException e) {
+        StreamState stream = streams.get(e.streamId());
         if (e.streamId() == 0) {
             end(e.code(), e.getMessage(), false);
-        } else {
-            StreamState stream = streams.get(e.streamId());
-            resetOnWire(e.streamId(), e.code(), 0, HOP_TUNNEL, "");
-            if (stream != null) {
-                drop(stream);
-                events.add(new StreamReset(e.streamId(), e.code(), 0, HOP_TUNNEL,
-                        Objects.toString(e.getMessage(), "")));
-            }
+        } else if (stream != null) {
+            abort(stream, new StreamReset(stream.id, e.code(), 0, HOP_TUNNEL, e.getMessage()), "");
         }
+    }
+
+    /** Resets a stream for a reason of this session's own, and tells the application and the peer. */
+    void abort(StreamState stream, StreamReset reset, String detailForPeer) {
+        boolean known = isKnownToPeer(stream);
+        drop(stream);
+        events.add(reset);
+        if (known) {
+            resetOnWire(stream.id, reset.code(), reset.cause(), reset.hop(), detailForPeer);
+        }
+    }
+
+    /** Whether the peer has the stream too: it was opened on the wire, and did not end there in both directions. */
+    static boolean isKnownToPeer(StreamState stream) {
+        return stream.onWire && !stream.isEnded();
     }
 
     Hello peer() {
@@ -79,7 +93,7 @@ final class SessionState {
     }
 
     void resetOnWire(int streamId, ErrorCode code, int cause, int hop, String detail) {
-        if (outbox.pendingResets() >= limits.pendingResets()) {
+        if (outbox.pendingResets() >= 2L * accepts.streams() + SPARE_RESETS) {
             end(ErrorCode.OVERLOADED, "too many resets wait for the socket", false);
         } else {
             outbox.control(new Frame.Reset(streamId, code, cause, hop, detail));
@@ -105,11 +119,15 @@ final class SessionState {
             return;
         }
         phase = Phase.CLOSED;
+        ErrorCode reset = code == ErrorCode.NO_ERROR ? ErrorCode.FAILED : code;
         for (StreamState stream : new ArrayList<>(streams.values())) {
+            // A stream that ended both ways is complete, even if its reader still has bytes to pass on.
+            boolean complete = stream.isEnded();
             drop(stream);
-            events.add(new StreamReset(stream.id, code == ErrorCode.NO_ERROR ? ErrorCode.FAILED : code,
-                    TUNNEL_LOST,
-                    HOP_TUNNEL, "the tunnel's connection ended"));
+            events.add(complete
+                    ? new StreamClosed(stream.id)
+                    : new StreamReset(stream.id, reset, TUNNEL_LOST, HOP_TUNNEL,
+                            "the tunnel's connection ended"));
         }
         headReader.release();
         outbox.clear(byPeer ? null : new Frame.GoAway(code, lastAccepted(), 0, detail));

@@ -55,8 +55,14 @@ final class StreamState {
         this.receiveWindowSize = receiveWindow;
     }
 
+    /** Whether both halves ended on the wire. */
+    boolean isEnded() {
+        return localEnded && remoteEnded;
+    }
+
+    /** Whether nothing is left to do. */
     boolean isClosed() {
-        return localEnded && remoteEnded && unconsumed == 0;
+        return isEnded() && unconsumed == 0;
     }
 
     /** Whether a DATA frame of this stream could be sent if the session's window allows. */
