@@ -51,12 +51,16 @@ class ConfigDocumentTest {
 
     private static String row(SettingInfo setting) {
         String fallback = setting.byDefault().isEmpty()
-                ? setting.required() ? "required" : "–"
+                ? setting.required() ? required(setting) : "–"
                 : "`" + setting.byDefault() + "`";
         String only = setting.fileOnly() ? " (file only)" : "";
         return "| `" + setting.key() + "`" + only + " | " + escaped(setting.doc()) + " | "
                 + escaped(setting.type())
                 + " | " + fallback + " |";
+    }
+
+    private static String required(SettingInfo setting) {
+        return setting.group().isEmpty() ? "required" : "required with `" + setting.group() + "`";
     }
 
     private static String escaped(String text) {

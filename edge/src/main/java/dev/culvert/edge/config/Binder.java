@@ -58,6 +58,9 @@ final class Binder {
             ConfigNode.@Nullable Entries parent) {
         if (field.shape() instanceof Shape.Group group) {
             boolean absent = inFile == null && !setByText(key);
+            if (!absent && group.fields().isEmpty()) {
+                note(key, field, "{}", inFile == null ? Origin.DEFAULT : inFile.origin());
+            }
             return absent && field.optional() ? null : below(group, key, inFile);
         }
         ConfigNode node = texts.nodes().getOrDefault(key, inFile);

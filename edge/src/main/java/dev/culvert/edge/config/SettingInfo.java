@@ -9,12 +9,13 @@ import java.util.Locale;
  * @param type what is accepted, in words
  * @param byDefault the default as one would write it; empty when there is none
  * @param doc what it is, in one line
- * @param required whether it must be set (inside an optional group: when the group is used)
+ * @param required whether it must be set
+ * @param group the optional group it belongs to: it is required only when that group is used; empty for none
  * @param fileOnly whether neither flag nor environment can set it
  * @param isSwitch whether the flag may stand without a value
  */
 public record SettingInfo(String key, String type, String byDefault, String doc, boolean required,
-        boolean fileOnly,
+        String group, boolean fileOnly,
         boolean isSwitch) {
 
     /** {@code --edge-tls-key}. */

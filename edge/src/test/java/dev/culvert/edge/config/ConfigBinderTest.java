@@ -127,6 +127,27 @@ class ConfigBinderTest {
                         + " file, with --edge-tls-certificate or CULVERT_EDGE_TLS_CERTIFICATE)");
     }
 
+    record Empty() {}
+
+    record Handlers(@Nullable Empty info, @Nullable Tls git) {}
+
+    record Host(Handlers handlers) {}
+
+    @Test
+    void aGroupWithoutKeysIsPresentWhenItIsNamed() {
+        Origin line = Origin.of("s.yaml:2");
+        var handlers = new ConfigNode.Entries(Map.of("info", new ConfigNode.Scalar("", line)), line);
+        var file = new ConfigNode.Entries(Map.of("handlers", handlers), line);
+
+        ConfigBinding binding = ConfigBinder.bind(new ConfigSources(file, Map.of(), Map.of(), Map.of()),
+                List.of(Host.class));
+
+        assertThat(binding.value(Host.class).handlers()).isEqualTo(new Handlers(new Empty(), null));
+        assertThat(binding.effective())
+                .containsExactly(new ConfigBinding.Effective("handlers.info", "{}", line));
+        assertThat(ConfigBinder.bind(Host.class, Map.of()).handlers()).isEqualTo(new Handlers(null, null));
+    }
+
     @Test
     void relativePathsCountFromTheFolderOfTheirFile() {
         Origin origin = new Origin("s.yaml:1", Path.of("/etc/culvert"));
@@ -179,6 +200,10 @@ class ConfigBinderTest {
         assertThat(streams.variable()).isEqualTo("CULVERT_EDGE_MAX_STREAMS");
         assertThat(streams.required()).isFalse();
         assertThat(settings.get(10).fileOnly()).isTrue();
+        assertThat(settings).filteredOn(SettingInfo::required)
+                .extracting(SettingInfo::group)
+                .containsExactly("", "",
+                        "edge.tls", "edge.tls", "", "");
     }
 
     private static List<String> errors(ConfigSources sources) {
