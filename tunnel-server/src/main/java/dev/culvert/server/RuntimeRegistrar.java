@@ -7,9 +7,11 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
- * Registers runtimes and gives them their enrolment tokens. Callable on any thread; nothing blocks. Each method's work
+ * Registers runtimes and gives them their enrolment tokens. Callable on any thread; nothing blocks: random bytes, which
+ * Java reads from a file, are taken on the bounded elastic scheduler. Each method's work
  * begins with its subscription; cancelling later does not undo it. Errors: {@link StoreException}, and {@link
  * InvalidNameException} for what breaks a rule of names.
  */
@@ -57,7 +59,7 @@ public final class RuntimeRegistrar {
                     hosts, now());
             IssuedToken token = issuer.issue(runtime.id(), now().plus(TOKEN_LIFE));
             return store.create(runtime, token.stored()).map(made -> new Registration(made, token));
-        });
+        }).subscribeOn(Schedulers.boundedElastic());
     }
 
     /** Gives a runtime another token. Errors, beside the class's: {@link StoreException.Absent}. */
@@ -69,7 +71,7 @@ public final class RuntimeRegistrar {
             }
             IssuedToken token = issuer.issue(runtime.id(), now().plus(life));
             return store.add(token.stored()).thenReturn(token);
-        });
+        }).subscribeOn(Schedulers.boundedElastic());
     }
 
     /** Forgets a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */

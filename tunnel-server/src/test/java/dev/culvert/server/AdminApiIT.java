@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -41,6 +43,7 @@ class AdminApiIT {
     @AfterEach
     void stop() {
         server.close();
+        assertThat(server.answered).allSatisfy(AdminApiIT::assertDescribed);
     }
 
     @Test
@@ -317,6 +320,15 @@ class AdminApiIT {
 
     private static Instant expiry(Answer answer) {
         return Instant.parse(answer.json().path("enrolmentExpiresAt").asText());
+    }
+
+    private static void assertDescribed(String answered) {
+        List<String> parts = List.of(answered.split(" ", -1));
+        JsonNode operation = OpenApiTest.document()
+                .path("paths")
+                .path(parts.get(1))
+                .path(parts.get(0).toLowerCase(Locale.ROOT));
+        assertThat(operation.path("responses").has(parts.get(2))).as(answered).isTrue();
     }
 
     private static void assertUnauthorized(Answer answer) {

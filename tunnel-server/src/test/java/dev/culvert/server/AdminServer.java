@@ -24,16 +24,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** An admin listener on a real port, with its own store, for tests. */
 final class AdminServer implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
 
+    static {
+        EventLoopWatch.install();
+    }
+
     final FakeTunnels tunnels = new FakeTunnels();
     final RuntimeStore store;
     final AdminApi api;
     final Path tokenFile;
+    /** What was answered: {@code GET /api/v1/tunnels 200}. */
+    final Set<String> answered = new TreeSet<>();
     private final EventLoops loops = EventLoops.create(1);
     private final Telemetry telemetry = new Telemetry();
     private final HttpClient client = HttpClient.newHttpClient();
@@ -88,11 +96,20 @@ final class AdminServer implements AutoCloseable {
         }
         try {
             HttpResponse<String> response = client.send(request.build(), BodyHandlers.ofString());
+            note(method, path, response.statusCode());
             return new Answer(response.statusCode(), response);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    private void note(String method, String path, int status) {
+        for (AdminRoute route : api.routes()) {
+            if (route.method().name().equals(method) && route.match(path) != null) {
+                answered.add(method + " " + route.template() + " " + status);
+            }
         }
     }
 

@@ -27,7 +27,7 @@ class OpenApiTest {
     /** Answered by the filter in front of the API. */
     private static final Set<String> HEALTH = Set.of("GET /healthz", "GET /readyz", "GET /metrics");
 
-    private final JsonNode document = read();
+    private final JsonNode document = document();
 
     @Test
     void everyRouteIsDescribedAndNothingElse(@TempDir Path folder) {
@@ -96,7 +96,7 @@ class OpenApiTest {
         return operations;
     }
 
-    private static JsonNode read() {
+    static JsonNode document() {
         try (InputStream stream = AdminApi.class.getResourceAsStream("admin/openapi.yaml")) {
             return new JsonMapper()
                     .valueToTree(new Load(LoadSettings.builder().build()).loadFromInputStream(stream));

@@ -4,8 +4,11 @@ import static dev.culvert.server.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.DriverManager;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -213,6 +216,60 @@ class SqliteRuntimeStoreTest {
 
         StepVerifier.create(store.delete(runtime.name())).verifyError(StoreException.Absent.class);
         StepVerifier.create(store.add(token("t1", runtime))).verifyError(StoreException.Absent.class);
+    }
+
+    @Test
+    void changesSurviveACrash() throws IOException {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+        Path crashed = Files.createDirectory(folder.resolve("crashed"));
+        try (var files = Files.newDirectoryStream(folder, "culvert.db*")) {
+            for (Path file : files) {
+                Files.copy(file, crashed.resolve(file.getFileName()));
+            }
+        }
+
+        RuntimeStore after = await(
+                SqliteRuntimeStore.open(crashed, "t.example", SMALL, Clock.fixed(NOW, ZoneOffset.UTC)));
+
+        assertThat(after.runtimes()).containsExactly(runtime);
+        after.close().block();
+    }
+
+    @Test
+    void databaseOfANewerVersionIsRefused() throws Exception {
+        store.close().block();
+        try (var connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("culvert.db"));
+                var statement = connection.createStatement()) {
+            statement.execute("UPDATE schema_version SET version = 1000");
+        }
+
+        assertThatThrownBy(() -> open(SMALL)).isInstanceOf(StoreException.Failed.class)
+                .hasMessageContaining("1000")
+                .hasMessageContaining("newer");
+    }
+
+    @Test
+    void fileThatIsNoDatabaseIsRefusedAndKept() throws IOException {
+        Path other = Files.createDirectory(folder.resolve("other"));
+        Files.writeString(other.resolve("culvert.db"), "notes of the operator, not a database\n".repeat(100));
+
+        assertThatThrownBy(() -> await(
+                SqliteRuntimeStore.open(other, "t.example", SMALL, Clock.fixed(NOW, ZoneOffset.UTC))))
+                .isInstanceOf(StoreException.Failed.class)
+                .hasMessageContaining("culvert.db");
+        assertThat(other.resolve("culvert.db")).content().startsWith("notes");
+    }
+
+    @Test
+    void folderThatCantBeMadeIsRefused() throws IOException {
+        Path file = Files.writeString(folder.resolve("file"), "x");
+
+        assertThatThrownBy(() -> await(
+                SqliteRuntimeStore.open(file.resolve("data"), "t.example", SMALL,
+                        Clock.fixed(NOW, ZoneOffset.UTC))))
+                .isInstanceOf(StoreException.Failed.class)
+                .hasMessageContaining("file");
     }
 
     @Test
