@@ -25,7 +25,8 @@ public record AppProxyConfig(
      * @param info {@code GET /app-proxy/api/info}
      * @param git {@code /app-proxy/git/{repository}.git}
      */
-    public record Handlers(@Nullable Info info, @Nullable Git git) {
+    public record Handlers(@Setting("The info handler; it has nothing to set") @Nullable Info info,
+            @Nullable Git git) {
         public Handlers {
             if (info == null && git == null) {
                 info = new Info();

@@ -12,7 +12,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The root of all commands; {@link #commandLine} puts them together. */
 @Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", subcommands = {
         ServerCommand.class,
-        RuntimeCommand.class, CertsCommand.class}, footer = {"", "Examples:", "  culvert demo",
+        AppProxyCommand.class, RuntimeCommand.class, CertsCommand.class}, footer = {"", "Examples:",
+                "  culvert demo",
                 "  culvert server --config server.yaml",
                 "  culvert client --config client.yaml",
                 "Every command has --help with an example of its own."})

@@ -1,7 +1,10 @@
 package dev.culvert.launcher;
 
 import dev.culvert.edge.config.ConfigBinding;
+import dev.culvert.edge.config.HostPort;
 import dev.culvert.server.ServerConfig;
+import dev.culvert.server.TunnelServer;
+import java.util.LinkedHashMap;
 import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
@@ -16,6 +19,14 @@ final class ServerCommand extends PartCommand {
 
     @Override
     Mono<RunningPart> start(ConfigBinding binding) {
-        return Mono.error(new CommandException(ExitCode.FAILED, "the server is not part of this build"));
+        return TunnelServer.start(binding.value(ServerConfig.class)).map(ServerCommand::running);
+    }
+
+    private static RunningPart running(TunnelServer server) {
+        var addresses = new LinkedHashMap<String, HostPort>();
+        addresses.put("edge", server.edgeAddress());
+        addresses.put("tunnel", server.tunnelAddress());
+        addresses.put("admin", server.adminAddress());
+        return new RunningPart("tunnel-server", addresses, Mono.never(), server::stop);
     }
 }

@@ -2,6 +2,7 @@ package dev.culvert.launcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.edge.config.SettingInfo;
 import dev.culvert.launcher.config.PartConfig;
 import dev.culvert.server.ServerConfig;
@@ -20,7 +21,8 @@ class ConfigDocumentTest {
     record Part(String name, Class<? extends Record> type) {}
 
     static List<Part> parts() {
-        return List.of(new Part("server", ServerConfig.class));
+        return List.of(new Part("server", ServerConfig.class),
+                new Part("app-proxy", AppProxyConfig.class));
     }
 
     @ParameterizedTest
