@@ -91,17 +91,21 @@ public final class EdgeServer {
                 .bindAddress(() -> new InetSocketAddress(setup.listen().host(), setup.listen().port()))
                 .channelGroup(connections.channels())
                 .idleTimeout(limits.idleTimeout())
-                .readTimeout(limits.bodySilence())
                 .httpRequestDecoder(decoder -> decoder.maxInitialLineLength(limits.uriBytes() + 64)
                         .maxHeaderSize(limits.headBytes())
                         .maxChunkSize(64 << 10))
-                .doOnChannelInit((observer, channel, remote) -> guard(channel, limits));
+                .doOnChannelInit((observer, channel, remote) -> guard(channel, setup));
         SslContext tls = setup.tls();
         return tls == null ? server : server.secure(spec -> spec.sslContext(tls));
     }
 
-    private static void guard(Channel channel, EdgeLimits limits) {
-        var guard = new RequestGuard(limits);
+    private static void guard(Channel channel, Setup setup) {
+        Telemetry telemetry = setup.telemetry();
+        var guard = new RequestGuard(setup.limits(), problem -> {
+            if (telemetry != null) {
+                telemetry.problem(problem);
+            }
+        });
         channel.pipeline()
                 .addBefore(NettyPipeline.HttpCodec, "culvert.bytes", guard.bytesListener())
                 .addAfter(NettyPipeline.HttpCodec, "culvert.guard", guard);

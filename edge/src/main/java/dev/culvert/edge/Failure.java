@@ -6,7 +6,6 @@ import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.timeout.ReadTimeoutException;
 import java.util.Map;
 
 /**
@@ -22,8 +21,6 @@ record Failure(Problem problem, HttpHeaders fields, boolean expected) {
         return switch (error) {
             case EdgeException e -> new Failure(e.problem(), e.fields(), true);
             case HandlerException e -> of(e);
-            case ReadTimeoutException e -> new Failure(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE,
-                    "the request's body stopped arriving"), EmptyHttpHeaders.INSTANCE, true);
             default -> new Failure(Problem.of(Cause.INTERNAL, Hop.EDGE, "the request could not be served"),
                     EmptyHttpHeaders.INSTANCE, false);
         };

@@ -24,6 +24,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,15 +34,25 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestGuard extends ChannelDuplexHandler {
     private final EdgeLimits limits;
+    private final Consumer<Problem> refusals;
 
     private int unanswered;
     private boolean betweenRequests = true;
     private boolean responding;
     private @Nullable Problem refusal;
     private @Nullable Future<?> headTimer;
+    private @Nullable Future<?> silenceTimer;
+    private boolean waiting;
+    private long waitingSinceNanos;
 
-    RequestGuard(EdgeLimits limits) {
+    /**
+     * Makes the guard of one connection.
+     *
+     * @param refusals told of every problem that it answers itself
+     */
+    RequestGuard(EdgeLimits limits, Consumer<Problem> refusals) {
         this.limits = limits;
+        this.refusals = refusals;
     }
 
     /** Stands in front of the codec and tells the guard when bytes arrive. */
@@ -49,6 +60,7 @@ final class RequestGuard extends ChannelDuplexHandler {
         return new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                waiting = false;
                 if (betweenRequests && headTimer == null && refusal == null) {
                     startHeadTimer(ctx);
                 }
@@ -92,6 +104,13 @@ final class RequestGuard extends ChannelDuplexHandler {
             ctx.channel().config().setAutoRead(false);
             return;
         }
+        if (!betweenRequests && !waiting && refusal == null) {
+            waiting = true;
+            waitingSinceNanos = ctx.executor().ticker().nanoTime();
+            if (silenceTimer == null) {
+                startSilenceTimer(ctx, limits.bodySilence().toNanos());
+            }
+        }
         ctx.read();
     }
 
@@ -118,6 +137,9 @@ final class RequestGuard extends ChannelDuplexHandler {
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         stopHeadTimer();
+        if (silenceTimer != null) {
+            silenceTimer.cancel(false);
+        }
         ctx.fireChannelInactive();
     }
 
@@ -149,7 +171,7 @@ final class RequestGuard extends ChannelDuplexHandler {
         headTimer = ctx.executor().schedule(() -> {
             headTimer = null;
             ChannelHandlerContext self = ctx.pipeline().context(this);
-            if (betweenRequests && self != null) {
+            if (betweenRequests && refusal == null && self != null) {
                 unanswered++;
                 refuse(self, Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE,
                         "no complete request head within " + limits.headTimeout().toMillis() + " ms"));
@@ -164,6 +186,23 @@ final class RequestGuard extends ChannelDuplexHandler {
         }
     }
 
+    /** Counts only the time in which somebody wants more of the body: a slow handler is not the caller's fault. */
+    private void startSilenceTimer(ChannelHandlerContext ctx, long nanos) {
+        silenceTimer = ctx.executor().schedule(() -> {
+            silenceTimer = null;
+            if (betweenRequests || !waiting || refusal != null) {
+                return;
+            }
+            long silentNanos = ctx.executor().ticker().nanoTime() - waitingSinceNanos;
+            if (silentNanos < limits.bodySilence().toNanos()) {
+                startSilenceTimer(ctx, limits.bodySilence().toNanos() - silentNanos);
+            } else {
+                refuse(ctx,
+                        Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the request's body stopped arriving"));
+            }
+        }, nanos, TimeUnit.NANOSECONDS);
+    }
+
     /** The newest request is answered with {@code problem}, after those before it; nothing more is read. */
     private void refuse(ChannelHandlerContext ctx, Problem problem) {
         refusal = problem;
@@ -174,6 +213,7 @@ final class RequestGuard extends ChannelDuplexHandler {
     }
 
     private void conclude(ChannelHandlerContext ctx, Problem problem) {
+        refusals.accept(problem);
         if (responding) {
             Connections.reset(ctx.channel());
             return;

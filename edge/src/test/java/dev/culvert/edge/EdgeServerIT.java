@@ -288,21 +288,76 @@ class EdgeServerIT {
 
     @Test
     void aHeadThatArrivesTooSlowlyIsRefused() throws IOException {
-        start(request -> text("never"), setup().limits(new EdgeLimits(64 << 10, 100, 16 << 10,
-                Duration.ofMillis(200), Duration.ofSeconds(5), Duration.ofSeconds(5))));
+        start(request -> text("never"), impatient());
 
         assertThat(exchange("GET / HTTP/1.1\r\nHo")).startsWith("HTTP/1.1 408").contains("request-timeout");
     }
 
     @Test
     void aBodyThatFallsSilentIsRefused() throws IOException {
-        start(request -> request.aggregate(100).flatMap(body -> text("never")),
-                setup().limits(new EdgeLimits(64 << 10, 100, 16 << 10, Duration.ofSeconds(5),
-                        Duration.ofMillis(200), Duration.ofSeconds(5))));
+        start(request -> request.aggregate(100).flatMap(body -> text("never")), impatient());
+
+        assertThat(exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc"))
+                .startsWith("HTTP/1.1 408")
+                .contains("request-timeout");
+    }
+
+    @Test
+    void aHandlerMayReadABodyAsSlowlyAsItLikes() throws IOException {
+        start(request -> Mono.delay(Duration.ofMillis(600))
+                .then(request.aggregate(100))
+                .flatMap(body -> text("got " + body.length)), impatient());
+
+        assertThat(
+                exchange("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc"))
+                .endsWith("got 3");
+    }
+
+    @Test
+    void aCallerThatWaitsForPermissionIsToldToContinue() throws IOException {
+        start(request -> request.aggregate(100).flatMap(body -> text("got " + body.length)));
 
         try (var client = new RawClient(address())) {
-            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
-            assertThat(client.readUntil("\r\n\r\n")).startsWith("HTTP/1.1 408");
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+            assertThat(client.readUntil("\r\n\r\n")).startsWith("HTTP/1.1 100 Continue");
+            assertThat(client.send("abc").readUntil("got 3")).startsWith("HTTP/1.1 200");
+        }
+    }
+
+    @Test
+    void anEarlyAnswerLeavesTheConnectionUsable() throws IOException {
+        start(request -> request.method().equals(HttpMethod.POST)
+                ? Mono.error(HandlerException.of(HandlerException.Reason.CONFLICT, "no"))
+                : text("next"));
+
+        try (var client = new RawClient(address())) {
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n" + "x".repeat(100_000));
+            assertThat(client.readUntil("\"requestId\"")).startsWith("HTTP/1.1 409");
+            client.send("x".repeat(100_000) + GET);
+            assertThat(client.readUntil("next")).contains("HTTP/1.1 200");
+        }
+    }
+
+    @Test
+    void theSecondUploadOfAConnectionIsReadAsFarAsDemandedToo() throws IOException {
+        var received = new AtomicLong();
+        start(request -> {
+            if (request.method().equals(HttpMethod.GET)) {
+                return text("first");
+            }
+            request.body().doOnNext(buffer -> {
+                received.addAndGet(buffer.readableBytes());
+                buffer.release();
+            }).subscribe(new OneElement<>());
+            return Mono.never();
+        });
+
+        try (var client = new RawClient(address())) {
+            client.send(GET).readUntil("first");
+            client.send(
+                    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n" + "x".repeat(1 << 20));
+            await().untilAsserted(() -> assertThat(received.get()).isPositive());
+            assertThat(received.get()).isLessThan(256 << 10);
         }
     }
 
@@ -436,6 +491,12 @@ class EdgeServerIT {
         EdgeServer started = EdgeServer.start(setup, handler).block(Duration.ofSeconds(10));
         server = Objects.requireNonNull(started);
         return server;
+    }
+
+    /** 200 ms for a head and for the silence of a body. */
+    private static EdgeServer.Setup impatient() {
+        return setup().limits(new EdgeLimits(64 << 10, 100, 16 << 10, Duration.ofMillis(200),
+                Duration.ofMillis(200), Duration.ofSeconds(5)));
     }
 
     private static EdgeServer.Setup setup() {
