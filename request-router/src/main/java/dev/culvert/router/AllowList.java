@@ -1,0 +1,67 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.config.ConfigException;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** The event sources that webhooks may reach. Nothing listed: none. */
+final class AllowList {
+    private static final Pattern ENTRY = Pattern.compile("[a-z0-9*-]{1,63}/[a-z0-9*-]{1,63}");
+
+    private final List<Entry> entries;
+
+    private AllowList(List<Entry> entries) {
+        this.entries = entries;
+    }
+
+    /** Reads {@code namespace/eventSource} entries. Throws ConfigException for the key {@code allow}. */
+    static AllowList parse(List<String> entries) {
+        return new AllowList(entries.stream().map(AllowList::entry).toList());
+    }
+
+    boolean allows(String namespace, String eventSource) {
+        for (Entry entry : entries) {
+            if (matches(entry.namespace, namespace) && matches(entry.eventSource, eventSource)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Entry entry(String text) {
+        if (!ENTRY.matcher(text).matches()) {
+            throw new ConfigException("allow",
+                    "namespace/eventSource in lower case, each with * for any text, as argo/*");
+        }
+        int slash = text.indexOf('/');
+        return new Entry(text.substring(0, slash), text.substring(slash + 1));
+    }
+
+    /** Linear in practice: on a mismatch only the last star is tried with one character more. */
+    private static boolean matches(String pattern, String text) {
+        int star = -1;
+        int retry = 0;
+        int p = 0;
+        int t = 0;
+        while (t < text.length()) {
+            if (p < pattern.length() && pattern.charAt(p) == '*') {
+                star = p++;
+                retry = t;
+            } else if (p < pattern.length() && pattern.charAt(p) == text.charAt(t)) {
+                p++;
+                t++;
+            } else if (star >= 0) {
+                p = star + 1;
+                t = ++retry;
+            } else {
+                return false;
+            }
+        }
+        while (p < pattern.length() && pattern.charAt(p) == '*') {
+            p++;
+        }
+        return p == pattern.length();
+    }
+
+    private record Entry(String namespace, String eventSource) {}
+}

@@ -1,0 +1,150 @@
+package dev.culvert.router;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.culvert.edge.config.ConfigBinder;
+import dev.culvert.edge.config.ConfigErrors;
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.router.RouteConfig.Cors;
+import dev.culvert.router.RouteConfig.Delivery;
+import dev.culvert.router.RoutingConfig.Policy;
+import dev.culvert.router.RoutingConfig.Webhooks;
+import java.net.URI;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RouterConfigTest {
+    @Test
+    void nothingSetMeansTheDefaultRoutesAndNoWebhook() {
+        RouterConfig config = ConfigBinder.bind(RouterConfig.class, Map.of());
+
+        assertThat(config.listen()).isEqualTo(new HostPort("0.0.0.0", 8080));
+        assertThat(config.dataDir()).isNull();
+        assertThat(config.routing()).isEqualTo(RoutingConfig.defaults());
+        assertThat(config.routing().effectiveRoutes()).extracting(RouteConfig::path)
+                .containsExactly("/app-proxy/", "/workflows/", "/webhooks/{namespace}/{eventSource}/");
+    }
+
+    @Test
+    void policyAndAddressesComeFromDottedKeys() {
+        RoutingConfig config = ConfigBinder.bind(RoutingConfig.class,
+                Map.of("policy.webhooks.allow", "argo/*,ci/github", "resolve.Push.Argo.svc",
+                        "127.0.0.1:12000"));
+
+        assertThat(config.policy()).isEqualTo(Policy.allowing(List.of("argo/*", "ci/github")));
+        assertThat(config.resolve()).isEqualTo(Map.of("push.argo.svc", new HostPort("127.0.0.1", 12000)));
+    }
+
+    @Test
+    void aBadEntryOfTheAllowListNamesItsKey() {
+        assertThatThrownBy(
+                () -> ConfigBinder.bind(RouterConfig.class, Map.of("policy.webhooks.allow", "argo")))
+                .isInstanceOf(ConfigErrors.class)
+                .hasMessageContaining("policy.webhooks.allow")
+                .hasMessageContaining("namespace/eventSource");
+    }
+
+    @Test
+    void webhooksAreDurableUnlessTheRouteSaysOtherwise() {
+        var direct = new RouteConfig("/webhooks/x/", "http://x", false, null, null, Delivery.DIRECT);
+
+        assertThat(RouteConfig.of("/webhooks/x/", "http://x").durable()).isTrue();
+        assertThat(RouteConfig.of("/x/", "http://x").durable()).isFalse();
+        assertThat(direct.durable()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "x", "/x", "x/", "//", "/x//", "//x/", "/../", "/./", "/a/../", "/%61/",
+            "/a b/",
+            "/{x}/", "/{namespace}/", "/{eventSource}/", "/a{namespace}/{eventSource}/",
+            "/{namespace}/{namespace}/{eventSource}/", "/a?b/", "/a#b/", "/a\\b/", "/é/"})
+    void refusesPathsThatCanNotBeMatchedRaw(String path) {
+        assertThatThrownBy(() -> RouteConfig.of(path, "http://x")).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("path: expected a path as /x/");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "x", "//x", "ftp://x", "http://", "http:///x", "http://u@x", "http://x?y",
+            "http://x#y",
+            "http://x:0", "http://x:70000", "http://x/../y", "http://x/%2e%2e", "http://x/{namespace}",
+            "http://x:{namespace}", "http://-x", "http://{other}", "http://a b", "mailto:x",
+            "{namespace}://x"})
+    void refusesUpstreamsOfAnotherForm(String to) {
+        assertThatThrownBy(() -> RouteConfig.of("/w/{namespace}/{eventSource}/", to))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("to: expected");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://x", "HTTPS://X.Example:8443/base/", "http://[::1]:80",
+            "http://127.0.0.1"})
+    void takesUpstreamsWithoutVariables(String to) {
+        assertThat(RouteConfig.of("/x/", to).to()).isEqualTo(to);
+    }
+
+    @Test
+    void variablesOfTheUpstreamMustStandInThePath() {
+        assertThatThrownBy(() -> RouteConfig.of("/x/", "http://{eventSource}"))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("those of path");
+    }
+
+    @Test
+    void twoRoutesForTheSamePathAreRefused() {
+        List<RouteConfig> routes = List.of(RouteConfig.of("/a/{namespace}/{eventSource}/", "http://x"),
+                RouteConfig.of("/a/{eventSource}/{namespace}/", "http://y"));
+
+        assertThatThrownBy(() -> new RoutingConfig(routes, Policy.refusing(), Map.of()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("/a/{eventSource}/{namespace}/");
+    }
+
+    @Test
+    void moreThanAThousandRoutesAreRefused() {
+        List<RouteConfig> routes = Collections.nCopies(1001, RouteConfig.of("/x/", "http://x"));
+
+        assertThatThrownBy(() -> new RoutingConfig(routes, Policy.refusing(), Map.of()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("at most 1000");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a", "/", "a/", "/b", "a/b/c", "A/b", "a.b/c", "a/b "})
+    void refusesEntriesOfTheAllowListOfAnotherForm(String entry) {
+        assertThatThrownBy(() -> new Webhooks(List.of(entry))).isInstanceOf(ConfigException.class);
+    }
+
+    @Test
+    void originsAreComparedInLowerCaseAndHaveNoPath() {
+        assertThat(new Cors(List.of("https://App.Example.com")).allowOrigins())
+                .containsExactly("https://app.example.com");
+        assertThatThrownBy(() -> new Cors(List.of("https://x/"))).isInstanceOf(ConfigException.class);
+        assertThatThrownBy(() -> new Cors(List.of("*"))).isInstanceOf(ConfigException.class);
+    }
+
+    @Test
+    void aHostHeaderMustBeAHost() {
+        assertThatThrownBy(() -> new RouteConfig("/x/", "http://x", false, "a\r\nb: c", null, null))
+                .isInstanceOf(ConfigException.class);
+    }
+
+    @Test
+    void anAddressToDialNeedsAPort() {
+        var resolve = Map.of("x", new HostPort("127.0.0.1", 0));
+
+        assertThatThrownBy(() -> new RoutingConfig(List.of(), Policy.refusing(), resolve))
+                .isInstanceOf(ConfigException.class);
+    }
+
+    @Test
+    void aSingleUpstreamNeedsAnHttpUrl() {
+        assertThatThrownBy(() -> SingleUpstream.create(URI.create("ftp://x")))
+                .isInstanceOf(ConfigException.class);
+    }
+}
