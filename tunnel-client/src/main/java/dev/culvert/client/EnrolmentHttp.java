@@ -1,0 +1,163 @@
+package dev.culvert.client;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.edge.Problem;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.timeout.ReadTimeoutException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.security.cert.CertificateException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.netty.ByteBufFlux;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClientResponse;
+import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.resources.LoopResources;
+
+/** One server's enrolment resource: small JSON documents by POST, bounded in size and time. */
+final class EnrolmentHttp {
+    /** An answer is two certificates and a few names: some 2 KiB. */
+    static final int MAX_ANSWER_BYTES = 16 * 1024;
+    /** Long enough for a slow outbound path, short enough to try the next address. */
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(15);
+    /** All of one request; above the sum of what goes well slowly. */
+    private static final Duration TOTAL_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration MAX_RETRY_AFTER = Duration.ofHours(1);
+    private static final int MAX_DETAIL_CHARS = 300;
+    /** What a server means for good; 400, 429 and 5xx may pass. */
+    private static final Set<Integer> FINAL = Set.of(401, 403, 404, 409);
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private final HttpClient client;
+    private final String uri;
+
+    /** @param tunnel the tunnel's own address, {@code wss://…/tunnel/v1} */
+    EnrolmentHttp(URI tunnel, SslContext tls, LoopResources loops) {
+        this.uri = "https" + tunnel.toString().substring("wss".length()) + "/enrol";
+        this.client = HttpClient.create(ConnectionProvider.newConnection())
+                .runOn(loops)
+                .protocol(HttpProtocol.HTTP11)
+                .secure(spec -> spec.sslContext(tls).handshakeTimeout(CONNECT_TIMEOUT))
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(CONNECT_TIMEOUT.toMillis()))
+                .responseTimeout(ANSWER_TIMEOUT)
+                .headers(fields -> fields.set(HttpHeaderNames.CONTENT_TYPE, "application/json")
+                        .set(HttpHeaderNames.ACCEPT, "application/json, " + Problem.MEDIA_TYPE));
+    }
+
+    /**
+     * Posts a document. Cancelling closes the connection. Errors: {@link EnrolmentException}. Never empty.
+     *
+     * @param expected the status of success
+     */
+    Mono<JsonNode> post(Map<String, String> document, int expected) {
+        return Mono.fromCallable(() -> JSON.writeValueAsBytes(document))
+                .flatMap(body -> client.post()
+                        .uri(uri)
+                        .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)))
+                        .response((response, content) -> bounded(content)
+                                .map(answer -> read(response, answer, expected)))
+                        .single())
+                .timeout(TOTAL_TIMEOUT)
+                .onErrorMap(e -> !(e instanceof EnrolmentException), this::failed);
+    }
+
+    EnrolmentException.Failed strange(String what) {
+        return new EnrolmentException.Failed(uri + ": " + what, null);
+    }
+
+    private Mono<byte[]> bounded(ByteBufFlux content) {
+        return content.asByteArray().reduceWith(ByteArrayOutputStream::new, (collected, part) -> {
+            if (collected.size() + part.length > MAX_ANSWER_BYTES) {
+                throw strange("an answer of more than " + MAX_ANSWER_BYTES + " bytes");
+            }
+            collected.writeBytes(part);
+            return collected;
+        }).map(ByteArrayOutputStream::toByteArray);
+    }
+
+    private JsonNode read(HttpClientResponse response, byte[] body, int expected) {
+        int status = response.status().code();
+        String type = response.responseHeaders().get(HttpHeaderNames.CONTENT_TYPE, "");
+        if (status != expected) {
+            throw refusal(response, status, type.startsWith(Problem.MEDIA_TYPE) ? detail(body) : null);
+        }
+        try {
+            return JSON.readTree(body);
+        } catch (IOException e) {
+            // Jackson's message quotes the document.
+            throw strange("an answer that is no JSON (" + printable(type) + ")");
+        }
+    }
+
+    private EnrolmentException refusal(HttpClientResponse response, int status, @Nullable String detail) {
+        if (detail == null) {
+            return new EnrolmentException.Failed(
+                    uri + ": status " + status + " from something that is no Culvert server", null,
+                    retryAfter(response));
+        }
+        String message = uri + ": " + detail + " (" + status + ")";
+        return FINAL.contains(status)
+                ? new EnrolmentException.Refused(message)
+                : new EnrolmentException.Failed(message, null, retryAfter(response));
+    }
+
+    /** The server's sentence, or null if the body is no problem of Culvert's. */
+    private static @Nullable String detail(byte[] body) {
+        try {
+            JsonNode problem = JSON.readTree(body);
+            String type = problem.path("type").asText();
+            String detail = problem.path("detail").asText();
+            return type.startsWith("urn:culvert:problem:")
+                    ? printable(detail.isEmpty() ? type : detail)
+                    : null;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /** A peer's words end up in a terminal: bounded, without control characters. */
+    private static String printable(String text) {
+        String cut = text.length() > MAX_DETAIL_CHARS ? text.substring(0, MAX_DETAIL_CHARS) + "…" : text;
+        return cut.replaceAll("\\p{C}", "?");
+    }
+
+    private static @Nullable Duration retryAfter(HttpClientResponse response) {
+        String seconds = response.responseHeaders().get(HttpHeaderNames.RETRY_AFTER, "");
+        if (!seconds.matches("\\d{1,9}")) {
+            return null;
+        }
+        Duration wait = Duration.ofSeconds(Long.parseLong(seconds));
+        return wait.compareTo(MAX_RETRY_AFTER) > 0 ? MAX_RETRY_AFTER : wait;
+    }
+
+    private EnrolmentException.Failed failed(Throwable cause) {
+        if (cause instanceof TimeoutException || cause instanceof ReadTimeoutException) {
+            return new EnrolmentException.Failed(uri + ": no answer in time", cause);
+        }
+        Throwable told = cause;
+        // TLS engines wrap the verdict on the certificate several times; it is what the operator needs.
+        for (Throwable inner = cause; inner != null; inner = inner.getCause()) {
+            if (inner instanceof CertificateException) {
+                told = inner;
+                break;
+            }
+        }
+        String reason = told.getMessage() == null ? told.getClass().getSimpleName() : told.getMessage();
+        return new EnrolmentException.Failed(uri + ": " + printable(reason), cause);
+    }
+}

@@ -1,0 +1,34 @@
+package dev.culvert.client;
+
+import dev.culvert.certs.ClientIdentity;
+import dev.culvert.certs.ServerTrust;
+import dev.culvert.certs.TlsContexts;
+import dev.culvert.certs.TlsMaterial;
+import io.netty.handler.ssl.SslContext;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * Who this client is, and whom it believes. Prints without the key.
+ *
+ * @param material the client certificate with its key
+ * @param client the account, runtime and runtime id in that certificate
+ * @param trust which servers it dials
+ */
+public record Identity(TlsMaterial material, ClientIdentity client, ServerTrust trust) {
+
+    /** When the certificate ends. */
+    public Instant expires() {
+        return material.leaf().getNotAfter().toInstant();
+    }
+
+    /** Whether the certificate has ended at {@code now}. */
+    public boolean expiredAt(Instant now) {
+        return now.isAfter(expires());
+    }
+
+    /** TLS for the tunnel's connections, HTTP/1.1. Reads the system's roots: not on an event loop. Make it once. */
+    public SslContext tlsContext() {
+        return TlsContexts.client(trust, material, List.of("http/1.1"));
+    }
+}

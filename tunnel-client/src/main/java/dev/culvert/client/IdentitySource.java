@@ -1,0 +1,131 @@
+package dev.culvert.client;
+
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.EnrolmentToken;
+import dev.culvert.certs.ServerTrust;
+import dev.culvert.certs.TlsContexts;
+import dev.culvert.edge.config.ConfigException;
+import io.netty.handler.ssl.SslContext;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.time.Clock;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.resources.LoopResources;
+
+/**
+ * Where the client's identity comes from: the identity folder if it holds a usable one, else an enrolment with the
+ * configured token. Thread-safe; one attempt at a time.
+ */
+public final class IdentitySource {
+    private static final Logger LOG = LoggerFactory.getLogger(IdentitySource.class);
+    /** A token has 121 characters; this leaves room for white space around it. */
+    private static final int MAX_TOKEN_FILE_BYTES = 1024;
+
+    private final ClientConfig config;
+    private final LoopResources loops;
+    private final Clock clock;
+    private final IdentityStore store;
+
+    /**
+     * @param loops borrowed: carry the connections to the server
+     * @param clock tells whether a stored certificate has ended
+     */
+    public IdentitySource(ClientConfig config, LoopResources loops, Clock clock) {
+        this.config = config;
+        this.loops = loops;
+        this.clock = clock;
+        this.store = new IdentityStore(config.identityDir(), config.serverCa());
+    }
+
+    /**
+     * The stored identity, or a newly enrolled and stored one. An ended one is replaced if the token still allows it,
+     * and returned as it is otherwise: the server may let it renew. Each subscription is one attempt, which tries every
+     * address of the server; cancelling gives it up, and the next one goes on with the same key. Emits off the event
+     * loops. Never empty. Errors: {@link EnrolmentException}, of which only retryable ones may pass by themselves;
+     * {@link ConfigException} and {@link CertsException} for files that the operator must mend.
+     */
+    public Mono<Identity> identity() {
+        return store.load().flatMap(stored -> switch (stored) {
+            case StoredIdentity.Usable usable when !usable.identity().expiredAt(clock.instant()) ->
+                Mono.just(usable.identity());
+            case StoredIdentity.Usable usable -> replaced(usable.identity());
+            case StoredIdentity.Absent absent -> enrolled("no identity in " + config.identityDir());
+            case StoredIdentity.Broken broken -> {
+                LOG.atWarn().addKeyValue("reason", broken.reason()).log("stored identity unusable");
+                yield enrolled(broken.reason());
+            }
+        });
+    }
+
+    private Mono<Identity> replaced(Identity ended) {
+        LOG.atWarn().addKeyValue("since", ended.expires()).log("stored certificate has ended");
+        return config.enrolmentTokenFile() == null
+                ? Mono.just(ended)
+                : enrolled("the stored certificate has ended")
+                        .onErrorResume(
+                                e -> e instanceof EnrolmentException.Refused || e instanceof ConfigException,
+                                e -> {
+                                    LOG.atWarn()
+                                            .addKeyValue("reason", e.getMessage())
+                                            .log("token gave no new one");
+                                    return Mono.just(ended);
+                                });
+    }
+
+    private Mono<Identity> enrolled(String why) {
+        Path file = config.enrolmentTokenFile();
+        if (file == null) {
+            return Mono.error(() -> new ConfigException("enrolmentTokenFile",
+                    "the file of an enrolment token, because there is no usable identity: " + why));
+        }
+        return Mono.fromCallable(() -> readToken(file))
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(token -> store.enrolmentKey().flatMap(keys -> enrol(token, keys)));
+    }
+
+    private Mono<Identity> enrol(EnrolmentToken token, KeyPair keys) {
+        ServerTrust pinned = ServerTrust.inPin(token.caPin()).or(ServerTrust.inSystemRoots());
+        return store.trustOr(pinned)
+                .map(trust -> TlsContexts.client(trust, null, List.of("http/1.1")))
+                .flatMap(tls -> atAnyOf(config.server(), tls, token, keys))
+                .flatMap(enrolled -> store.save(keys, enrolled.certificate(), enrolled.ca())
+                        .doOnNext(identity -> LOG.atInfo()
+                                .addKeyValue("account", identity.client().account())
+                                .addKeyValue("runtime", identity.client().runtime())
+                                .addKeyValue("host", enrolled.host())
+                                .addKeyValue("expires", identity.expires())
+                                .log("enrolled")));
+    }
+
+    /** The addresses in order: a refusal ends it, a failure goes on to the next, the last failure is told. */
+    private Mono<Enroller.Enrolled> atAnyOf(List<URI> addresses, SslContext tls, EnrolmentToken token,
+            KeyPair keys) {
+        return Flux.fromIterable(addresses)
+                .map(address -> new Enroller(new EnrolmentHttp(address, tls, loops), token, keys).enrol())
+                .reduce((first, second) -> first.onErrorResume(EnrolmentException.Failed.class, e -> second))
+                .flatMap(attempt -> attempt);
+    }
+
+    private static EnrolmentToken readToken(Path file) {
+        try {
+            if (Files.isRegularFile(file) && Files.size(file) > MAX_TOKEN_FILE_BYTES) {
+                throw new ConfigException("enrolmentTokenFile",
+                        "a file of at most " + MAX_TOKEN_FILE_BYTES + " bytes");
+            }
+            return EnrolmentToken.parse(Files.readString(file).strip());
+        } catch (IOException e) {
+            throw new ConfigException("enrolmentTokenFile", "a readable file; " + file + ": " + e);
+        } catch (CertsException e) {
+            throw new ConfigException("enrolmentTokenFile",
+                    "a file that holds an enrolment token; " + file + ": " + e.getMessage());
+        }
+    }
+}
