@@ -3,6 +3,7 @@ package dev.culvert.client;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
+import dev.culvert.router.RoutingConfig;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param health the client's own listener
  * @param to one upstream, no router; null: see above
  * @param routerUrl a router in its own pod; null: see above
+ * @param router routes and policy of the router in this process; null: the default routes, every webhook refused
  * @param connections of the tunnel, 1..4
  */
 public record ClientConfig(
@@ -30,6 +32,7 @@ public record ClientConfig(
         Health health,
         @Setting(value = "One upstream for everything, without a router", accepts = "http://host:port or https://host:port") @Nullable URI to,
         @Setting(value = "A request router in its own pod, for everything", accepts = "http://host:port or https://host:port") @Nullable URI routerUrl,
+        @Nullable RoutingConfig router,
         @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections) {
 
     /** The tunnel's path where an address names none. */
@@ -46,7 +49,7 @@ public record ClientConfig(
         server = server.stream().map(ClientConfig::tunnelAddress).toList();
         checkUpstream("to", to);
         checkUpstream("routerUrl", routerUrl);
-        if (to != null && routerUrl != null) {
+        if ((to != null && routerUrl != null) || (router != null && (to != null || routerUrl != null))) {
             throw new ConfigException("to",
                     "only one of to, router and routerUrl; none for the default routes");
         }

@@ -16,7 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ClientConfigTest {
     @Test
     void oneAddressIsEnough() {
-        ClientConfig config = ConfigBinder.bind(ClientConfig.class, Map.of("server", "wss://tunnels.example.com:7443"));
+        ClientConfig config = ConfigBinder.bind(ClientConfig.class,
+                Map.of("server", "wss://tunnels.example.com:7443"));
 
         assertThat(config.server()).containsExactly(URI.create("wss://tunnels.example.com:7443/tunnel/v1"));
         assertThat(config.identityDir()).isEqualTo(Path.of("/var/lib/culvert-client"));
@@ -31,12 +32,14 @@ class ClientConfigTest {
         ClientConfig config = ConfigBinder.bind(ClientConfig.class,
                 Map.of("server", "wss://a,wss://b/,wss://c/proxied/tunnel/v1"));
 
-        assertThat(config.server()).map(URI::toString).containsExactly("wss://a/tunnel/v1", "wss://b/tunnel/v1",
-                "wss://c/proxied/tunnel/v1");
+        assertThat(config.server()).map(URI::toString)
+                .containsExactly("wss://a/tunnel/v1", "wss://b/tunnel/v1",
+                        "wss://c/proxied/tunnel/v1");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ws://a", "https://a", "wss://u:p@a", "wss://a?x", "wss://a#x", "wss://a:0", "a:7443"})
+    @ValueSource(strings = {"ws://a", "https://a", "wss://u:p@a", "wss://a?x", "wss://a#x", "wss://a:0",
+            "a:7443"})
     void addressThatIsNoTunnelIsRefused(String address) {
         assertRefused("server", Map.of("server", address));
     }
@@ -65,7 +68,8 @@ class ClientConfigTest {
     }
 
     private static void assertRefused(String key, Map<String, String> values) {
-        assertThatThrownBy(() -> ConfigBinder.bind(ClientConfig.class, values)).isInstanceOf(ConfigErrors.class)
+        assertThatThrownBy(() -> ConfigBinder.bind(ClientConfig.class, values))
+                .isInstanceOf(ConfigErrors.class)
                 .hasMessageContaining(key + ": ");
     }
 }

@@ -55,7 +55,8 @@ final class EnrolmentServer implements AutoCloseable {
     /** An answer instead of the real one. */
     record Answer(int status, String type, String body, String retryAfter) {
         static Answer problem(int status, String detail) {
-            String body = "{\"type\":\"urn:culvert:problem:x\",\"status\":" + status + ",\"detail\":\"" + detail + "\"}";
+            String body = "{\"type\":\"urn:culvert:problem:x\",\"status\":" + status + ",\"detail\":\""
+                    + detail + "\"}";
             return new Answer(status, "application/problem+json", body, "");
         }
     }
@@ -69,8 +70,12 @@ final class EnrolmentServer implements AutoCloseable {
         this.ca = ca;
         this.token = token;
         var tls = TlsContexts.tunnel(material, List.of(ca.certificate()), List.of("http/1.1"));
-        this.listener = HttpServer.create().host("127.0.0.1").port(0).secure(spec -> spec.sslContext(tls))
-                .route(routes -> routes.post("/tunnel/v1/enrol", this::answer)).bindNow();
+        this.listener = HttpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .secure(spec -> spec.sslContext(tls))
+                .route(routes -> routes.post("/tunnel/v1/enrol", this::answer))
+                .bindNow();
     }
 
     static CertificateAuthority authority() {
@@ -102,8 +107,9 @@ final class EnrolmentServer implements AutoCloseable {
 
     /** The response proof for changed certificates, as only the holder of the token can make it. */
     String proof(String nonce, String certificatePem, String caPem) {
-        return Base64Url.encode(EnrolmentProof.response(token.secretHash(), Base64Url.decode("nonce", nonce, 32),
-                der(Pem.certificates(certificatePem).get(0)), der(Pem.certificates(caPem).get(0))));
+        return Base64Url
+                .encode(EnrolmentProof.response(token.secretHash(), Base64Url.decode("nonce", nonce, 32),
+                        der(Pem.certificates(certificatePem).get(0)), der(Pem.certificates(caPem).get(0))));
     }
 
     @Override
@@ -119,8 +125,10 @@ final class EnrolmentServer implements AutoCloseable {
             if (!answer.retryAfter().isEmpty()) {
                 response.header(HttpHeaderNames.RETRY_AFTER, answer.retryAfter());
             }
-            return response.status(answer.status()).header(HttpHeaderNames.CONTENT_TYPE, answer.type())
-                    .sendString(Mono.just(answer.body())).then();
+            return response.status(answer.status())
+                    .header(HttpHeaderNames.CONTENT_TYPE, answer.type())
+                    .sendString(Mono.just(answer.body()))
+                    .then();
         });
     }
 
@@ -160,8 +168,9 @@ final class EnrolmentServer implements AutoCloseable {
         var identity = new ClientIdentity("acme", "prod", "id-1");
         String certificate = Pem.text(ca.issueClient(csr, identity, Duration.ofHours(24)));
         String authority = Pem.text(ca.certificate());
-        Map<String, String> answer = new LinkedHashMap<>(Map.of("certificate", certificate, "ca", authority, "account",
-                "acme", "runtime", "prod", "host", "acme-prod.example.com"));
+        Map<String, String> answer = new LinkedHashMap<>(
+                Map.of("certificate", certificate, "ca", authority, "account",
+                        "acme", "runtime", "prod", "host", "acme-prod.example.com"));
         answer.put("proof", proof(nonce, certificate, authority));
         answer.put("nonce", nonce);
         return json(201, change.apply(answer));

@@ -85,7 +85,8 @@ class IdentitySourceIT {
     @Test
     void lostAnswerIsFetchedAgainWithTheSameKey() throws IOException {
         server.changing(answer -> Map.of());
-        assertThatThrownBy(() -> obtain(token, server.address())).isInstanceOf(EnrolmentException.Failed.class);
+        assertThatThrownBy(() -> obtain(token, server.address()))
+                .isInstanceOf(EnrolmentException.Failed.class);
         server.changing(answer -> answer);
 
         assertThat(obtain(token, server.address()).client().account()).isEqualTo("acme");
@@ -98,14 +99,16 @@ class IdentitySourceIT {
             Files.delete(home(file));
         }
 
-        assertThatThrownBy(() -> obtain(token, server.address())).isInstanceOf(EnrolmentException.Refused.class)
+        assertThatThrownBy(() -> obtain(token, server.address()))
+                .isInstanceOf(EnrolmentException.Refused.class)
                 .hasMessageContaining("the token was used before (401)");
     }
 
     @Test
     void unknownTokenIsRefusedForGood() {
         assertThatThrownBy(() -> obtain(EnrolmentToken.generate(CA.certificate()), server.address()))
-                .isInstanceOf(EnrolmentException.Refused.class).hasMessageContaining("unknown token");
+                .isInstanceOf(EnrolmentException.Refused.class)
+                .hasMessageContaining("unknown token");
     }
 
     @Test
@@ -113,7 +116,8 @@ class IdentitySourceIT {
         EnrolmentToken other = EnrolmentToken.generate(CA.certificate());
         EnrolmentToken forged = EnrolmentToken.parse(other.text().replace(other.id(), token.id()));
 
-        assertThatThrownBy(() -> obtain(forged, server.address())).isInstanceOf(EnrolmentException.Refused.class)
+        assertThatThrownBy(() -> obtain(forged, server.address()))
+                .isInstanceOf(EnrolmentException.Refused.class)
                 .hasMessageContaining("wrong proof");
     }
 
@@ -129,7 +133,8 @@ class IdentitySourceIT {
     void serverOfAnotherAuthorityIsNeverAsked() {
         EnrolmentToken elsewhere = EnrolmentToken.generate(EnrolmentServer.authority().certificate());
 
-        assertThatThrownBy(() -> obtain(elsewhere, server.address())).isInstanceOf(EnrolmentException.Failed.class)
+        assertThatThrownBy(() -> obtain(elsewhere, server.address()))
+                .isInstanceOf(EnrolmentException.Failed.class)
                 .hasMessageContaining("issued by CN=Culvert test CA, is not trusted");
         assertThat(server.requests()).isZero();
     }
@@ -138,7 +143,8 @@ class IdentitySourceIT {
     void serverWithAnotherNameIsNeverAsked() {
         TlsMaterial elsewhere = CA.issueServer(List.of("elsewhere.example"), List.of(), Duration.ofDays(1));
         try (var other = new EnrolmentServer(CA, token, elsewhere)) {
-            assertThatThrownBy(() -> obtain(token, other.address())).isInstanceOf(EnrolmentException.Failed.class)
+            assertThatThrownBy(() -> obtain(token, other.address()))
+                    .isInstanceOf(EnrolmentException.Failed.class)
                     .hasMessageContaining("subject alternative names");
             assertThat(other.requests()).isZero();
         }
@@ -157,7 +163,8 @@ class IdentitySourceIT {
             assertThat(identity).isNotNull();
             assertThat(identity.trust().authorities()).containsExactly(proxy.certificate());
         }
-        assertThatThrownBy(() -> source(token, folder.resolve("absent.crt"), server.address()).identity().block())
+        assertThatThrownBy(
+                () -> source(token, folder.resolve("absent.crt"), server.address()).identity().block())
                 .hasMessageContaining("absent.crt: no such file");
     }
 
@@ -175,7 +182,8 @@ class IdentitySourceIT {
         assertNotBelieved("for another key", answer -> {
             var stranger = CertificateRequest.create(KeyPairs.generate());
             String certificate = Pem.text(
-                    CA.issueClient(stranger, new ClientIdentity("acme", "prod", "id-1"), Duration.ofHours(1)));
+                    CA.issueClient(stranger, new ClientIdentity("acme", "prod", "id-1"),
+                            Duration.ofHours(1)));
             answer.put("certificate", certificate);
             answer.put("proof", server.proof(answer.getOrDefault("nonce", ""), certificate,
                     answer.getOrDefault("ca", "")));
@@ -187,8 +195,9 @@ class IdentitySourceIT {
         assertNotBelieved("not the one that the token pins", answer -> {
             String evil = Pem.text(EnrolmentServer.authority().certificate());
             answer.put("ca", evil);
-            answer.put("proof", server.proof(answer.getOrDefault("nonce", ""), answer.getOrDefault("certificate", ""),
-                    evil));
+            answer.put("proof",
+                    server.proof(answer.getOrDefault("nonce", ""), answer.getOrDefault("certificate", ""),
+                            evil));
         });
     }
 
@@ -221,11 +230,14 @@ class IdentitySourceIT {
     void refusalOfSomethingElseOnTheWayIsNotFinal() {
         server.script(new Answer(403, "text/html", "<html>blocked</html>", ""),
                 new Answer(404, "application/problem+json", "{\"type\":\"about:blank\"}", ""),
-                new Answer(302, "text/plain", "", ""), new Answer(200, "text/html", "<html>portal</html>", ""),
-                new Answer(200, "application/json", "{}", ""), new Answer(200, "application/json", "{} {}", ""));
+                new Answer(302, "text/plain", "", ""),
+                new Answer(200, "text/html", "<html>portal</html>", ""),
+                new Answer(200, "application/json", "{}", ""),
+                new Answer(200, "application/json", "{} {}", ""));
 
         for (int i = 0; i < 6; i++) {
-            assertThatThrownBy(() -> obtain(token, server.address())).isInstanceOf(EnrolmentException.Failed.class);
+            assertThatThrownBy(() -> obtain(token, server.address()))
+                    .isInstanceOf(EnrolmentException.Failed.class);
         }
     }
 
@@ -233,15 +245,18 @@ class IdentitySourceIT {
     void serversWordsCanNotControlATerminal() {
         server.script(Answer.problem(401, "\\u001b[2Jgone" + "x".repeat(1000)));
 
-        assertThatThrownBy(() -> obtain(token, server.address())).isInstanceOf(EnrolmentException.Refused.class)
-                .satisfies(e -> assertThat(String.valueOf(e.getMessage())).contains("?[2Jgone").doesNotContain("\u001b")
+        assertThatThrownBy(() -> obtain(token, server.address()))
+                .isInstanceOf(EnrolmentException.Refused.class)
+                .satisfies(e -> assertThat(String.valueOf(e.getMessage())).contains("?[2Jgone")
+                        .doesNotContain("\u001b")
                         .hasSizeLessThan(400));
     }
 
     @Test
     void nextAddressIsTriedWhenOneIsDown() throws IOException {
         assertThat(obtain(token, unused(), server.address()).client().account()).isEqualTo("acme");
-        assertThatThrownBy(() -> source(token, null, unused()).identity().block()).hasMessageContaining("refused");
+        assertThatThrownBy(() -> source(token, null, unused()).identity().block())
+                .hasMessageContaining("refused");
     }
 
     @Test
@@ -256,7 +271,8 @@ class IdentitySourceIT {
     @Test
     void neitherIdentityNorTokenNamesTheKey() {
         assertThatThrownBy(() -> obtain(null, server.address())).isInstanceOf(ConfigException.class)
-                .hasMessageContaining("enrolmentTokenFile").hasMessageContaining("no identity in");
+                .hasMessageContaining("enrolmentTokenFile")
+                .hasMessageContaining("no identity in");
     }
 
     @Test
@@ -267,7 +283,8 @@ class IdentitySourceIT {
             var source = new IdentitySource(config(file, null, List.of(server.address())), LOOPS, clock);
 
             assertThatThrownBy(() -> source.identity().block()).isInstanceOf(ConfigException.class)
-                    .hasMessageContaining("enrolmentTokenFile").hasMessageNotContaining("hunter2");
+                    .hasMessageContaining("enrolmentTokenFile")
+                    .hasMessageNotContaining("hunter2");
         }
     }
 
@@ -315,7 +332,8 @@ class IdentitySourceIT {
             return changed;
         });
 
-        assertThatThrownBy(() -> obtain(token, server.address())).isInstanceOf(EnrolmentException.Failed.class)
+        assertThatThrownBy(() -> obtain(token, server.address()))
+                .isInstanceOf(EnrolmentException.Failed.class)
                 .hasMessageContaining(reason);
         assertThat(home("client.crt")).doesNotExist();
         assertThat(home("client.key")).doesNotExist();
@@ -335,7 +353,7 @@ class IdentitySourceIT {
 
     private ClientConfig config(@Nullable Path tokenFile, @Nullable Path serverCa, List<URI> servers) {
         return new ClientConfig(servers, serverCa, tokenFile, folder.resolve("home"),
-                new ClientConfig.Health(HostPort.parse("127.0.0.1:0")), null, null, 2);
+                new ClientConfig.Health(HostPort.parse("127.0.0.1:0")), null, null, null, 2);
     }
 
     private Path home(String file) {

@@ -1,0 +1,57 @@
+package dev.culvert.client;
+
+import java.time.Duration;
+import java.util.random.RandomGenerator;
+
+/**
+ * How long to wait before the next dial: at once (within 200 ms) the first time, then full jitter from 500 ms doubling to
+ * 15 s. A session that held for 25 s starts the count anew. Belongs to one event loop.
+ */
+final class Backoff {
+    private static final Duration FIRST = Duration.ofMillis(200);
+    private static final Duration BASE = Duration.ofMillis(500);
+    private static final Duration CAP = Duration.ofSeconds(15);
+    /** A session that lives this long was not part of the trouble. */
+    private static final Duration STABLE = Duration.ofSeconds(25);
+    /** 500 ms doubled this often is past the cap. */
+    private static final int MAX_DOUBLINGS = 5;
+    /** A refused identity does not get better by asking more often. */
+    private static final Duration REFUSED = Duration.ofSeconds(60);
+    /** Another instance owns the runtime: look again now and then, without taking over. */
+    private static final Duration CONFLICT = Duration.ofSeconds(30);
+
+    private final RandomGenerator random;
+    private int failures;
+
+    Backoff(RandomGenerator random) {
+        this.random = random;
+    }
+
+    /** A session ended that had lived for {@code lifetime}; zero when none was opened. */
+    Duration afterLoss(Duration lifetime) {
+        if (lifetime.compareTo(STABLE) >= 0) {
+            failures = 0;
+        }
+        if (failures == 0) {
+            failures = 1;
+            return upTo(FIRST);
+        }
+        long ceiling = Math.min(CAP.toMillis(), BASE.toMillis() << Math.min(failures - 1, MAX_DOUBLINGS));
+        failures++;
+        return upTo(Duration.ofMillis(ceiling));
+    }
+
+    /** The server does not accept this client's identity. */
+    Duration afterRefusal() {
+        return REFUSED.plus(upTo(Duration.ofSeconds(6)));
+    }
+
+    /** Another instance of this client owns the runtime. */
+    Duration afterConflict() {
+        return CONFLICT.plus(upTo(CONFLICT));
+    }
+
+    private Duration upTo(Duration most) {
+        return Duration.ofMillis(random.nextLong(most.toMillis() + 1));
+    }
+}

@@ -1,0 +1,108 @@
+package dev.culvert.client;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.websocketx.WebSocketClientHandshaker;
+import io.netty.handler.codec.http.websocketx.WebSocketClientHandshakerFactory;
+import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
+import io.netty.handler.codec.http.websocketx.WebSocketHandshakeException;
+import io.netty.handler.codec.http.websocketx.WebSocketVersion;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.util.ReferenceCountUtil;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** The client's end of the WebSocket handshake; gives way to the tunnel's handler, or reports why there is no tunnel. */
+final class ClientHandshake extends ChannelInboundHandlerAdapter {
+    private static final String SUBPROTOCOL = "culvert.v1";
+    private static final int MAX_MESSAGE = 65_535;
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+    private final WebSocketClientHandshaker handshaker;
+    private final Consumer<Channel> upgraded;
+    private final Consumer<Channel> done;
+    private final Consumer<Throwable> failed;
+    private final String server;
+
+    ClientHandshake(URI server, Consumer<Channel> upgraded, Consumer<Channel> done,
+            Consumer<Throwable> failed) {
+        this.server = server.getHost() + ":" + server.getPort();
+        this.upgraded = upgraded;
+        this.done = done;
+        this.failed = failed;
+        this.handshaker = WebSocketClientHandshakerFactory.newHandshaker(server, WebSocketVersion.V13,
+                SUBPROTOCOL, false,
+                new DefaultHttpHeaders(), MAX_MESSAGE);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent tls) {
+            if (tls.isSuccess()) {
+                handshaker.handshake(ctx.channel());
+                ctx.executor()
+                        .schedule(
+                                () -> fail(ctx, DialFailure.unreachable(server + " did not answer in time")),
+                                TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            } else {
+                fail(ctx, DialFailure.unreachable(server + ": TLS: " + tls.cause().getMessage()));
+            }
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        try {
+            if (message instanceof FullHttpResponse response && !handshaker.isHandshakeComplete()) {
+                answered(ctx, response);
+            }
+        } finally {
+            ReferenceCountUtil.release(message);
+        }
+    }
+
+    private void answered(ChannelHandlerContext ctx, FullHttpResponse response) {
+        if (response.status().code() != 101) {
+            String text = server + " answered " + response.status().code() + ": "
+                    + Refusal.detail(response.content().toString(StandardCharsets.UTF_8));
+            boolean refused = response.status().code() == 401 || response.status().code() == 403;
+            fail(ctx, refused ? DialFailure.refused(text) : DialFailure.unreachable(text));
+            return;
+        }
+        try {
+            handshaker.finishHandshake(ctx.channel(), response);
+        } catch (WebSocketHandshakeException e) {
+            fail(ctx, DialFailure.unreachable(server + ": " + e.getMessage()));
+            return;
+        }
+        ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
+        upgraded.accept(ctx.channel());
+        ctx.pipeline().remove(this);
+        done.accept(ctx.channel());
+    }
+
+    private void fail(ChannelHandlerContext ctx, DialFailure failure) {
+        if (!ctx.isRemoved()) {
+            failed.accept(failure);
+            ctx.close();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        failed.accept(DialFailure.unreachable(server + " closed the connection"));
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        fail(ctx, DialFailure.unreachable(server + ": " + cause.getMessage()));
+    }
+}

@@ -1,0 +1,152 @@
+package dev.culvert.client;
+
+import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.EdgeServer;
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.HealthFilter;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Readiness;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.config.HostPort;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.retry.Retry;
+
+/**
+ * A tunnel client: gets an identity, dials, keeps the tunnel up, forwards its streams. It never gives up by itself, but for
+ * an enrolment that is refused for good while it has no identity. Many can run in one JVM on shared event loops.
+ */
+public final class TunnelClient {
+    private static final Logger log = LoggerFactory.getLogger(TunnelClient.class);
+    /** Between attempts to enrol that failed for a reason that may pass. */
+    private static final Duration ENROL_BACKOFF = Duration.ofMillis(500);
+    private static final Duration ENROL_BACKOFF_CAP = Duration.ofSeconds(15);
+
+    private final ClientConfig config;
+    private final EventLoops loops;
+    private final boolean ownsLoops;
+    private final Telemetry telemetry = new Telemetry();
+    private final TunnelLinks links;
+    private final Sinks.Empty<Void> ended = Sinks.empty();
+    private @Nullable EdgeServer health;
+    private @Nullable Disposable enrolling;
+    private volatile @Nullable String notReady = "not connected yet";
+
+    private TunnelClient(ClientConfig config, EventLoops loops, boolean ownsLoops,
+            Consumer<ClientEvent> events) {
+        this.config = config;
+        this.loops = loops;
+        this.ownsLoops = ownsLoops;
+        this.links = new TunnelLinks(config, loops, telemetry, events);
+    }
+
+    /**
+     * Starts a client with its health listener; emits once that listens, before the tunnel is up. Errors: {@link
+     * dev.culvert.edge.ListenException}.
+     *
+     * @param events told of connects and disconnects, on an event loop
+     */
+    public static Mono<TunnelClient> start(ClientConfig config, Consumer<ClientEvent> events) {
+        return Mono.defer(() -> {
+            TunnelClient client = new TunnelClient(config, EventLoops.create(), true, events);
+            EdgeServer.Setup setup = EdgeServer.Setup.of(config.health().listen(), client.loops)
+                    .filter(new HealthFilter(client::readiness, client.telemetry));
+            return EdgeServer.start(setup, request -> Mono.error(new EdgeException(
+                    Problem.of(Problem.Cause.NOT_FOUND, Problem.Hop.EDGE,
+                            "this listener serves health and metrics"))))
+                    .map(started -> {
+                        client.health = started;
+                        client.connect();
+                        return client;
+                    })
+                    .onErrorResume(e -> client.stop(Duration.ZERO).then(Mono.error(e)));
+        });
+    }
+
+    /** Starts a client without a health listener, on event loops that stay the caller's. */
+    public static TunnelClient embed(ClientConfig config, EventLoops loops, Consumer<ClientEvent> events) {
+        TunnelClient client = new TunnelClient(config, loops, false, events);
+        client.connect();
+        return client;
+    }
+
+    private void connect() {
+        Retry retry = Retry.backoff(Long.MAX_VALUE, ENROL_BACKOFF)
+                .maxBackoff(ENROL_BACKOFF_CAP)
+                .jitter(1)
+                .filter(TunnelClient::mayPass)
+                .doBeforeRetry(signal -> log.atWarn()
+                        .addKeyValue("reason", signal.failure().getMessage())
+                        .log("not enrolled yet"));
+        enrolling = new IdentitySource(config, loops, Clock.systemUTC()).identity()
+                .map(Identity::tlsContext)
+                .retryWhen(retry)
+                .subscribe(
+                        tls -> links.start(tls, Duration.ofMillis(ThreadLocalRandom.current().nextLong(200))),
+                        failure -> {
+                            notReady = String.valueOf(failure.getMessage());
+                            ended.tryEmitError(failure);
+                        });
+    }
+
+    private static boolean mayPass(Throwable failure) {
+        return failure instanceof EnrolmentException enrolment
+                && !(enrolment instanceof EnrolmentException.Refused);
+    }
+
+    private Readiness readiness() {
+        if (links.isLive()) {
+            return Readiness.READY;
+        }
+        return Readiness.notReady(Objects.requireNonNullElse(notReady, "no session is established"));
+    }
+
+    /** Where the health listener is. Only for clients that were started with one. */
+    public HostPort healthAddress() {
+        return Objects.requireNonNull(health, "an embedded client has no health listener").address();
+    }
+
+    /** Whether a session is established and heard from. */
+    public boolean isLive() {
+        return links.isLive();
+    }
+
+    /** Bytes that wait in this client, now: {@code culvert_buffered_bytes}. */
+    public long bufferedBytes() {
+        return links.bufferedBytes();
+    }
+
+    /**
+     * Completes when the client was stopped. Errors when it can't go on: {@link EnrolmentException.Refused}, {@link
+     * dev.culvert.edge.config.ConfigException}, {@link dev.culvert.certs.CertsException}.
+     */
+    public Mono<Void> ended() {
+        return ended.asMono();
+    }
+
+    /** Drains: takes no new streams, gives those in flight {@code grace} to end, then closes. Never fails. */
+    public Mono<Void> stop(Duration grace) {
+        return Mono.defer(() -> {
+            notReady = "draining";
+            Disposable attempt = enrolling;
+            if (attempt != null) {
+                attempt.dispose();
+            }
+            EdgeServer listener = health;
+            return links.stop(grace)
+                    .then(listener == null ? Mono.empty() : listener.stop(Duration.ZERO))
+                    .then(Mono.fromRunnable(telemetry::close))
+                    .then(ownsLoops ? loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)) : Mono.empty())
+                    .doFinally(signal -> ended.tryEmitEmpty());
+        });
+    }
+}

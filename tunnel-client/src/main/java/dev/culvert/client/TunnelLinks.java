@@ -1,0 +1,122 @@
+package dev.culvert.client;
+
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.Version;
+import dev.culvert.protocol.netty.SessionMeter;
+import dev.culvert.protocol.session.SessionEvent;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.handler.ssl.SslContext;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The connections of one tunnel, each on an event loop of its own as far as there are enough. */
+final class TunnelLinks implements Link.Observer {
+    private static final Logger log = LoggerFactory.getLogger(TunnelLinks.class);
+    /** A server that just came back is not met by all connections of all clients at once. */
+    private static final Duration SPACING = Duration.ofSeconds(1);
+    private static final Duration POLL = Duration.ofMillis(20);
+
+    private final ClientConfig config;
+    private final EventLoops loops;
+    private final Consumer<ClientEvent> events;
+    private final SessionMeter meter = new SessionMeter();
+    private final Upstream upstream;
+    private final Counter reconnects;
+    private final AtomicInteger liveLinks = new AtomicInteger();
+    private volatile List<Link> links = List.of();
+
+    TunnelLinks(ClientConfig config, EventLoops loops, Telemetry telemetry, Consumer<ClientEvent> events) {
+        this.config = config;
+        this.loops = loops;
+        this.events = events;
+        this.upstream = Upstream.of(config);
+        MeterRegistry meters = telemetry.registry();
+        this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(meters);
+        Gauge.builder("culvert.tunnels", this, all -> all.isLive() ? 1 : 0).register(meters);
+        Gauge.builder("culvert.tunnel.streams", meter, SessionMeter::streams).register(meters);
+        Gauge.builder("culvert.buffered", this, TunnelLinks::bufferedBytes)
+                .baseUnit("bytes")
+                .register(meters);
+        Gauge.builder("culvert.tunnel.rtt", this, TunnelLinks::rttSeconds)
+                .baseUnit("seconds")
+                .register(meters);
+        FunctionCounter.builder("culvert.tunnel", meter, SessionMeter::receivedBytes)
+                .baseUnit("bytes")
+                .tag("direction", "in")
+                .register(meters);
+        FunctionCounter.builder("culvert.tunnel", meter, SessionMeter::sentBytes)
+                .baseUnit("bytes")
+                .tag("direction", "out")
+                .register(meters);
+    }
+
+    /** Dials the first connection after {@code delay}, the others a second apart. */
+    void start(SslContext tls, Duration delay) {
+        var shared = new Link.Shared(new Dialler(loops), config.server(), () -> tls, upstream.relay(), meter,
+                UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(), this);
+        List<Link> all = new ArrayList<>();
+        for (int index = 0; index < config.connections(); index++) {
+            Link link = new Link(shared, index, loops.group().next());
+            link.start(delay.plus(SPACING.multipliedBy(index)));
+            all.add(link);
+        }
+        links = List.copyOf(all);
+    }
+
+    @Override
+    public void live(Link link, SessionEvent.Live live) {
+        if (liveLinks.getAndIncrement() == 0) {
+            log.atInfo()
+                    .addKeyValue("runtime", live.runtime())
+                    .addKeyValue("host", live.host())
+                    .addKeyValue("generation", live.generation())
+                    .log("tunnel opened");
+            events.accept(new ClientEvent.Connected(live.runtime(), live.host(), live.generation()));
+        }
+    }
+
+    @Override
+    public void lost(Link link, String reason) {
+        reconnects.increment();
+        if (liveLinks.decrementAndGet() == 0) {
+            log.atWarn().addKeyValue("reason", reason).log("tunnel lost");
+            events.accept(new ClientEvent.Disconnected(reason));
+        }
+    }
+
+    boolean isLive() {
+        return liveLinks.get() > 0;
+    }
+
+    long bufferedBytes() {
+        return meter.bufferedBytes() + upstream.bufferedBytes().getAsLong();
+    }
+
+    private double rttSeconds() {
+        return links.stream().mapToLong(Link::rttNanos).filter(rtt -> rtt >= 0).min().orElse(0) / 1e9;
+    }
+
+    Mono<Void> stop(Duration grace) {
+        return Mono.defer(() -> {
+            links.forEach(Link::drain);
+            return Flux.interval(Duration.ZERO, POLL)
+                    .takeUntil(tick -> !isLive())
+                    .takeUntilOther(Mono.delay(grace))
+                    .then(Mono.fromRunnable(() -> links.forEach(Link::close)))
+                    .then(Mono.fromRunnable(upstream.close()));
+        });
+    }
+}
