@@ -20,6 +20,14 @@ public record SessionLimits(Limits accepts, int queuedBytesPerStream, int inform
     /** The edge's head limit of 64 KiB and 100 fields, plus what forwarding adds: 8 KiB and 32 fields. */
     private static final Limits ACCEPTS = new Limits(1000, 72 << 10, 132, 4096, 256 << 10, 16 << 20);
 
+    public SessionLimits {
+        require(queuedBytesPerStream > 0, "queuedBytesPerStream", queuedBytesPerStream, "at least 1");
+        require(informationalHeads >= 0, "informationalHeads", informationalHeads, "at least 0");
+        require(openingTimeout.isPositive(), "openingTimeout", openingTimeout, "more than 0");
+        require(heartbeatInterval.isPositive(), "heartbeatInterval", heartbeatInterval, "more than 0");
+        require(heartbeatTimeout.isPositive(), "heartbeatTimeout", heartbeatTimeout, "more than 0");
+    }
+
     /** The values of docs/protocol.md §12. */
     public static SessionLimits defaults() {
         return new SessionLimits(ACCEPTS, 1 << 20, 8, Duration.ofSeconds(10), Duration.ofSeconds(9),
@@ -31,5 +39,11 @@ public record SessionLimits(Limits accepts, int queuedBytesPerStream, int inform
         return new SessionLimits(limits, queuedBytesPerStream, informationalHeads, openingTimeout,
                 heartbeatInterval,
                 heartbeatTimeout);
+    }
+
+    private static void require(boolean condition, String name, Object value, String expected) {
+        if (!condition) {
+            throw new IllegalArgumentException(name + ": " + value + " (expected: " + expected + ")");
+        }
     }
 }

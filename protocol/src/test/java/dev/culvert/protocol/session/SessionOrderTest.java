@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Frame;
 import dev.culvert.protocol.frame.FrameCodec;
-import io.netty.buffer.ByteBuf;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +38,7 @@ final class SessionOrderTest {
     @Test
     void headIsTheFirstFrameOfTheNextBatch() {
         try (SessionPair pair = SessionPair.live()) {
-            List<Frame> frames = recorded(pair);
+            List<Frame> frames = RawHeads.frames(pair.client);
             pair.client.write(respondingStream(pair), 500_000);
             int id = pair.request();
             pair.client.send(pair.nowNanos);
@@ -59,7 +58,7 @@ final class SessionOrderTest {
             int bulk = respondingStream(pair);
             int answered = pair.request();
             int failed = pair.request();
-            List<Frame> frames = recorded(pair);
+            List<Frame> frames = RawHeads.frames(pair.client);
             pair.client.write(bulk, 100);
             pair.client.respond(answered, 200, true);
             pair.client.session.handle(new Frame.Ping(5, false), pair.nowNanos);
@@ -176,7 +175,7 @@ final class SessionOrderTest {
                 pair.client.session.received();
                 pair.client.session.onDeadline(pair.nowNanos + Duration.ofSeconds(10L * i).toNanos());
             }
-            List<Frame> frames = recorded(pair);
+            List<Frame> frames = RawHeads.frames(pair.client);
             pair.client.out.block(false);
             pair.drive();
 
@@ -253,18 +252,5 @@ final class SessionOrderTest {
             most = Math.max(most, pair.client.log(id).sentBytes);
         }
         return most - least;
-    }
-
-    /** The frames that the client sends from now on; their buffers are not to be read. */
-    private static List<Frame> recorded(SessionPair pair) {
-        List<Frame> frames = new ArrayList<>();
-        pair.client.tap = batch -> {
-            for (ByteBuf in = batch.duplicate(); in.isReadable();) {
-                Frame frame = FrameCodec.decode(in);
-                Frame.release(frame);
-                frames.add(frame);
-            }
-        };
-        return frames;
     }
 }

@@ -247,12 +247,7 @@ final class SessionWindowTest {
             pair.server.out.block(true);
             pair.server.read(pair.server.log(id), STREAM_WINDOW / 2);
             pair.server.session.reset(id, ErrorCode.CANCELLED, 0, 1, "");
-            List<Frame> sent = new ArrayList<>();
-            pair.server.tap = batch -> {
-                for (ByteBuf in = batch.duplicate(); in.isReadable();) {
-                    sent.add(FrameCodec.decode(in));
-                }
-            };
+            List<Frame> sent = RawHeads.frames(pair.server);
             pair.server.out.block(false);
             pair.drive();
 
