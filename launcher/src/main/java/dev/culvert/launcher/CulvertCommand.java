@@ -12,7 +12,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The root of all commands; {@link #commandLine} puts them together. */
 @Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", subcommands = {
         ServerCommand.class,
-        AppProxyCommand.class, RuntimeCommand.class, CertsCommand.class}, footer = {"", "Examples:",
+        ClientCommand.class, AppProxyCommand.class, DemoCommand.class, RuntimeCommand.class,
+        CertsCommand.class}, footer = {"",
+                "Examples:",
                 "  culvert demo",
                 "  culvert server --config server.yaml",
                 "  culvert client --config client.yaml",

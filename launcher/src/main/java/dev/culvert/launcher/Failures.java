@@ -1,10 +1,13 @@
 package dev.culvert.launcher;
 
 import dev.culvert.certs.CertsException;
+import dev.culvert.client.EnrolmentException;
 import dev.culvert.edge.ListenException;
 import dev.culvert.edge.config.ConfigErrors;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.launcher.admin.AdminUnreachable;
+import dev.culvert.launcher.demo.DemoException;
+import dev.culvert.server.StoreException;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.util.List;
@@ -24,6 +27,10 @@ final class Failures {
             case ConfigErrors errors -> tell(ExitCode.CONFIG, errors.errors());
             case ConfigException wrong -> tell(ExitCode.CONFIG, List.of(String.valueOf(wrong.getMessage())));
             case CertsException certs -> tell(ExitCode.CONFIG, List.of(String.valueOf(certs.getMessage())));
+            case EnrolmentException.Refused refused ->
+                tell(ExitCode.CONFIG, List.of(String.valueOf(refused.getMessage())));
+            case StoreException store -> tell(ExitCode.CONFIG, List.of(String.valueOf(store.getMessage())));
+            case DemoException demo -> tell(ExitCode.FAILED, List.of(String.valueOf(demo.getMessage())));
             case CommandException ended ->
                 tell(ended.exitCode(), List.of(String.valueOf(ended.getMessage())));
             case ListenException listen ->

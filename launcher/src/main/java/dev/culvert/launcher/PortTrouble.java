@@ -3,6 +3,7 @@ package dev.culvert.launcher;
 import dev.culvert.edge.ListenException;
 import dev.culvert.edge.config.ConfigBinding;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.server.StoreException;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -17,15 +18,25 @@ final class PortTrouble {
     /** The failure itself, when it has nothing to do with listening. */
     static Throwable explain(Throwable failure, ConfigBinding binding) {
         Throwable cause = failure;
-        while (!(cause instanceof ListenException) && !(cause instanceof BindException)) {
+        while (!concernsPorts(cause)) {
             if (cause.getCause() == null) {
                 return failure;
             }
             cause = cause.getCause();
         }
         String reason = String.valueOf(cause.getMessage());
-        return guilty(cause, binding).map(entry -> at(entry, reason))
+        Optional<ConfigBinding.Effective> guilty = guilty(cause, binding);
+        if (guilty.isEmpty() && cause instanceof StoreException) {
+            return failure;
+        }
+        return guilty.map(entry -> at(entry, reason))
                 .orElseGet(() -> new CommandException(ExitCode.UNAVAILABLE, reason));
+    }
+
+    /** A second server on the same ports fails earlier, at the data folder that the first one holds. */
+    private static boolean concernsPorts(Throwable cause) {
+        return cause instanceof ListenException || cause instanceof BindException
+                || cause instanceof StoreException;
     }
 
     private static Optional<ConfigBinding.Effective> guilty(Throwable cause, ConfigBinding binding) {

@@ -3,6 +3,7 @@ package dev.culvert.launcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.client.ClientConfig;
 import dev.culvert.edge.config.SettingInfo;
 import dev.culvert.launcher.config.PartConfig;
 import dev.culvert.server.ServerConfig;
@@ -22,7 +23,7 @@ class ConfigDocumentTest {
 
     static List<Part> parts() {
         return List.of(new Part("server", ServerConfig.class),
-                new Part("app-proxy", AppProxyConfig.class));
+                new Part("client", ClientConfig.class), new Part("app-proxy", AppProxyConfig.class));
     }
 
     @ParameterizedTest

@@ -1,0 +1,221 @@
+package dev.culvert.launcher.demo;
+
+import dev.culvert.appproxy.AppProxy;
+import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.client.ClientConfig;
+import dev.culvert.client.TunnelClient;
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.config.ConfigBinder;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.launcher.admin.AdminApi;
+import dev.culvert.launcher.certs.CertsFolder;
+import dev.culvert.server.ServerConfig;
+import dev.culvert.server.TunnelServer;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * All parts and their upstreams in one process, joined by real sockets on 127.0.0.1, in a temporary folder that is
+ * removed when it stops. Account {@code demo}, runtime {@code local}; a second runtime, {@code idle}, never connects.
+ */
+public final class DemoSystem {
+    static final String DOMAIN = "culvert.localhost";
+    private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(20);
+    private static final Duration ASK_EVERY = Duration.ofMillis(100);
+
+    private final EventLoops loops = EventLoops.create(1);
+    private final DemoClosers closers = new DemoClosers();
+    private final DemoEventSource eventSource = new DemoEventSource();
+    private final DemoPorts ports;
+    private final TemporaryFolder folder;
+    private final CertsFolder certs;
+
+    private DemoSystem(DemoPorts ports, TemporaryFolder folder) {
+        this.ports = ports;
+        this.folder = folder;
+        this.certs = new CertsFolder(folder.path());
+        closers.add(grace -> onElastic(() -> {
+            folder.remove();
+            return folder;
+        }).then());
+        closers.add(grace -> loops.disposeLater(Duration.ZERO, grace));
+    }
+
+    /** A demo that has nothing but its folder yet. */
+    public static Mono<DemoSystem> create(DemoPorts ports) {
+        return onElastic(() -> new DemoSystem(ports, TemporaryFolder.create()));
+    }
+
+    /**
+     * Starts everything and waits until the client is connected; emits this. Errors: {@link DemoException}, and those
+     * of the parts ({@link dev.culvert.edge.ListenException} when a port is taken); then nothing is left running.
+     */
+    public Mono<DemoSystem> start() {
+        return onElastic(this::prepare).then(startUpstreams())
+                .then(Mono.defer(this::connected))
+                .thenReturn(this)
+                .onErrorResume(failure -> stop(Duration.ZERO).then(Mono.error(failure)));
+    }
+
+    /** Stops everything in reverse order. Completes when the folder is gone; never fails. */
+    public Mono<Void> stop(Duration grace) {
+        return closers.close(grace);
+    }
+
+    /** Where callers come in. */
+    public HostPort edge() {
+        return ports.edge();
+    }
+
+    /** Where the admin API is. */
+    public HostPort admin() {
+        return ports.admin();
+    }
+
+    /** The host of the connected runtime. */
+    public String host() {
+        return "demo-local." + DOMAIN;
+    }
+
+    /** The certificate that callers have to trust. */
+    public Path ca() {
+        return certs.caCertificate();
+    }
+
+    /** The temporary folder. */
+    public Path folder() {
+        return folder.path();
+    }
+
+    /** What to paste into another terminal. */
+    public String pasteLines() {
+        return new PasteLines(edge(), admin(), host(), ca(), folder()).text();
+    }
+
+    /** Runs every check, one after the other, and emits what came out. */
+    public Flux<DemoCheck.Result> check() {
+        return Flux.using(() -> new DemoCaller(edge(), ca(), loops),
+                caller -> Flux.fromIterable(checks(caller)).concatMap(DemoCheck::run, 1), DemoCaller::close)
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private List<DemoCheck> checks(DemoCaller caller) {
+        var traffic = new TrafficChecks(caller, eventSource, host(), "demo-idle." + DOMAIN,
+                "nobody-here." + DOMAIN);
+        String target = host() + ":" + edge().port();
+        List<String> reach = List.of("-c", "http.sslCAInfo=" + ca(), "-c",
+                "http.curloptResolve=" + target + ":127.0.0.1");
+        var git = new GitChecks(folder.path(), folder.path().resolve("git/demo.git"),
+                "https://" + target + "/app-proxy/git/demo.git", reach);
+        var all = new ArrayList<>(traffic.all());
+        all.addAll(git.all());
+        return all;
+    }
+
+    private Path prepare() {
+        certs.init(DOMAIN);
+        return DemoRepository.create(folder.path(), folder.path().resolve("git"));
+    }
+
+    private Mono<Void> startUpstreams() {
+        return DemoWorkflows.start(loops)
+                .doOnNext(closers::addServer)
+                .flatMap(workflows -> eventSource.start(loops)
+                        .doOnNext(closers::addServer)
+                        .flatMap(webhooks -> startParts(DemoWorkflows.address(workflows),
+                                DemoEventSource.address(webhooks))));
+    }
+
+    private Mono<Void> startParts(HostPort workflows, HostPort webhooks) {
+        return TunnelServer.start(serverConfig())
+                .doOnNext(server -> closers.add(server::stop))
+                .then(AppProxy.start(appProxyConfig()))
+                .doOnNext(proxy -> closers.add(proxy::stop))
+                .flatMap(proxy -> createRuntimes()
+                        .then(Mono.defer(() -> TunnelClient
+                                .start(clientConfig(proxy.address(), workflows, webhooks), event -> {}))))
+                .doOnNext(client -> closers.add(client::stop))
+                .then();
+    }
+
+    private ServerConfig serverConfig() {
+        return ConfigBinder.bind(ServerConfig.class,
+                Map.ofEntries(Map.entry("edge.listen", ports.edge().toString()),
+                        Map.entry("edge.domain", DOMAIN),
+                        Map.entry("edge.tls.certificate", file("edge.crt")),
+                        Map.entry("edge.tls.key", file("edge.key")),
+                        Map.entry("tunnel.listen", ports.tunnel().toString()),
+                        Map.entry("tunnel.tls.certificate", file("tunnel.crt")),
+                        Map.entry("tunnel.tls.key", file("tunnel.key")),
+                        Map.entry("tunnel.ca.certificate", file("ca.crt")),
+                        Map.entry("tunnel.ca.key", file("ca.key")),
+                        Map.entry("admin.listen", ports.admin().toString()),
+                        Map.entry("admin.tokenFile", file("admin.token")),
+                        Map.entry("dataDir", file("server"))));
+    }
+
+    private AppProxyConfig appProxyConfig() {
+        var git = new AppProxyConfig.Git(certs.file("git"), true, 32, Duration.ofHours(1));
+        return new AppProxyConfig(DemoPorts.free(), "demo/local",
+                new AppProxyConfig.Handlers(new AppProxyConfig.Info(), git));
+    }
+
+    private ClientConfig clientConfig(HostPort appProxy, HostPort workflows, HostPort webhooks) {
+        return ConfigBinder.bind(ClientConfig.class,
+                Map.of("server", "wss://" + ports.tunnel(), "serverCa", ca().toString(), "enrolmentTokenFile",
+                        file("enrolment.token"), "identityDir", file("client"), "health.listen",
+                        DemoPorts.free().toString(), "router.policy.webhooks.allow", "demo/push",
+                        "router.resolve.cap-app-proxy", appProxy.toString(), "router.resolve.argo-server",
+                        workflows.toString(), "router.resolve.push-eventsource-svc.demo.svc.cluster.local",
+                        webhooks.toString()));
+    }
+
+    private String file(String name) {
+        return certs.file(name).toString();
+    }
+
+    private Mono<AdminApi> api() {
+        return onElastic(() -> new AdminApi(URI.create("http://" + ports.admin()),
+                Files.readString(certs.file("admin.token")).strip()));
+    }
+
+    private Mono<Void> createRuntimes() {
+        return api().flatMap(api -> create(api, "idle").then(create(api, "local"))
+                .flatMap(answer -> onElastic(() -> writeToken(answer.json().path("enrolmentToken").asText())))
+                .then());
+    }
+
+    private static Mono<AdminApi.Answer> create(AdminApi api, String name) {
+        return api.call("POST", "/runtimes", Map.of("account", "demo", "name", name, "hosts", List.of()))
+                .filter(AdminApi.Answer::ok)
+                .switchIfEmpty(
+                        Mono.error(() -> new DemoException("the admin API refused to create demo/" + name)));
+    }
+
+    private Path writeToken(String token) throws IOException {
+        return Files.writeString(certs.file("enrolment.token"), token + "\n");
+    }
+
+    private Mono<Void> connected() {
+        return api().flatMap(api -> api.call("GET", "/runtimes/demo/local", null)
+                .filter(answer -> answer.json().path("state").asText().equals("connected"))
+                .repeatWhenEmpty(tries -> tries.delayElements(ASK_EVERY)))
+                .timeout(CONNECTS_WITHIN, Mono.error(() -> new DemoException(
+                        "the client did not connect within " + CONNECTS_WITHIN.toSeconds() + " s")))
+                .then();
+    }
+
+    private static <T> Mono<T> onElastic(Callable<T> work) {
+        return Mono.fromCallable(work).subscribeOn(Schedulers.boundedElastic());
+    }
+}

@@ -1,0 +1,42 @@
+package dev.culvert.launcher.demo;
+
+import dev.culvert.edge.config.HostPort;
+import java.nio.file.Path;
+
+/** The commands that the demo prints, ready to paste into another terminal. */
+record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path folder) {
+
+    String text() {
+        String target = host + ":" + edge.port();
+        String curl = "curl --cacert " + ca + " --resolve " + target + ":127.0.0.1 ";
+        String url = "https://" + target;
+        return """
+                Culvert's demo runs. Paste into another terminal:
+
+                # the App-Proxy, through edge, tunnel and router
+                %1$s%2$s/app-proxy/api/info
+
+                # git
+                git -c http.sslCAInfo=%3$s -c http.curloptResolve=%4$s:127.0.0.1 clone %2$s/app-proxy/git/demo.git
+
+                # events of workflows, as they happen
+                %1$s-N %2$s/workflows/api/v1/workflow-events/demo
+
+                # an upload, answered with its SHA-256
+                head -c 10000000 /dev/urandom | tee /tmp/upload | sha256sum; %1$s-T /tmp/upload %2$s/workflows/upload
+
+                # a WebSocket: the server agrees to switch protocols (with a WebSocket client, wss://%4$s/workflows/ws/echo echoes)
+                %1$s-i -N --max-time 2 --http1.1 -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: Y3VsdmVydCBkZW1vIGtleQ==' %2$s/workflows/ws/echo
+
+                # a webhook, and what the event source has got
+                %1$s-d '{"hello":"tunnel"}' -H 'Content-Type: application/json' %2$s/webhooks/demo/push/hook
+                %1$s%2$s/webhooks/demo/push/received
+
+                # the operator's side
+                ./culvert runtime list --admin http://%5$s --admin-token-file %6$s/admin.token
+
+                Ctrl-C ends the demo and removes %6$s.
+                """
+                .formatted(curl, url, ca, target, admin, folder);
+    }
+}
