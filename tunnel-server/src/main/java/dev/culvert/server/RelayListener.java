@@ -41,9 +41,6 @@ final class RelayListener {
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .doOnChannelInit((observer, channel, remote) -> {
-                    if (remote == null) {
-                        return;
-                    }
                     channel.pipeline().remove(NettyPipeline.ReactiveBridge);
                     connections.add(channel);
                     init.accept(channel);

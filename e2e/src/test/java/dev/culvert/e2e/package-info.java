@@ -1,3 +1,4 @@
+/** Tests that start several parts. */
 @NullMarked
 package dev.culvert.e2e;
 

@@ -1,0 +1,147 @@
+package dev.culvert.e2e;
+
+import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.client.ClientConfig;
+import dev.culvert.client.ClientEvent;
+import dev.culvert.client.TunnelClient;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.router.RoutingConfig;
+import dev.culvert.server.CallerLimits;
+import dev.culvert.server.ServerConfig;
+import dev.culvert.server.TunnelServer;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.Http11SslContextSpec;
+import reactor.netty.http.client.HttpClient;
+
+/** A tunnel server with its certificates in a folder of its own, and clients on demand, all on free loopback ports. */
+final class Platform implements AutoCloseable {
+    static final String DOMAIN = "tunnels.test";
+    private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Http11SslContextSpec TRUSTING = Http11SslContextSpec.forClient()
+            .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
+    private static final Duration YEAR = Duration.ofDays(365);
+
+    final Path folder;
+    final TunnelServer server;
+    private final List<TunnelClient> clients = new ArrayList<>();
+
+    private Platform(Path folder, TunnelServer server) {
+        this.folder = folder;
+        this.server = server;
+    }
+
+    static Platform start(Path folder) {
+        return start(folder, CallerLimits.defaults());
+    }
+
+    static Platform start(Path folder, CallerLimits limits) {
+        CertificateAuthority ca = CertificateAuthority.create("Culvert tests", Clock.systemUTC());
+        ca.writeTo(folder.resolve("ca.crt"), folder.resolve("ca.key"));
+        ca.issueServer(List.of(DOMAIN, "*." + DOMAIN), List.of(), YEAR)
+                .writeTo(folder.resolve("edge.crt"),
+                        folder.resolve("edge.key"));
+        ca.issueServer(List.of("localhost"), List.of(InetAddress.getLoopbackAddress()), YEAR)
+                .writeTo(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key"));
+        return new Platform(folder,
+                Objects.requireNonNull(TunnelServer.start(config(folder, limits)).block(PATIENCE)));
+    }
+
+    private static ServerConfig config(Path folder, CallerLimits limits) {
+        return new ServerConfig(
+                new ServerConfig.Edge(ANY_PORT, DOMAIN,
+                        new ServerConfig.Tls(folder.resolve("edge.crt"), folder.resolve("edge.key")), limits,
+                        List.of(),
+                        false),
+                new ServerConfig.Tunnel(ANY_PORT,
+                        new ServerConfig.Tls(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key")),
+                        new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"))),
+                new ServerConfig.Admin(ANY_PORT, folder.resolve("admin.token")), folder.resolve("data"));
+    }
+
+    /** Creates a runtime through the admin API. Returns the file of its enrolment token. */
+    Path createRuntime(String account, String name) throws IOException {
+        String json = Objects.requireNonNull(HttpClient.create()
+                .headers(headers -> headers.set("authorization", "Bearer " + adminToken())
+                        .set("content-type", "application/json"))
+                .post()
+                .uri("http://" + server.adminAddress() + "/api/v1/runtimes")
+                .send(reactor.netty.ByteBufFlux.fromString(
+                        Mono.just(
+                                "{\"account\":\"" + account + "\",\"name\":\"" + name + "\",\"hosts\":[]}")))
+                .responseContent()
+                .aggregate()
+                .asString()
+                .block(PATIENCE));
+        var matcher = Pattern.compile("\"enrolmentToken\":\"([^\"]+)\"").matcher(json);
+        if (!matcher.find()) {
+            throw new IOException("no token in " + json);
+        }
+        return Files.writeString(folder.resolve(account + "-" + name + ".token"), matcher.group(1));
+    }
+
+    String adminToken() {
+        try {
+            return Files.readString(folder.resolve("admin.token")).strip();
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    ClientConfig clientConfig(String account, String name, Path token, @Nullable URI to,
+            @Nullable RoutingConfig router) {
+        return new ClientConfig(List.of(URI.create("wss://localhost:" + server.tunnelAddress().port())), null,
+                token,
+                folder.resolve("identity-" + account + "-" + name), new ClientConfig.Health(ANY_PORT), to,
+                null, router, 2);
+    }
+
+    /** Starts a client and waits until its tunnel is up. */
+    TunnelClient connect(ClientConfig config) throws InterruptedException {
+        CountDownLatch connected = new CountDownLatch(1);
+        TunnelClient client = Objects.requireNonNull(TunnelClient.start(config, event -> {
+            if (event instanceof ClientEvent.Connected) {
+                connected.countDown();
+            }
+        }).block(PATIENCE));
+        clients.add(client);
+        if (!connected.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+            throw new AssertionError("no tunnel within " + PATIENCE);
+        }
+        return client;
+    }
+
+    /** Creates a runtime and connects a client that sends everything to one upstream. */
+    TunnelClient connect(String account, String name, URI to) throws IOException, InterruptedException {
+        return connect(clientConfig(account, name, createRuntime(account, name), to, null));
+    }
+
+    /** A caller of one runtime's host, which trusts any certificate: TLS itself has tests of its own. */
+    HttpClient caller(String account, String name) {
+        return HttpClient.create()
+                .secure(spec -> spec.sslContext(TRUSTING))
+                .headers(headers -> headers.set("host", account + "-" + name + "." + DOMAIN))
+                .baseUrl("https://127.0.0.1:" + server.edgeAddress().port());
+    }
+
+    @Override
+    public void close() {
+        clients.forEach(client -> client.stop(Duration.ZERO).block(PATIENCE));
+        server.stop(Duration.ZERO).block(PATIENCE);
+    }
+}
