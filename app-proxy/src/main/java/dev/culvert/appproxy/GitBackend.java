@@ -49,7 +49,7 @@ final class GitBackend {
         this.settings = settings;
         this.permits = new Semaphore(settings.maxProcesses());
         this.io = Schedulers.newBoundedElastic(settings.maxProcesses() * THREADS_PER_RUN,
-                settings.maxProcesses() * THREADS_PER_RUN, "culvert-git", 30, true);
+                settings.maxProcesses() * THREADS_PER_RUN, "git-backend", 30, true);
     }
 
     /** Whether the folder is there. Errors: {@link ConfigException}. */

@@ -23,7 +23,7 @@ final class GitCommand {
     }
 
     static Result run(Path folder, String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("git"));
+        List<String> command = new ArrayList<>(List.of("git", "-c", "core.compression=0"));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile())
                 .redirectErrorStream(true)
