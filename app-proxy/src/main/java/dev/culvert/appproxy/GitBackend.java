@@ -34,6 +34,9 @@ final class GitBackend {
     /** A process ends at any moment: trying again soon pays. */
     private static final Duration RETRY_WHEN_FULL = Duration.ofSeconds(1);
 
+    /** More than killed processes need; their threads are daemons anyway. */
+    private static final Duration STOP_TIME = Duration.ofSeconds(5);
+
     /** Start, standard input, output and error, end: a run never waits for another one's thread. */
     private static final int THREADS_PER_RUN = 5;
 
@@ -87,11 +90,12 @@ final class GitBackend {
         });
     }
 
-    /** Kills what still runs and frees the threads. */
+    /** Kills what still runs and frees the threads, not on the caller's: ending a pool takes locks. */
     Mono<Void> stop() {
         return Mono.<Void>fromRunnable(() -> runs.forEach(GitRun::kill))
                 .then(io.disposeGracefully())
-                .timeout(Duration.ofSeconds(5), Mono.fromRunnable(io::dispose));
+                .timeout(STOP_TIME, Mono.fromRunnable(io::dispose))
+                .subscribeOn(Schedulers.boundedElastic());
     }
 
     /** How many processes may still be started. */

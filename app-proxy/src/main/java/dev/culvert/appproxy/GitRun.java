@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,11 +51,13 @@ final class GitRun {
     private final Duration maxDuration;
     private final Consumer<GitRun> ended;
     private final Sinks.Empty<Void> bodySent = Sinks.empty();
-    private final AtomicBoolean endTold = new AtomicBoolean();
+    private final AtomicBoolean outputOpen = new AtomicBoolean(true);
+    private final AtomicInteger openParts = new AtomicInteger(2);
     private final AtomicBoolean answered = new AtomicBoolean();
     private final AtomicBoolean terminating = new AtomicBoolean();
 
     private volatile boolean killed;
+    private volatile boolean outputTaken;
     private volatile @Nullable Process process;
     private volatile @Nullable Disposable feeding;
     private volatile @Nullable Disposable limit;
@@ -62,7 +65,7 @@ final class GitRun {
     /**
      * Makes a run that has not begun.
      *
-     * @param ended told once, when the process has ended or will never start
+     * @param ended told once, when the process has ended or will never start, and its output is done with
      */
     GitRun(Scheduler io, String requestId, Duration maxDuration, Consumer<GitRun> ended) {
         this.io = io;
@@ -81,14 +84,15 @@ final class GitRun {
         try {
             Process started = killed ? null : command.prepare().start();
             if (started == null) {
-                tellEnd();
+                failed(response, stopped());
                 return;
             }
             process = started;
-            started.onExit().thenRun(this::tellEnd);
+            started.onExit().thenRun(this::processEnded);
             limit = Schedulers.parallel().schedule(this::kill, maxDuration.toMillis(), TimeUnit.MILLISECONDS);
             if (killed) {
                 terminate(started);
+                failed(response, stopped());
                 return;
             }
             io.schedule(() -> logErrorText(started.getErrorStream()));
@@ -100,6 +104,7 @@ final class GitRun {
             }
             response.success(
                     EdgeResponse.Http.streaming(head.status(), head.headers(), output(started, out)));
+            giveUpOutput();
         } catch (HandlerException e) {
             failed(response, e);
         } catch (IOException e) {
@@ -116,6 +121,7 @@ final class GitRun {
     /** Ends the process and its children, now or as soon as it starts. Returns at once. */
     void kill() {
         killed = true;
+        giveUpOutput();
         Process running = process;
         if (running != null && terminating.compareAndSet(false, true)) {
             io.schedule(() -> terminate(running));
@@ -124,12 +130,17 @@ final class GitRun {
 
     private void failed(MonoSink<EdgeResponse> response, Throwable error) {
         kill();
+        outputEnded();
         if (process == null) {
-            tellEnd();
+            partEnded();
         }
         if (answered.compareAndSet(false, true)) {
             response.error(error);
         }
+    }
+
+    private static HandlerException stopped() {
+        return HandlerException.of(Reason.UPSTREAM_BAD_RESPONSE, "Git was stopped before it answered");
     }
 
     private Disposable feed(OutputStream in, Flux<ByteBuf> body, MonoSink<EdgeResponse> response) {
@@ -166,7 +177,9 @@ final class GitRun {
     private Flux<ByteBuf> output(Process running, InputStream out) {
         return Flux.<ByteBuf>generate(sink -> read(running, out, sink))
                 .subscribeOn(io)
-                .doOnCancel(this::kill);
+                .doOnSubscribe(subscription -> outputTaken = true)
+                .doOnCancel(this::kill)
+                .doFinally(signal -> outputEnded());
     }
 
     private void read(Process running, InputStream out, SynchronousSink<ByteBuf> sink) {
@@ -236,12 +249,30 @@ final class GitRun {
         children.forEach(ProcessHandle::destroyForcibly);
     }
 
-    private void tellEnd() {
+    private void processEnded() {
         Disposable timer = limit;
         if (timer != null) {
             timer.dispose();
         }
-        if (endTold.compareAndSet(false, true)) {
+        partEnded();
+    }
+
+    /** The output of a killed process that nobody reads is done with: its response was dropped on the way. */
+    private void giveUpOutput() {
+        if (killed && !outputTaken) {
+            outputEnded();
+        }
+    }
+
+    private void outputEnded() {
+        if (outputOpen.compareAndSet(true, false)) {
+            partEnded();
+        }
+    }
+
+    /** A run is over when its process has ended and its output is read or given up: both hold threads. */
+    private void partEnded() {
+        if (openParts.decrementAndGet() == 0) {
             ended.accept(this);
         }
     }

@@ -49,6 +49,9 @@ class GitHandlerIT {
                 .nonBlockingThreadPredicate(other -> thread -> thread.getName().startsWith("culvert-"))
                 .allowBlockingCallsInside("ch.qos.logback.classic.Logger", "callAppenders")
                 .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor", "takeTask")
+                // A lock that is held for an insertion: Reactor allows it itself.
+                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue",
+                        "offer")
                 .install();
     }
 

@@ -6,6 +6,7 @@ import static dev.culvert.edge.ServerFixture.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import io.netty.buffer.ByteBuf;
@@ -24,7 +25,6 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 class EdgeServerStreamingIT {
     private static final String GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -72,14 +72,7 @@ class EdgeServerStreamingIT {
     @Test
     void anUploadIsReadAsFarAsTheHandlerDemands() throws IOException {
         var received = new AtomicLong();
-        var demand = Sinks.<EdgeResponse>one();
-        server.start(request -> {
-            request.body().doOnNext(buffer -> {
-                received.addAndGet(buffer.readableBytes());
-                buffer.release();
-            }).subscribe(new OneElement<>());
-            return demand.asMono();
-        });
+        server.start(request -> readOne(request, received));
 
         try (var client = server.connect()) {
             client.send(
@@ -161,11 +154,7 @@ class EdgeServerStreamingIT {
             if (request.method().equals(HttpMethod.GET)) {
                 return text("first");
             }
-            request.body().doOnNext(buffer -> {
-                received.addAndGet(buffer.readableBytes());
-                buffer.release();
-            }).subscribe(new OneElement<>());
-            return Mono.never();
+            return readOne(request, received);
         });
 
         try (var client = server.connect()) {
@@ -185,6 +174,16 @@ class EdgeServerStreamingIT {
                 Mono.just(trailers))));
 
         assertThat(server.exchange(GET_CLOSE)).endsWith("3\r\nabc\r\n0\r\nx-sum: 7\r\n\r\n");
+    }
+
+    /** Reads one buffer of the body and answers never. */
+    private static Mono<EdgeResponse> readOne(EdgeRequest request, AtomicLong received) {
+        var reader = new OneElement<ByteBuf>();
+        request.body().doOnNext(buffer -> {
+            received.addAndGet(buffer.readableBytes());
+            buffer.release();
+        }).subscribe(reader);
+        return Mono.<EdgeResponse>never().doOnCancel(reader::cancel);
     }
 
     /** Demands one element and no more. */

@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  * @param target the request target in origin form, exactly as received: what was matched is what is forwarded
  * @param headers the header fields; the handler may change them
  * @param body the body, read from the socket only as far as it is demanded; can be subscribed once. Each buffer is owned
- *     by the subscriber. A body that is never subscribed is dropped after the response
+ *     by the subscriber, who must cancel if it loses interest. A body never subscribed is dropped after the response
  * @param context what else is known
  */
 public record EdgeRequest(HttpMethod method, String target, HttpHeaders headers, Flux<ByteBuf> body,
