@@ -1,12 +1,11 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.router.RouteConfig.Cors;
+import io.netty.handler.codec.http2.Http2Headers;
 
 /**
  * Routes exchanges to upstreams as the routes and the cluster's policy say. May be shared by all event loops: each uses
@@ -15,8 +14,11 @@ import dev.culvert.edge.relay.ResponseSink;
 public final class Router implements Relay, AutoCloseable {
     private final RouteTable table;
 
-    private Router(RouteTable table) {
+    private final Upstreams upstreams;
+
+    private Router(RouteTable table, Upstreams upstreams) {
         this.table = table;
+        this.upstreams = upstreams;
     }
 
     /** A router with the usual limits. */
@@ -26,34 +28,48 @@ public final class Router implements Relay, AutoCloseable {
 
     /** A router. Starts nothing: connections are made when they are needed. */
     public static Router create(RoutingConfig config, UpstreamLimits limits) {
-        return new Router(RouteTable.of(config));
+        RouteTable table = RouteTable.of(config);
+        return new Router(table, new Upstreams(limits, config.resolve(), Upstreams.systemTls(table.tls())));
     }
 
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
-        RouteMatch match = table.match(String.valueOf(request.fields().path()));
-        response.fail(match instanceof RouteMatch.Refused refused
-                ? refused.problem()
-                : Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, "the upstream refused the connection"));
-        return SwallowingSink.INSTANCE;
+        Http2Headers fields = request.fields();
+        return switch (table.match(String.valueOf(fields.path()))) {
+            case RouteMatch.Forward to -> upstreams.open(request, outgoing(to, fields), response);
+            case RouteMatch.Refused refused -> {
+                response.fail(refused.problem());
+                yield SwallowingSink.INSTANCE;
+            }
+        };
+    }
+
+    private static Outgoing outgoing(RouteMatch.Forward to, Http2Headers fields) {
+        Cors cors = to.route().cors();
+        return new Outgoing(to.address(), to.target(), to.route().hostHeader(),
+                cors == null ? null : new BrowserAnswer(cors, fields));
     }
 
     /**
      * Bytes held for exchanges: of responses read and not yet consumed, of requests not yet written. Any thread.
      */
     public long bufferedBytes() {
-        return 0;
+        return upstreams.buffered().sum();
     }
 
     /** Open connections to upstreams, those being made included. Any thread. */
     public int openConnections() {
-        return 0;
+        return upstreams.connections().intValue();
     }
 
     /** Refuses new exchanges with {@code draining} and closes idle connections; running exchanges go on. Any thread. */
-    public void drain() {}
+    public void drain() {
+        upstreams.drain();
+    }
 
     /** Ends everything at once: running exchanges fail with {@code draining}. Any thread; returns before it has happened. */
     @Override
-    public void close() {}
+    public void close() {
+        upstreams.close();
+    }
 }

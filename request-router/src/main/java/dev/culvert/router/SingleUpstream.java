@@ -1,20 +1,26 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import java.net.URI;
+import java.util.Map;
 
 /**
  * Sends every exchange to one upstream: a client's {@code to:}. No routes and no policy; paths go through as they are.
  * May be shared by all event loops: each uses connections of its own.
  */
 public final class SingleUpstream implements Relay, AutoCloseable {
-    private SingleUpstream() {}
+    private final UpstreamAddress address;
+    private final String prefix;
+    private final Upstreams upstreams;
+
+    private SingleUpstream(UpstreamTemplate to, Upstreams upstreams) {
+        this.address = to.address();
+        this.prefix = to.prefix();
+        this.upstreams = upstreams;
+    }
 
     /**
      * Takes {@code http://} or {@code https://} URLs; a path in it is put before each request's. Throws ConfigException
@@ -26,33 +32,39 @@ public final class SingleUpstream implements Relay, AutoCloseable {
 
     /** As {@link #create(URI)}, with other limits. */
     public static SingleUpstream create(URI to, UpstreamLimits limits) {
-        UpstreamTemplate.of(to);
-        return new SingleUpstream();
+        UpstreamTemplate upstream = UpstreamTemplate.of(to);
+        return new SingleUpstream(upstream,
+                new Upstreams(limits, Map.of(), Upstreams.systemTls(upstream.tls())));
     }
 
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
-        response.fail(
-                Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, "the upstream refused the connection"));
-        return SwallowingSink.INSTANCE;
+        String path = String.valueOf(request.fields().path());
+        // RFC 9110 §7.1: the asterisk asks about the server as a whole, and has nothing before it
+        String target = path.equals("*") ? path : prefix + path;
+        return upstreams.open(request, new Outgoing(address, target, null, null), response);
     }
 
     /**
      * Bytes held for exchanges: of responses read and not yet consumed, of requests not yet written. Any thread.
      */
     public long bufferedBytes() {
-        return 0;
+        return upstreams.buffered().sum();
     }
 
     /** Open connections to the upstream, those being made included. Any thread. */
     public int openConnections() {
-        return 0;
+        return upstreams.connections().intValue();
     }
 
     /** Refuses new exchanges with {@code draining} and closes idle connections; running exchanges go on. Any thread. */
-    public void drain() {}
+    public void drain() {
+        upstreams.drain();
+    }
 
     /** Ends everything at once: running exchanges fail with {@code draining}. Any thread; returns before it has happened. */
     @Override
-    public void close() {}
+    public void close() {
+        upstreams.close();
+    }
 }

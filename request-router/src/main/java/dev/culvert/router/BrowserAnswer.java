@@ -1,0 +1,62 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.ProblemDocument;
+import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.router.RouteConfig.Cors;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Locale;
+
+/**
+ * What browsers get while their upstream is away: without CORS fields they could not read the problem, and a preflight
+ * that fails hides it altogether.
+ */
+final class BrowserAnswer implements Outgoing.AwayAnswer {
+    private final Cors cors;
+    private final Http2Headers request;
+
+    BrowserAnswer(Cors cors, Http2Headers request) {
+        this.cors = cors;
+        this.request = request;
+    }
+
+    @Override
+    public boolean answer(Problem problem, ResponseSink response) {
+        if (problem.hop() != Hop.UPSTREAM) {
+            return false;
+        }
+        String method = String.valueOf(request.method());
+        if (method.equals("OPTIONS") && problem.cause() == Cause.UPSTREAM_REFUSED) {
+            response.head(withCors(new DefaultHttp2Headers().status("204")), true);
+            return true;
+        }
+        ProblemDocument document = ProblemDocument.of(problem, ForwardingRules.requestId(request).toString());
+        Http2Headers head = new DefaultHttp2Headers().status(Integer.toString(document.status()));
+        document.fields().forEach(field -> head.set(field.name(), field.value()));
+        boolean toHead = method.equals("HEAD");
+        response.head(withCors(head), toHead);
+        if (!toHead) {
+            response.data(Unpooled.wrappedBuffer(document.body()));
+            response.end(null);
+        }
+        return true;
+    }
+
+    private Http2Headers withCors(Http2Headers head) {
+        CharSequence origin = request.get("origin");
+        boolean known = origin != null
+                && cors.allowOrigins().contains(origin.toString().toLowerCase(Locale.ROOT));
+        head.set("access-control-allow-origin", known ? origin : "*");
+        if (known) {
+            head.set("access-control-allow-credentials", "true");
+        }
+        head.set("access-control-allow-methods", "GET,HEAD,PUT,PATCH,POST,DELETE");
+        head.set("access-control-allow-headers", "content-type,x-access-token");
+        return head.set("vary", "Origin");
+    }
+}

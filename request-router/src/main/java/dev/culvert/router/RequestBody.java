@@ -1,0 +1,244 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RelayRequest.Kind;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The request's half of an exchange after its head: frames the body, and holds what comes before it can be written. What
+ * is held is bounded by the asker's own credit, since nothing is reported as consumed before it was written.
+ */
+final class RequestBody {
+    private static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
+    private static final long UNKNOWN = -1;
+    private static final long INVALID = -2;
+
+    private enum Framing {
+        /** Nothing is written: there is no body, or no upgrade yet. */
+        NONE, LENGTH, CHUNKED, RAW
+    }
+
+    private final UpstreamExchange exchange;
+    private final LongAdder buffered;
+    private final boolean upgrade;
+    private final long length;
+    private Framing framing;
+    private long bytes;
+    private boolean chunks;
+    private @Nullable ArrayDeque<ByteBuf> held;
+    private @Nullable Http2Headers trailers;
+    private boolean ended;
+    private boolean written;
+    private boolean discarding;
+    private @Nullable UpstreamConnection connection;
+
+    RequestBody(UpstreamExchange exchange, RelayRequest request, LongAdder buffered) {
+        this.exchange = exchange;
+        this.buffered = buffered;
+        upgrade = request.kind() == Kind.UPGRADE;
+        ended = request.ended() && !upgrade;
+        length = upgrade ? UNKNOWN : length(request.fields());
+        framing = upgrade || ended ? Framing.NONE : length == UNKNOWN ? Framing.CHUNKED : Framing.LENGTH;
+    }
+
+    /** Whether the head says one thing about the body, and the exchange another. */
+    boolean isContradictory() {
+        return length == INVALID || (ended && length > 0);
+    }
+
+    /** What the head says about the body beyond the fields it came with. */
+    String headFields(CharSequence method) {
+        if (framing == Framing.CHUNKED) {
+            return "transfer-encoding: chunked\r\n";
+        }
+        String name = method.toString();
+        boolean expected = name.equals("POST") || name.equals("PUT") || name.equals("PATCH");
+        // RFC 9110 §8.6: a method that usually has a body should say that it has none
+        return framing == Framing.NONE && !upgrade && expected && length == UNKNOWN
+                ? "content-length: 0\r\n"
+                : "";
+    }
+
+    /** Whether all of it was given to us. */
+    boolean isEnded() {
+        return ended;
+    }
+
+    /** Whether all of it was written to the upstream's socket. */
+    boolean isWritten() {
+        return written;
+    }
+
+    /** Begins to write, behind {@code head}. Takes ownership of {@code head}. */
+    void start(UpstreamConnection upstream, ByteBuf head) {
+        connection = upstream;
+        written = false;
+        ChannelFuture future = upstream.write(head);
+        if (upgrade) {
+            future.addListener((ChannelFutureListener) this::upgradeWritten);
+        } else if (framing == Framing.NONE) {
+            future.addListener((ChannelFutureListener) this::lastWritten);
+        } else {
+            writeHeld();
+        }
+    }
+
+    private void upgradeWritten(ChannelFuture future) {
+        if (future.isSuccess()) {
+            exchange.requestWritten();
+        } else {
+            exchange.requestBroken();
+        }
+    }
+
+    /** From now on bytes are written as they come. */
+    void startRaw() {
+        framing = Framing.RAW;
+        writeHeld();
+    }
+
+    /** Takes a part of the body, and ownership of {@code body}. False: it is longer than the head said. */
+    boolean data(ByteBuf body) {
+        int size = body.readableBytes();
+        bytes += size;
+        buffered.add(size);
+        boolean tooLong = length >= 0 && bytes > length;
+        if (discarding || ended || tooLong) {
+            drop(body);
+            return discarding || ended;
+        }
+        if (connection == null || framing == Framing.NONE) {
+            hold(body);
+        } else {
+            write(body);
+        }
+        return true;
+    }
+
+    /** Ends the body. False: it is shorter than the head said. */
+    boolean end(@Nullable Http2Headers trailers) {
+        if (ended) {
+            return true;
+        }
+        ended = true;
+        this.trailers = trailers;
+        if (discarding) {
+            return true;
+        }
+        if (length >= 0 && bytes < length) {
+            return false;
+        }
+        if (connection != null && framing != Framing.NONE) {
+            writeEnd();
+        }
+        return true;
+    }
+
+    /** From now on bytes are dropped, and those held. */
+    void discard() {
+        discarding = true;
+        connection = null;
+        ArrayDeque<ByteBuf> dropped = held;
+        held = null;
+        if (dropped != null) {
+            dropped.forEach(this::drop);
+        }
+    }
+
+    private void drop(ByteBuf body) {
+        int size = body.readableBytes();
+        buffered.add(-size);
+        body.release();
+        exchange.requestConsumed(size);
+    }
+
+    private void hold(ByteBuf body) {
+        if (held == null) {
+            held = new ArrayDeque<>();
+        }
+        held.add(body);
+    }
+
+    private void writeHeld() {
+        ArrayDeque<ByteBuf> earlier = held;
+        held = null;
+        if (earlier != null) {
+            earlier.forEach(this::write);
+        }
+        if (ended) {
+            writeEnd();
+        }
+    }
+
+    private void write(ByteBuf body) {
+        UpstreamConnection upstream = connection;
+        int size = body.readableBytes();
+        if (upstream == null || size == 0) {
+            drop(body); // an empty chunk would be the last one
+            return;
+        }
+        if (framing == Framing.CHUNKED) {
+            String begin = (chunks ? "\r\n" : "") + Integer.toHexString(size) + "\r\n";
+            chunks = true;
+            upstream.write(ByteBufUtil.writeAscii(upstream.allocator(), begin));
+        }
+        upstream.write(body).addListener((ChannelFutureListener) future -> {
+            buffered.add(-size);
+            if (!future.isSuccess()) {
+                exchange.requestBroken();
+            }
+            exchange.requestConsumed(size);
+        });
+    }
+
+    private void writeEnd() {
+        UpstreamConnection upstream = connection;
+        if (upstream == null) {
+            return;
+        }
+        ByteBuf last = Unpooled.EMPTY_BUFFER;
+        if (framing == Framing.CHUNKED) {
+            last = ByteBufUtil.writeAscii(upstream.allocator(), chunks ? "\r\n0\r\n" : "0\r\n");
+            if (trailers != null) {
+                RequestHead.trailers(trailers, last);
+            }
+            last.writeCharSequence("\r\n", StandardCharsets.US_ASCII);
+        }
+        upstream.write(last).addListener((ChannelFutureListener) this::lastWritten);
+    }
+
+    private void lastWritten(ChannelFuture future) {
+        if (discarding) {
+            return;
+        }
+        if (future.isSuccess()) {
+            written = true;
+            exchange.requestWritten();
+        } else {
+            exchange.requestBroken();
+        }
+    }
+
+    /** RFC 9110 §8.6: one number; anything else could be read in two ways. */
+    private static long length(Http2Headers fields) {
+        if (!fields.contains(CONTENT_LENGTH)) {
+            return UNKNOWN;
+        }
+        List<CharSequence> values = fields.getAll(CONTENT_LENGTH);
+        String value = values.getFirst().toString();
+        boolean number = values.size() == 1 && !value.isEmpty() && value.length() <= 18
+                && value.chars().allMatch(c -> c >= '0' && c <= '9');
+        return number ? Long.parseLong(value) : INVALID;
+    }
+}

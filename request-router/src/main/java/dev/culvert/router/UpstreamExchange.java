@@ -1,0 +1,436 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RelayRequest.Kind;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One exchange with an upstream: the asker's calls on one side, a connection on the other. On the exchange's event loop.
+ *
+ * <pre>
+ * waiting ─► dialling ─► writing ─► head ─► body ─► ended ─┬─► connection kept     (request written, response framed)
+ *    │          │          │         │ 101    │            ├─► connection closed   (anything else)
+ *    │          │          │         ▼        │            └─► writing on          (request not ended yet)
+ *    │          │          │        raw ──────┤
+ *    └──────────┴──────────┴──────────────────┴─► failed or cancelled: connection closed
+ * </pre>
+ */
+final class UpstreamExchange implements RequestSink {
+    /** Response bytes that the asker may leave unconsumed before the upstream's socket is no longer read. */
+    static final int HIGH_WATER_BYTES = 64 << 10;
+    /** Unconsumed response bytes below which it is read again. */
+    static final int LOW_WATER_BYTES = 32 << 10;
+    /** More would be a way to keep an exchange alive for ever. */
+    private static final int MAX_INFORMATIONAL = 32;
+    /** For an upstream that stopped reading to say why, and for a complete response's request to be written out. */
+    private static final Duration LINGER = Duration.ofSeconds(5);
+    private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
+    private static final Set<AsciiString> REPEATABLE = Set.of(AsciiString.cached("GET"),
+            AsciiString.cached("HEAD"),
+            AsciiString.cached("OPTIONS"));
+
+    private final LoopUpstreams upstreams;
+    private final RelayRequest request;
+    private final Outgoing outgoing;
+    private final ResponseSink response;
+    private final RequestBody body;
+
+    private @Nullable UpstreamConnection connection;
+    private @Nullable ScheduledFuture<?> patience;
+    private boolean dialling;
+    private boolean retried;
+    private int informational;
+    /** The head that is being received is not the final one: its end is nothing to tell. */
+    private boolean betweenHeads;
+    private boolean headSeen;
+    private boolean bodiless;
+    private boolean keepConnection;
+    private boolean endsWithConnection;
+    private boolean raw;
+    private boolean responseEnded;
+    private long unconsumed;
+    /** Nothing is told to the asker any more but what was consumed. */
+    private boolean over;
+    /** Not even that. */
+    private boolean mute;
+
+    UpstreamExchange(LoopUpstreams upstreams, RelayRequest request, Outgoing outgoing,
+            ResponseSink response) {
+        this.upstreams = upstreams;
+        this.request = request;
+        this.outgoing = outgoing;
+        this.response = response;
+        this.body = new RequestBody(this, request, upstreams.buffered());
+    }
+
+    UpstreamAddress address() {
+        return outgoing.address();
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    /** Begins, unless the head can't be meant. */
+    void start() {
+        CharSequence method = request.fields().method();
+        if (method == null || body.isContradictory()) {
+            fail(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the request's head contradicts its body"));
+        } else if (HttpMethod.CONNECT.asciiName().contentEquals(method)
+                || HttpMethod.TRACE.asciiName().contentEquals(method)) {
+            fail(Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.EDGE, method + " is not forwarded"));
+        } else {
+            upstreams.pool(address()).acquire(this);
+        }
+    }
+
+    // ---- the way to a connection ----
+
+    /** A connection is being made for it, or it has to wait for one. */
+    void await(boolean dialling) {
+        this.dialling = dialling;
+        stopWaiting();
+        patience = request.loop()
+                .schedule(this::impatient, upstreams.limits().connectTimeout().toNanos(),
+                        TimeUnit.NANOSECONDS);
+    }
+
+    private void impatient() {
+        upstreams.forget(this);
+        if (dialling) {
+            refused("the upstream did not accept a connection in time");
+        } else {
+            overloaded();
+        }
+    }
+
+    private void stopWaiting() {
+        if (patience != null) {
+            patience.cancel(false);
+            patience = null;
+        }
+    }
+
+    void refused(String detail) {
+        fail(Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, detail));
+    }
+
+    void overloaded() {
+        fail(Problem.of(Cause.OVERLOADED, Hop.ROUTER, "too many requests wait for this upstream")
+                .retryAfter(RETRY_OVERLOADED));
+    }
+
+    /** Takes a connection: writes the head, and what there is of the body. */
+    void attach(UpstreamConnection taken) {
+        stopWaiting();
+        CharSequence method = request.fields().method();
+        ByteBuf head = RequestHead.encode(taken.allocator(), request, outgoing,
+                body.headFields(method == null ? "" : method));
+        if (head == null) {
+            taken.close();
+            fail(Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
+                    "the request's head holds what HTTP does not allow"));
+            return;
+        }
+        connection = taken;
+        taken.begin(this, isHead());
+        body.start(taken, head);
+    }
+
+    private boolean isHead() {
+        return HttpMethod.HEAD.asciiName().contentEquals(request.fields().method());
+    }
+
+    // ---- the request ----
+
+    @Override
+    public void data(ByteBuf part) {
+        if (!body.data(part)) {
+            contradicted("the request's body is longer than its head says");
+        }
+    }
+
+    @Override
+    public void end(@Nullable Http2Headers trailers) {
+        if (!body.end(trailers)) {
+            contradicted("the request's body is shorter than its head says");
+        }
+    }
+
+    private void contradicted(String detail) {
+        if (responseEnded) {
+            giveUp();
+        } else {
+            fail(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, detail));
+        }
+    }
+
+    @Override
+    public void cancel(Problem reason) {
+        if (!over) {
+            mute = true;
+            giveUp();
+        }
+    }
+
+    /** Request bytes were written, or dropped. */
+    void requestConsumed(int bytes) {
+        if (!mute && bytes > 0) {
+            response.consumed(bytes);
+        }
+    }
+
+    /** The whole request was written. */
+    void requestWritten() {
+        UpstreamConnection upstream = connection;
+        if (upstream == null) {
+            return;
+        }
+        if (responseEnded) {
+            giveUp();
+        } else if (raw) {
+            upstream.endOutput();
+        } else if (!headSeen) {
+            upstream.deadline().set(upstreams.limits().headTimeout(), this::headOverdue);
+        }
+    }
+
+    private void headOverdue() {
+        fail(Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM, "the upstream sent no response head in time"));
+    }
+
+    /** The upstream takes no more of the request. It may have answered why, and the answer may be on its way. */
+    void requestBroken() {
+        UpstreamConnection upstream = connection;
+        if (over || upstream == null) {
+            return;
+        }
+        body.discard();
+        if (responseEnded) {
+            giveUp();
+        } else if (!headSeen) {
+            upstream.deadline().set(LINGER, this::reset);
+        }
+    }
+
+    // ---- the response ----
+
+    /** A response head came. Informational ones end like others, with an empty body. */
+    void head(HttpResponse head) {
+        if (headSeen || !ResponseHead.isValid(head)) {
+            badResponse();
+            return;
+        }
+        int status = head.status().code();
+        betweenHeads = status < 200;
+        if (status == 101) {
+            if (request.kind() == Kind.UPGRADE) {
+                headSeen = true;
+                connection().deadline().clear();
+                response.head(ResponseHead.of(head, true), false);
+            } else {
+                badResponse();
+            }
+        } else if (status < 200) {
+            if (++informational > MAX_INFORMATIONAL) {
+                badResponse();
+            } else {
+                response.informational(ResponseHead.of(head, false));
+            }
+        } else {
+            finalHead(head);
+        }
+    }
+
+    private void finalHead(HttpResponse head) {
+        headSeen = true;
+        connection().deadline().clear();
+        bodiless = ResponseHead.isBodiless(head, isHead());
+        endsWithConnection = !bodiless && !ResponseHead.isFramed(head);
+        keepConnection = !endsWithConnection && HttpUtil.isKeepAlive(head) && body.isWritten();
+        connection().keepFor(head);
+        if (request.kind() == Kind.UPGRADE) {
+            body.discard();
+        }
+        response.head(ResponseHead.of(head, false), bodiless);
+    }
+
+    /** Response bytes came, of a body or raw. Takes ownership of {@code part}. */
+    void responseData(ByteBuf part) {
+        int bytes = part.readableBytes();
+        if (over || !headSeen || responseEnded || bytes == 0) {
+            part.release();
+            return;
+        }
+        unconsumed += bytes;
+        upstreams.buffered().add(bytes);
+        response.data(part);
+        UpstreamConnection upstream = connection;
+        if (upstream != null && unconsumed >= HIGH_WATER_BYTES) {
+            upstream.pause();
+        }
+    }
+
+    @Override
+    public void consumed(int bytes) {
+        if (over || responseEnded) {
+            return;
+        }
+        long known = Math.min(bytes, unconsumed);
+        unconsumed -= known;
+        upstreams.buffered().add(-known);
+        UpstreamConnection upstream = connection;
+        if (upstream != null && unconsumed < LOW_WATER_BYTES) {
+            upstream.resume();
+        }
+    }
+
+    /** The end of a message came. */
+    void responseEnd(HttpHeaders trailers) {
+        if (betweenHeads) {
+            betweenHeads = false;
+            if (headSeen) {
+                raw = true;
+                connection().switchToRaw();
+                body.startRaw();
+            }
+            return;
+        }
+        if (endsWithConnection && !connection().isEndedByPeer()) {
+            reset();
+        } else {
+            endResponse(trailers.isEmpty() ? null : ResponseHead.trailers(trailers));
+        }
+    }
+
+    /** The upstream's raw bytes are over; the asker's may go on. */
+    private void endResponse(@Nullable Http2Headers trailers) {
+        responseEnded = true;
+        forgetUnconsumed();
+        UpstreamConnection upstream = connection();
+        if (keepConnection && upstream.isQuiet()) {
+            connection = null;
+            over = true;
+            upstream.release();
+        } else if (body.isWritten() || (request.kind() == Kind.UPGRADE && !raw)) {
+            giveUp();
+        } else {
+            upstream.resume();
+            if (body.isEnded()) {
+                upstream.deadline().set(LINGER, this::giveUp);
+            }
+        }
+        if (!bodiless) {
+            response.end(trailers);
+        }
+    }
+
+    // ---- trouble ----
+
+    /** The upstream sends nothing more; {@code dead}: nor does it take anything. */
+    void inputEnded(boolean dead) {
+        UpstreamConnection upstream = connection;
+        if (over || upstream == null) {
+            return;
+        }
+        if (raw && !dead) {
+            if (!responseEnded) {
+                endResponse(null);
+            }
+        } else if (responseEnded) {
+            if (dead) {
+                giveUp();
+            }
+        } else if (isRepeatable(upstream)) {
+            retried = true;
+            connection = null;
+            upstream.close();
+            upstreams.pool(address()).acquireNew(this);
+        } else {
+            reset();
+        }
+    }
+
+    /** RFC 9110 §9.2.2: what has no effect may be sent again; an idle connection may be closed as we write to it. */
+    private boolean isRepeatable(UpstreamConnection upstream) {
+        return !retried && !headSeen && request.ended() && request.kind() == Kind.HTTP && upstream.isReused()
+                && !upstream.isReceiving() && REPEATABLE.contains(AsciiString.of(request.fields().method()));
+    }
+
+    private void reset() {
+        fail(Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, headSeen
+                ? "the upstream broke off its response"
+                : "the upstream closed the connection without a response"));
+    }
+
+    /** What came is no HTTP. */
+    void badResponse() {
+        if (responseEnded) {
+            giveUp();
+        } else {
+            fail(Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
+                    "the upstream's answer is not valid HTTP/1.1"));
+        }
+    }
+
+    /** Ends the response with a problem, or with an answer in the upstream's name. */
+    void fail(Problem problem) {
+        if (over || responseEnded) {
+            giveUp();
+            return;
+        }
+        responseEnded = true;
+        mute = true;
+        giveUp();
+        if (headSeen || outgoing.away() == null || !outgoing.away().answer(problem, response)) {
+            response.fail(problem);
+        }
+    }
+
+    /** Lets go of everything; whoever calls has told the asker. */
+    private void giveUp() {
+        if (over) {
+            return;
+        }
+        over = true;
+        forgetUnconsumed();
+        stopWaiting();
+        UpstreamConnection upstream = connection;
+        connection = null;
+        body.discard();
+        if (upstream != null) {
+            upstream.close();
+        } else {
+            upstreams.forget(this);
+        }
+    }
+
+    private void forgetUnconsumed() {
+        upstreams.buffered().add(-unconsumed);
+        unconsumed = 0;
+    }
+
+    private UpstreamConnection connection() {
+        UpstreamConnection attached = connection;
+        if (attached == null) {
+            throw new IllegalStateException("an exchange without a connection was told of a response");
+        }
+        return attached;
+    }
+}

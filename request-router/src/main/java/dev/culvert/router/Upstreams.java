@@ -1,0 +1,122 @@
+package dev.culvert.router;
+
+import dev.culvert.certs.ServerTrust;
+import dev.culvert.certs.TlsContexts;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import io.netty.channel.EventLoop;
+import io.netty.handler.ssl.SslContext;
+import io.netty.resolver.dns.DnsNameResolver;
+import java.lang.invoke.MethodHandles;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Passes exchanges on to upstreams, each over connections of its own event loop. Safe for use by any thread. */
+final class Upstreams {
+    static final Problem DRAINING = Problem.of(Cause.DRAINING, Hop.ROUTER, "the router is shutting down")
+            .retryAfter(Duration.ofSeconds(5));
+
+    private final UpstreamLimits limits;
+    private final Map<String, HostPort> addresses;
+    private final @Nullable SslContext tls;
+    private final Map<EventLoop, LoopUpstreams> loops = new ConcurrentHashMap<>();
+    private final LongAdder buffered = new LongAdder();
+    private final LongAdder connections = new LongAdder();
+    private volatile boolean draining;
+
+    /**
+     * @param addresses what wins over DNS, by {@code host} or {@code host:port}
+     * @param tls for upstreams that speak TLS; null: none does
+     */
+    Upstreams(UpstreamLimits limits, Map<String, HostPort> addresses, @Nullable SslContext tls) {
+        this.limits = limits;
+        this.addresses = addresses;
+        this.tls = tls;
+        readSystemFiles();
+    }
+
+    /** Trusts whom the system trusts, if any upstream speaks TLS. Reads the authorities: not for an event loop. */
+    static @Nullable SslContext systemTls(boolean needed) {
+        return needed ? TlsContexts.client(ServerTrust.inSystemRoots(), null, List.of("http/1.1")) : null;
+    }
+
+    /** Netty's resolver reads resolv.conf and hosts when it is first used, which would be on an event loop. */
+    private static void readSystemFiles() {
+        try {
+            MethodHandles.lookup().ensureInitialized(DnsNameResolver.class);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException("a public class can be initialised", e);
+        }
+    }
+
+    /** Passes an exchange on. On the exchange's event loop. */
+    RequestSink open(RelayRequest request, Outgoing outgoing, ResponseSink response) {
+        if (draining) {
+            response.fail(DRAINING);
+            return SwallowingSink.INSTANCE;
+        }
+        LoopUpstreams upstreams = loops.get(request.loop());
+        if (upstreams == null) {
+            upstreams = loops.computeIfAbsent(request.loop(), loop -> new LoopUpstreams(this, loop));
+        }
+        return upstreams.open(request, outgoing, response);
+    }
+
+    UpstreamLimits limits() {
+        return limits;
+    }
+
+    Map<String, HostPort> addresses() {
+        return addresses;
+    }
+
+    @Nullable
+    SslContext tls() {
+        return tls;
+    }
+
+    boolean isDraining() {
+        return draining;
+    }
+
+    /** Bytes that came in and were not passed on. */
+    LongAdder buffered() {
+        return buffered;
+    }
+
+    /** Open connections and those being made. */
+    LongAdder connections() {
+        return connections;
+    }
+
+    void drain() {
+        draining = true;
+        onAllLoops(LoopUpstreams::drain);
+    }
+
+    void close() {
+        draining = true;
+        onAllLoops(LoopUpstreams::close);
+    }
+
+    private void onAllLoops(Consumer<LoopUpstreams> action) {
+        loops.forEach((loop, upstreams) -> {
+            try {
+                loop.execute(() -> action.accept(upstreams));
+            } catch (RejectedExecutionException e) {
+                // the loop has ended, and its connections with it
+            }
+        });
+    }
+}
