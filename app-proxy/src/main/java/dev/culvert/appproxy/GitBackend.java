@@ -8,7 +8,9 @@ import dev.culvert.edge.spi.HandlerException.Reason;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -55,14 +57,31 @@ final class GitBackend {
                 settings.maxProcesses() * THREADS_PER_RUN, "git-backend", 30, true);
     }
 
-    /** Whether the folder is there. Errors: {@link ConfigException}. */
+    /** Whether the folder and git's CGI program are there. Errors: {@link ConfigException}. */
     Mono<Void> check() {
         return Mono.<Void>fromRunnable(() -> {
             if (!Files.isDirectory(settings.repositories())) {
                 throw new ConfigException("handlers.git.repositories",
                         "an existing folder of bare repositories");
             }
+            if (!hasHttpBackend()) {
+                throw new ConfigException("handlers.git",
+                        "git with its http-backend on the PATH; install git");
+            }
         }).subscribeOn(io);
+    }
+
+    private static boolean hasHttpBackend() {
+        try {
+            Process git = new ProcessBuilder("git", "--exec-path").redirectErrorStream(true).start();
+            String folder = new String(git.getInputStream().readNBytes(4096), StandardCharsets.UTF_8).strip();
+            return git.waitFor() == 0 && Files.isExecutable(Path.of(folder, "git-http-backend"));
+        } catch (IOException | InvalidPathException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     /**

@@ -8,6 +8,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -107,7 +108,7 @@ final class GitRun {
             giveUpOutput();
         } catch (HandlerException e) {
             failed(response, e);
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             if (!killed) {
                 LOG.atWarn()
                         .addKeyValue("requestId", requestId)

@@ -1,5 +1,6 @@
 package dev.culvert.appproxy;
 
+import dev.culvert.edge.Version;
 import dev.culvert.edge.spi.HandlerContext;
 import java.util.List;
 import java.util.stream.Stream;
@@ -28,8 +29,7 @@ record ProxyContext(AppProxyConfig config, List<String> handlers) implements Han
 
     @Override
     public String version() {
-        String version = AppProxy.class.getPackage().getImplementationVersion();
-        return version == null ? "development" : version;
+        return Version.current();
     }
 
     @Override
