@@ -88,6 +88,7 @@ final class StreamForwarder implements StreamListener, ResponseSink {
 
     @Override
     public void head(Http2Headers head, boolean ended) {
+        head.remove("upgrade"); // the 101 implies it; docs/protocol.md §5
         stream.respond(head, false, ended);
     }
 
