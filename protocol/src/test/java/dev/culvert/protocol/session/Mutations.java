@@ -19,23 +19,48 @@ final class Mutations {
         this.strangers = strangers;
     }
 
-    /** A mutated copy of {@code batch}. */
+    /** A mutated copy of {@code batch}; half of them still are whole frames, and so get past the codec. */
     byte[] mutate(byte[] batch) {
         byte[] mutated = batch.clone();
+        boolean wholeFrames = random.nextBoolean();
         for (int rounds = 1 + random.nextInt(3); rounds > 0 && mutated.length > 0; rounds--) {
-            mutated = switch (random.nextInt(10)) {
-                case 0 -> Arrays.copyOf(mutated, random.nextInt(mutated.length));
-                case 1, 2 -> bitsFlipped(mutated);
-                case 3 -> headerChanged(mutated);
-                case 4 -> reordered(mutated);
-                case 5 -> duplicated(mutated);
-                case 6 -> oversized(mutated);
-                case 7 -> spliced(mutated);
-                case 8 -> bytesMoved(mutated);
-                default -> numberChanged(mutated);
-            };
+            mutated = wholeFrames ? framesChanged(mutated) : bytesChanged(mutated);
         }
         return mutated;
+    }
+
+    private byte[] framesChanged(byte[] batch) {
+        return switch (random.nextInt(5)) {
+            case 0 -> headerChanged(batch);
+            case 1 -> reordered(batch);
+            case 2 -> duplicated(batch);
+            case 3 -> spliced(batch);
+            default -> payloadChanged(batch);
+        };
+    }
+
+    private byte[] bytesChanged(byte[] batch) {
+        return switch (random.nextInt(5)) {
+            case 0 -> Arrays.copyOf(batch, random.nextInt(batch.length));
+            case 1 -> bitsFlipped(batch);
+            case 2 -> oversized(batch);
+            case 3 -> bytesMoved(batch);
+            default -> numberChanged(batch);
+        };
+    }
+
+    /** Bits flipped behind the header of one frame. */
+    private byte[] payloadChanged(byte[] batch) {
+        List<byte[]> frames = frames(batch);
+        byte[] frame = frames.get(random.nextInt(frames.size()));
+        for (int flips = frame.length > FrameCodec.HEADER_BYTES
+                ? 1 + random.nextInt(3)
+                : 0; flips > 0; flips--) {
+            int at = FrameCodec.HEADER_BYTES
+                    + random.nextInt(Math.min(100, frame.length - FrameCodec.HEADER_BYTES));
+            frame[at] ^= (byte) (1 << random.nextInt(8));
+        }
+        return joined(frames);
     }
 
     private byte[] bitsFlipped(byte[] batch) {
