@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
+import reactor.netty.resources.ConnectionProvider;
 
 /** A tunnel server with its certificates in a folder of its own, and clients on demand, all on free loopback ports. */
 final class Platform implements AutoCloseable {
@@ -133,7 +134,12 @@ final class Platform implements AutoCloseable {
 
     /** A caller of one runtime's host, which trusts any certificate: TLS itself has tests of its own. */
     HttpClient caller(String account, String name) {
-        return HttpClient.create()
+        return caller(account, name, ConnectionProvider.newConnection());
+    }
+
+    /** The same, on connections of the given pool. */
+    HttpClient caller(String account, String name, ConnectionProvider connections) {
+        return HttpClient.create(connections)
                 .secure(spec -> spec.sslContext(TRUSTING))
                 .headers(headers -> headers.set("host", account + "-" + name + "." + DOMAIN))
                 .baseUrl("https://127.0.0.1:" + server.edgeAddress().port());

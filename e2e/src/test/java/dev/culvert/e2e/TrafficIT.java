@@ -27,6 +27,7 @@ import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
+import reactor.netty.resources.ConnectionProvider;
 
 /** Every kind of HTTP/1.1 traffic through edge, tunnel and upstream, over real sockets. */
 class TrafficIT {
@@ -74,7 +75,7 @@ class TrafficIT {
                 .bindNow();
         platform = Platform.start(folder);
         platform.connect("acme", "prod", URI.create("http://127.0.0.1:" + upstream.port()));
-        caller = platform.caller("acme", "prod");
+        caller = platform.caller("acme", "prod", ConnectionProvider.create("callers", 8));
     }
 
     @AfterAll

@@ -48,6 +48,10 @@ final class EdgeListener {
         pipeline.addLast(new EdgeConnection(shared, decoder, encoder));
     }
 
+    int connections() {
+        return listener.connections();
+    }
+
     HostPort address() {
         return listener.address();
     }

@@ -55,6 +55,11 @@ final class RelayListener {
         return HostPort.of((InetSocketAddress) server.address());
     }
 
+    /** Sockets that are open now. */
+    int connections() {
+        return connections.size();
+    }
+
     /** Stops accepting, waits up to {@code grace} for connections to end by themselves, then closes the rest. */
     Mono<Void> stop(Duration grace) {
         return Mono.fromRunnable(server::dispose)

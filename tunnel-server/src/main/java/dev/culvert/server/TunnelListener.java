@@ -47,6 +47,10 @@ final class TunnelListener {
         pipeline.addLast(new TunnelHandshake(shared));
     }
 
+    int connections() {
+        return listener.connections();
+    }
+
     HostPort address() {
         return listener.address();
     }

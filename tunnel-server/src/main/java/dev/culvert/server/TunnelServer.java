@@ -71,6 +71,16 @@ public final class TunnelServer {
         return Objects.requireNonNull(admin).address();
     }
 
+    /** Callers' connections that are open now. */
+    public int edgeConnections() {
+        return Objects.requireNonNull(edge).connections();
+    }
+
+    /** Tunnel clients' connections that are open now. */
+    public int tunnelConnections() {
+        return Objects.requireNonNull(tunnel).connections();
+    }
+
     /** Streams open in all tunnels, now. */
     public long streams() {
         return parts.meter().streams();
