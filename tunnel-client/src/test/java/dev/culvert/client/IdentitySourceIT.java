@@ -158,9 +158,10 @@ class IdentitySourceIT {
         TlsMaterial inspecting = proxy.issueServer(List.of(), List.of(InetAddress.ofLiteral("127.0.0.1")),
                 Duration.ofDays(1));
         try (var behindProxy = new EnrolmentServer(CA, token, inspecting)) {
-            Identity identity = source(token, file, behindProxy.address()).identity().block();
+            Identity identity = source(token, file, behindProxy.address()).identity()
+                    .blockOptional()
+                    .orElseThrow();
 
-            assertThat(identity).isNotNull();
             assertThat(identity.trust().authorities()).containsExactly(proxy.certificate());
         }
         assertThatThrownBy(
@@ -340,9 +341,7 @@ class IdentitySourceIT {
     }
 
     private Identity obtain(@Nullable EnrolmentToken with, URI... servers) throws IOException {
-        Identity identity = source(with, null, servers).identity().block();
-        assertThat(identity).isNotNull();
-        return identity;
+        return source(with, null, servers).identity().blockOptional().orElseThrow();
     }
 
     private IdentitySource source(@Nullable EnrolmentToken with, @Nullable Path serverCa, URI... servers)
