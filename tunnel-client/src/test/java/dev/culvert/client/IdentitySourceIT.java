@@ -256,7 +256,11 @@ class IdentitySourceIT {
     @Test
     void nextAddressIsTriedWhenOneIsDown() throws IOException {
         assertThat(obtain(token, unused(), server.address()).client().account()).isEqualTo("acme");
-        assertThatThrownBy(() -> source(token, null, unused()).identity().block())
+    }
+
+    @Test
+    void lastFailureIsToldWhenAllAreDown() {
+        assertThatThrownBy(() -> obtain(token, unused(), unused())).isInstanceOf(EnrolmentException.Failed.class)
                 .hasMessageContaining("refused");
     }
 
