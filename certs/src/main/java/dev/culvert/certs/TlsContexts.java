@@ -14,6 +14,8 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The TLS of listeners and dials, as Netty wants it: TLS 1.2 and 1.3 with forward-secret AEAD suites, by BoringSSL where
@@ -21,11 +23,21 @@ import org.jspecify.annotations.Nullable;
  * host and port ({@code newHandler(alloc, host, port)}), else it trusts nobody.
  */
 public final class TlsContexts {
+    private static final Logger LOG = LoggerFactory.getLogger(TlsContexts.class);
     private static final List<String> CIPHERS = List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384",
             "TLS_CHACHA20_POLY1305_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
             "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
             "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
             "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
+
+    /** Java's lists of distrusted and of public authorities, which these read from files when they are first used. */
+    private static final List<String> LAZY_LISTS = List.of("sun.security.util.UntrustedCertificates",
+            "sun.security.util.AnchorCertificates");
+
+    static {
+        // Now, by whoever makes the first context, and not on an event loop in the first handshake.
+        LAZY_LISTS.forEach(TlsContexts::load);
+    }
 
     private TlsContexts() {}
 
@@ -107,6 +119,15 @@ public final class TlsContexts {
         } catch (SSLException | IllegalArgumentException e) {
             throw new CertsException("TLS can't be set up with this certificate and key: " + e.getMessage(),
                     e);
+        }
+    }
+
+    private static void load(String type) {
+        try {
+            Class.forName(type);
+        } catch (ClassNotFoundException e) {
+            // Another Java keeps them elsewhere: the first handshake takes a little longer.
+            LOG.atDebug().addKeyValue("type", type).log("not loaded ahead");
         }
     }
 

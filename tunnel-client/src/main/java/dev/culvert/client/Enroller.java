@@ -11,7 +11,6 @@ import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.KeyPin;
 import dev.culvert.certs.Pem;
-import java.security.KeyPair;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
 import java.util.List;
@@ -25,12 +24,13 @@ import reactor.core.publisher.Mono;
 final class Enroller {
     private final EnrolmentHttp http;
     private final EnrolmentToken token;
-    private final KeyPair keys;
+    private final CertificateRequest request;
 
-    Enroller(EnrolmentHttp http, EnrolmentToken token, KeyPair keys) {
+    /** @param request for the client's key */
+    Enroller(EnrolmentHttp http, EnrolmentToken token, CertificateRequest request) {
         this.http = http;
         this.token = token;
-        this.keys = keys;
+        this.request = request;
     }
 
     /**
@@ -59,7 +59,6 @@ final class Enroller {
 
     private Mono<Enrolled> certificate(byte[] nonce) {
         return Mono.defer(() -> {
-            CertificateRequest request = CertificateRequest.create(keys);
             byte[] proof = EnrolmentProof.request(token.secretHash(), nonce, request.encoded());
             Map<String, String> document = Map.of("token", token.id(), "nonce", Base64Url.encode(nonce),
                     "csr",
@@ -78,7 +77,7 @@ final class Enroller {
         if (!KeyPin.of(ca).equals(token.caPin())) {
             throw http.strange("the answer's authority is not the one that the token pins");
         }
-        if (!certificate.getPublicKey().equals(keys.getPublic())) {
+        if (!certificate.getPublicKey().equals(request.publicKey())) {
             throw http.strange("the certificate is for another key");
         }
         // As of its own start: a wrong clock here is no reason to throw away what the token was spent on.

@@ -1,5 +1,6 @@
 package dev.culvert.client;
 
+import dev.culvert.certs.CertificateRequest;
 import dev.culvert.certs.CertsException;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.ServerTrust;
@@ -95,7 +96,7 @@ public final class IdentitySource {
         ServerTrust pinned = ServerTrust.inPin(token.caPin()).or(ServerTrust.inSystemRoots());
         return store.trustOr(pinned)
                 .map(trust -> TlsContexts.client(trust, null, List.of("http/1.1")))
-                .flatMap(tls -> atAnyOf(config.server(), tls, token, keys))
+                .flatMap(tls -> atAnyOf(config.server(), tls, token, CertificateRequest.create(keys)))
                 .flatMap(enrolled -> store.save(keys, enrolled.certificate(), enrolled.ca())
                         .doOnNext(identity -> LOG.atInfo()
                                 .addKeyValue("account", identity.client().account())
@@ -107,9 +108,9 @@ public final class IdentitySource {
 
     /** The addresses in order: a refusal ends it, a failure goes on to the next, the last failure is told. */
     private Mono<Enroller.Enrolled> atAnyOf(List<URI> addresses, SslContext tls, EnrolmentToken token,
-            KeyPair keys) {
+            CertificateRequest request) {
         return Flux.fromIterable(addresses)
-                .map(address -> new Enroller(new EnrolmentHttp(address, tls, loops), token, keys).enrol())
+                .map(address -> new Enroller(new EnrolmentHttp(address, tls, loops), token, request).enrol())
                 .reduce((first, second) -> first.onErrorResume(EnrolmentException.Failed.class, e -> second))
                 .flatMap(attempt -> attempt);
     }

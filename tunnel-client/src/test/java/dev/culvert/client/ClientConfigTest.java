@@ -52,6 +52,10 @@ class ClientConfigTest {
     @Test
     void oneWayForStreamsAtMost() {
         assertRefused("to", Map.of("server", "wss://a", "to", "http://a:1", "routerUrl", "http://b:1"));
+        assertRefused("to",
+                Map.of("server", "wss://a", "to", "http://a:1", "router.resolve", "a=127.0.0.1:1"));
+        assertRefused("to",
+                Map.of("server", "wss://a", "routerUrl", "http://a:1", "router.resolve", "a=127.0.0.1:1"));
     }
 
     @ParameterizedTest

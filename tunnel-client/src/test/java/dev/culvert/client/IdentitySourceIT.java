@@ -30,6 +30,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +43,11 @@ class IdentitySourceIT {
     private Clock clock = Clock.systemUTC();
     @TempDir
     private Path folder;
+
+    @BeforeAll
+    static void watchEventLoops() {
+        EventLoopWatch.install();
+    }
 
     @AfterEach
     void closeServer() {
@@ -260,7 +266,8 @@ class IdentitySourceIT {
 
     @Test
     void lastFailureIsToldWhenAllAreDown() {
-        assertThatThrownBy(() -> obtain(token, unused(), unused())).isInstanceOf(EnrolmentException.Failed.class)
+        assertThatThrownBy(() -> obtain(token, unused(), unused()))
+                .isInstanceOf(EnrolmentException.Failed.class)
                 .hasMessageContaining("refused");
     }
 

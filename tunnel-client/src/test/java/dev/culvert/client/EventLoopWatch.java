@@ -1,0 +1,16 @@
+package dev.culvert.client;
+
+import reactor.blockhound.BlockHound;
+
+/** Makes a blocking call on an event loop fail its test. Other threads of Reactor's own are left alone. */
+final class EventLoopWatch {
+    private EventLoopWatch() {}
+
+    static void install() {
+        BlockHound.builder()
+                .nonBlockingThreadPredicate(other -> thread -> thread.getName().startsWith("culvert-"))
+                .allowBlockingCallsInside("ch.qos.logback.classic.Logger", "callAppenders")
+                .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor", "takeTask")
+                .install();
+    }
+}
