@@ -7,7 +7,6 @@ import dev.culvert.protocol.frame.Hello.Limits;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.StreamState.OutgoingHead;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import java.util.ArrayDeque;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -17,21 +16,16 @@ import org.jspecify.annotations.Nullable;
  * robin. Holds no more than its streams do: resets are bounded by the session, grants and pings are coalesced.
  */
 final class Outbox {
-    /** A stream's share of a round, in bytes of frames. */
-    private static final int QUANTUM = 16 << 10;
-    /** A DATA frame is not begun for less room than this, unless it is the stream's last bytes: it would be all header. */
-    private static final int MIN_DATA_ROOM = 1 << 10;
     /** Room for the longest frame that is neither HEAD nor DATA: READY with its texts at their longest. */
     private static final int CONTROL_ROOM = FrameCodec.HEADER_BYTES + 512;
-    /** A scratch buffer that a large head has grown is given up beyond this. */
-    private static final int SCRATCH_KEPT = 8 << 10;
 
     private final Heads heads;
+    private final HeadWriter headWriter;
+    private final DataRing ring = new DataRing();
     private final SessionWindow receiveWindow;
     private final ArrayDeque<Frame> control = new ArrayDeque<>();
     private final ArrayDeque<StreamState> grants = new ArrayDeque<>();
     private final ArrayDeque<StreamState> headQueue = new ArrayDeque<>();
-    private final ArrayDeque<StreamState> ring = new ArrayDeque<>();
     private int resets;
     private boolean pingDue;
     private long ping;
@@ -40,31 +34,21 @@ final class Outbox {
     private Frame.@Nullable GoAway behindHeads;
     private boolean cleared;
 
-    private ByteBuf scratch = Unpooled.EMPTY_BUFFER;
-    private @Nullable StreamState headOf;
-    private @Nullable OutgoingHead headBegun;
-    private boolean headContinues;
-
-    /** DATA bytes the session may still send. */
-    private long sessionWindow;
-    /** DATA bytes queued on all streams. */
-    private long queuedBytes;
-
     Outbox(Heads heads, SessionWindow receiveWindow) {
         this.heads = heads;
+        this.headWriter = new HeadWriter(heads);
         this.receiveWindow = receiveWindow;
     }
 
     /** Takes over the peer's limits, before anything is sent on a stream. */
     void peerAccepts(Limits peer) {
         heads.peerAccepts(peer);
-        sessionWindow = peer.sessionWindow();
+        ring.grant(peer.sessionWindow());
     }
 
     /** Adds to the session's window. Returns false when that lifts it over 2^31−1. */
     boolean grantSession(int bytes) {
-        sessionWindow += bytes;
-        return sessionWindow <= Integer.MAX_VALUE;
+        return ring.grant(bytes);
     }
 
     void control(Frame frame) {
@@ -104,23 +88,22 @@ final class Outbox {
     }
 
     void data(StreamState stream, ByteBuf body) {
-        int bytes = body.readableBytes();
-        stream.data.add(body);
-        stream.queuedBytes += bytes;
-        queuedBytes += bytes;
+        ring.queue(stream, body);
         schedule(stream);
     }
 
     /** Puts the stream where it belongs after its data, window or end changed. */
     void schedule(StreamState stream) {
+        if (headWriter.isWriting(stream)) {
+            return; // asked again behind the head, which may be the stream's end
+        }
         if (stream.maySendTrailers()) {
             OutgoingHead trailers = new OutgoingHead(Objects.requireNonNull(stream.trailers),
                     FrameCodec.HEAD_TRAILERS | FrameCodec.END, HeadOptions.NONE, StreamKind.HTTP);
             stream.trailers = null;
             head(stream, trailers);
-        } else if (!stream.inRing && stream.maySendData()) {
-            stream.inRing = true;
-            ring.add(stream);
+        } else {
+            ring.enter(stream);
         }
     }
 
@@ -132,17 +115,13 @@ final class Outbox {
         if (!stream.heads.isEmpty()) {
             headQueue.removeIf(queued -> queued == stream);
         }
-        if (stream.inRing) {
-            ring.remove(stream);
-            stream.inRing = false;
-        }
-        queuedBytes -= stream.dropQueue();
+        ring.drop(stream);
         stream.endQueued = true;
         stream.localEnded = true;
     }
 
     long queuedBytes() {
-        return queuedBytes;
+        return ring.queuedBytes();
     }
 
     /** Entries in all queues together. */
@@ -152,22 +131,19 @@ final class Outbox {
 
     /** Whether {@link #poll} would write something into an empty buffer. */
     boolean hasFrames() {
-        return headOf != null || pingDue || pongDue || grantDue() || !control.isEmpty() || !grants.isEmpty()
-                || !headQueue.isEmpty() || behindHeads != null || dataReady();
+        return headWriter.isBusy() || pingDue || pongDue || grantDue() || !control.isEmpty()
+                || !grants.isEmpty()
+                || !headQueue.isEmpty() || behindHeads != null || ring.isReady();
     }
 
     private boolean grantDue() {
         return !cleared && receiveWindow.isDue();
     }
 
-    private boolean dataReady() {
-        return !ring.isEmpty() && (sessionWindow > 0 || ring.stream().anyMatch(s -> s.queuedBytes == 0));
-    }
-
     /** A guess of how large the next batch gets, so that its buffer need not grow. */
     int batchBytes() {
         long bytes = 64L * (control.size() + grants.size() + 2) + 512L * headQueue.size()
-                + (ring.isEmpty() ? 0 : queuedBytes) + 16L * ring.size() + scratch.readableBytes();
+                + ring.batchBytes() + headWriter.waitingBytes();
         return (int) Math.min(FrameCodec.MAX_BATCH, bytes);
     }
 
@@ -178,22 +154,38 @@ final class Outbox {
      */
     @Nullable
     Polled poll(ByteBuf out) {
-        if (headOf != null) {
-            return pollHead(headOf, out);
+        if (!headWriter.isBusy()) {
+            if (pollControl(out)) {
+                return CONTROL;
+            }
+            StreamState next = headQueue.poll();
+            if (next != null) {
+                headWriter.begin(next, next.heads.remove());
+            } else {
+                return behindHeads != null && out.maxWritableBytes() >= CONTROL_ROOM
+                        ? pollBehindHeads(behindHeads, out)
+                        : pollData(out);
+            }
         }
-        if (pollControl(out)) {
-            return CONTROL;
+        StreamState stream = headWriter.poll(out);
+        if (stream != null && !headWriter.isBusy()) {
+            schedule(stream);
         }
-        StreamState stream = headQueue.poll();
-        if (stream != null) {
-            return begin(stream, stream.heads.remove(), out);
+        return stream == null ? null : new Polled(stream, 0);
+    }
+
+    private Polled pollBehindHeads(Frame.GoAway goAway, ByteBuf out) {
+        FrameCodec.encode(goAway, out);
+        behindHeads = null;
+        return CONTROL;
+    }
+
+    private @Nullable Polled pollData(ByteBuf out) {
+        Polled polled = ring.poll(out);
+        if (polled != null && polled.stream != null) {
+            schedule(polled.stream); // its trailers may be due now
         }
-        if (behindHeads != null && out.maxWritableBytes() >= CONTROL_ROOM) {
-            FrameCodec.encode(behindHeads, out);
-            behindHeads = null;
-            return CONTROL;
-        }
-        return pollData(out);
+        return polled;
     }
 
     /** What a poll has put on the wire: nothing of a stream, or {@code bytes} of DATA of one. */
@@ -238,95 +230,6 @@ final class Outbox {
         return null;
     }
 
-    private @Nullable Polled begin(StreamState stream, OutgoingHead head, ByteBuf out) {
-        if (scratch.capacity() == 0 || scratch.capacity() > SCRATCH_KEPT) {
-            scratch = Unpooled.buffer(512);
-        }
-        scratch.clear();
-        heads.encode(stream.id, head.fields(), scratch);
-        stream.onWire = true;
-        headOf = stream;
-        headBegun = head;
-        headContinues = false;
-        return pollHead(stream, out);
-    }
-
-    private @Nullable Polled pollHead(StreamState stream, ByteBuf out) {
-        OutgoingHead head = Objects.requireNonNull(headBegun);
-        int overhead = FrameCodec.HEADER_BYTES + (headContinues ? 0 : 64);
-        int room = Math.min(out.maxWritableBytes(), FrameCodec.MAX_PAYLOAD) - overhead;
-        int bytes = Math.min(scratch.readableBytes(), room);
-        if (room < 0 || (bytes == 0 && scratch.isReadable())) {
-            return null;
-        }
-        boolean last = bytes == scratch.readableBytes();
-        int flags = (headContinues ? FrameCodec.HEAD_MORE : head.flags()) | (last ? FrameCodec.HEAD_LAST : 0);
-        FrameCodec.encodeHead(stream.id, flags, head.kind(), head.options(), scratch, bytes, out);
-        headContinues = true;
-        if (last) {
-            headOf = null;
-            headBegun = null;
-            stream.localEnded |= (head.flags() & FrameCodec.END) != 0;
-            schedule(stream);
-        }
-        return new Polled(stream, 0);
-    }
-
-    private @Nullable Polled pollData(ByteBuf out) {
-        for (int turns = ring.size(); turns > 0; turns--) {
-            StreamState stream = ring.peek();
-            if (stream == null || !stream.maySendData()) {
-                leaveRing();
-                continue;
-            }
-            if (stream.queuedBytes > 0 && sessionWindow <= 0) {
-                ring.add(ring.remove()); // only an END without bytes can still leave
-                continue;
-            }
-            int room = Math.min(out.maxWritableBytes(), QUANTUM) - FrameCodec.HEADER_BYTES;
-            int bytes = (int) Math.min(Math.min(stream.queuedBytes, stream.sendWindow), sessionWindow);
-            if (room < Math.min(bytes, MIN_DATA_ROOM)) {
-                return null;
-            }
-            stream.deficit = stream.deficit <= 0 ? stream.deficit + QUANTUM : stream.deficit;
-            return sendData(stream, Math.max(0, Math.min(bytes, room)), out);
-        }
-        return null;
-    }
-
-    private Polled sendData(StreamState stream, int bytes, ByteBuf out) {
-        boolean last = bytes == stream.queuedBytes && stream.endQueued && stream.trailers == null;
-        FrameCodec.dataHeader(stream.id, bytes, last, out);
-        for (int left = bytes; left > 0;) {
-            ByteBuf body = Objects.requireNonNull(stream.data.peek());
-            int part = Math.min(left, body.readableBytes());
-            out.writeBytes(body, part);
-            left -= part;
-            if (!body.isReadable()) {
-                stream.data.remove().release();
-            }
-        }
-        stream.queuedBytes -= bytes;
-        stream.sendWindow -= bytes;
-        stream.deficit -= bytes + FrameCodec.HEADER_BYTES;
-        sessionWindow -= bytes;
-        queuedBytes -= bytes;
-        stream.localEnded |= last;
-        if (!stream.maySendData()) {
-            leaveRing();
-            schedule(stream);
-        } else if (stream.deficit <= 0) {
-            ring.add(ring.remove());
-        }
-        return new Polled(stream, bytes);
-    }
-
-    private void leaveRing() {
-        StreamState stream = ring.remove();
-        stream.inRing = false;
-        stream.deficit = 0;
-    }
-
     /** Forgets everything that waits; a peer that still listens gets the rest of a head already begun, and {@code last}. */
     void clear(@Nullable Frame last) {
         control.clear();
@@ -341,7 +244,7 @@ final class Outbox {
         if (last != null) {
             control.add(last);
         } else {
-            headOf = null;
+            headWriter.forget();
         }
     }
 }

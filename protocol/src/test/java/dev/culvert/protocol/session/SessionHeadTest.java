@@ -101,6 +101,24 @@ final class SessionHeadTest {
     }
 
     @Test
+    void endThatRidesOnAHeadIsNotSentAgainForAGrantInBetween() {
+        try (SessionPair pair = SessionPair.live()) {
+            int id = pair.request();
+            pair.client.session.respond(id, Side.response(200)
+                    .add("a", LONG + LONG + LONG)
+                    .add("b", LONG + LONG + LONG)
+                    .add("c", LONG), HeadOptions.NONE, false, true);
+            List<Frame> frames = RawHeads.frames(pair.client);
+            pair.client.send(pair.nowNanos);
+            pair.client.session.handle(new Frame.Grant(id, 1), pair.nowNanos);
+            pair.drive();
+
+            assertThat(frames).hasSizeGreaterThan(4).allMatch(Frame.Head.class::isInstance);
+            assertThat(pair.server.log(id).closed).isTrue();
+        }
+    }
+
+    @Test
     void streamResetWhileItsHeadIsHalfSentKeepsTheCompressionInOrder() {
         try (SessionPair pair = SessionPair.live()) {
             int id = pair.server.open(large(7), true);

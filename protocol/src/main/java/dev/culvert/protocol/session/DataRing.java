@@ -1,0 +1,129 @@
+package dev.culvert.protocol.session;
+
+import dev.culvert.protocol.frame.FrameCodec;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The streams that have DATA and a window for it, in the order of their turns: deficit round robin (docs/protocol.md §7).
+ * A stream that enters stands last; it leaves when it has nothing to send, so stalled streams cost nobody a turn.
+ */
+final class DataRing {
+    /** A stream's share of a round, in bytes of frames. */
+    private static final int QUANTUM = 16 << 10;
+    /** A DATA frame is not begun for less room than this, unless it is the stream's last bytes: it would be all header. */
+    private static final int MIN_ROOM = 1 << 10;
+
+    private final ArrayDeque<StreamState> ring = new ArrayDeque<>();
+    /** DATA bytes the session may still send. */
+    private long sessionWindow;
+    /** DATA bytes queued on all streams, in the ring or not. */
+    private long queuedBytes;
+
+    /** Adds to the session's window, which starts at 0. Returns false when that lifts it over 2^31−1. */
+    boolean grant(int bytes) {
+        sessionWindow += bytes;
+        return sessionWindow <= Integer.MAX_VALUE;
+    }
+
+    /** Queues a part of a body. Takes ownership of {@code body}. */
+    void queue(StreamState stream, ByteBuf body) {
+        int bytes = body.readableBytes();
+        stream.data.add(body);
+        stream.queuedBytes += bytes;
+        queuedBytes += bytes;
+    }
+
+    /** Lets the stream in if it can send. */
+    void enter(StreamState stream) {
+        if (!stream.inRing && stream.maySendData()) {
+            stream.inRing = true;
+            ring.add(stream);
+        }
+    }
+
+    /** Forgets the stream and what it had queued. */
+    void drop(StreamState stream) {
+        if (stream.inRing) {
+            ring.remove(stream);
+            stream.inRing = false;
+        }
+        queuedBytes -= stream.dropQueue();
+    }
+
+    long queuedBytes() {
+        return queuedBytes;
+    }
+
+    int size() {
+        return ring.size();
+    }
+
+    /** Whether {@link #poll} would write something into an empty buffer. */
+    boolean isReady() {
+        return !ring.isEmpty() && (sessionWindow > 0 || ring.stream().anyMatch(s -> s.queuedBytes == 0));
+    }
+
+    /** A guess of the bytes that can be sent now. */
+    long batchBytes() {
+        return ring.isEmpty() ? 0 : queuedBytes + 16L * ring.size();
+    }
+
+    /** Appends the next DATA frame; null when nothing waits or fits. */
+    Outbox.@Nullable Polled poll(ByteBuf out) {
+        for (int turns = ring.size(); turns > 0; turns--) {
+            StreamState stream = ring.element();
+            if (stream.queuedBytes > 0 && sessionWindow <= 0) {
+                ring.add(ring.remove()); // only an END without bytes can still leave
+                continue;
+            }
+            int room = Math.min(out.maxWritableBytes(), QUANTUM) - FrameCodec.HEADER_BYTES;
+            int bytes = (int) Math.min(Math.min(stream.queuedBytes, stream.sendWindow), sessionWindow);
+            if (room < Math.min(bytes, MIN_ROOM)) {
+                return null;
+            }
+            stream.deficit = stream.deficit <= 0 ? stream.deficit + QUANTUM : stream.deficit;
+            int sent = Math.max(0, Math.min(bytes, room));
+            write(stream, sent, out);
+            turnOver(stream);
+            return new Outbox.Polled(stream, sent);
+        }
+        return null;
+    }
+
+    private void write(StreamState stream, int bytes, ByteBuf out) {
+        boolean last = bytes == stream.queuedBytes && stream.endQueued && stream.trailers == null;
+        FrameCodec.dataHeader(stream.id, bytes, last, out);
+        for (int left = bytes; left > 0;) {
+            ByteBuf body = Objects.requireNonNull(stream.data.peek());
+            int part = Math.min(left, body.readableBytes());
+            out.writeBytes(body, part);
+            left -= part;
+            if (!body.isReadable()) {
+                stream.data.remove().release();
+            }
+        }
+        stream.queuedBytes -= bytes;
+        stream.sendWindow -= bytes;
+        stream.deficit -= bytes + FrameCodec.HEADER_BYTES;
+        stream.localEnded |= last;
+        sessionWindow -= bytes;
+        queuedBytes -= bytes;
+    }
+
+    private void turnOver(StreamState stream) {
+        if (!stream.maySendData()) {
+            ring.remove();
+            stream.inRing = false;
+            stream.deficit = 0;
+        } else if (stream.deficit <= 0) {
+            ring.add(ring.remove());
+        }
+    }
+
+    void clear() {
+        ring.clear();
+    }
+}

@@ -1,0 +1,82 @@
+package dev.culvert.protocol.session;
+
+import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.session.StreamState.OutgoingHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts heads on the wire, one at a time, over as many frames and batches as it takes. A head is encoded when it begins; from
+ * then on all of it must be sent, for the peer's HPACK state depends on it (docs/protocol.md §5).
+ */
+final class HeadWriter {
+    /** A scratch buffer that a large head has grown is given up beyond this. */
+    private static final int SCRATCH_KEPT = 8 << 10;
+    /** Room for kind and options in front of a block: all options at their longest. */
+    private static final int OPTIONS_ROOM = 64;
+
+    private final Heads heads;
+    private ByteBuf scratch = Unpooled.EMPTY_BUFFER;
+    private @Nullable Begun begun;
+    private boolean continues;
+
+    private record Begun(StreamState stream, OutgoingHead head) {}
+
+    HeadWriter(Heads heads) {
+        this.heads = heads;
+    }
+
+    /** Whether a head has begun and not ended: nothing else may be sent. */
+    boolean isBusy() {
+        return begun != null;
+    }
+
+    /** Whether the head that has begun is of this stream. */
+    boolean isWriting(StreamState stream) {
+        return begun != null && begun.stream == stream;
+    }
+
+    /** Bytes of the head that wait. */
+    int waitingBytes() {
+        return scratch.readableBytes();
+    }
+
+    void begin(StreamState stream, OutgoingHead head) {
+        if (scratch.capacity() == 0 || scratch.capacity() > SCRATCH_KEPT) {
+            scratch = Unpooled.buffer(512);
+        }
+        scratch.clear();
+        heads.encode(stream.id, head.fields(), scratch);
+        stream.onWire = true;
+        begun = new Begun(stream, head);
+        continues = false;
+    }
+
+    /** Appends the next frame of the head that has begun. Returns its stream, or null when nothing fits or has begun. */
+    @Nullable
+    StreamState poll(ByteBuf out) {
+        Begun now = begun;
+        int overhead = FrameCodec.HEADER_BYTES + (continues ? 0 : OPTIONS_ROOM);
+        int room = Math.min(out.maxWritableBytes(), FrameCodec.MAX_PAYLOAD) - overhead;
+        int bytes = Math.min(scratch.readableBytes(), room);
+        if (now == null || room < 0 || (bytes == 0 && scratch.isReadable())) {
+            return null;
+        }
+        OutgoingHead head = now.head;
+        boolean last = bytes == scratch.readableBytes();
+        int flags = (continues ? FrameCodec.HEAD_MORE : head.flags()) | (last ? FrameCodec.HEAD_LAST : 0);
+        FrameCodec.encodeHead(now.stream.id, flags, head.kind(), head.options(), scratch, bytes, out);
+        continues = true;
+        if (last) {
+            begun = null;
+            now.stream.localEnded |= (head.flags() & FrameCodec.END) != 0;
+        }
+        return now.stream;
+    }
+
+    /** Gives up the head that has begun: nobody listens any more. */
+    void forget() {
+        begun = null;
+    }
+}
