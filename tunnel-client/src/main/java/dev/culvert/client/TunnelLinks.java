@@ -37,6 +37,7 @@ final class TunnelLinks implements Link.Observer {
     private final Counter reconnects;
     private final AtomicInteger liveLinks = new AtomicInteger();
     private volatile List<Link> links = List.of();
+    private volatile boolean stopping;
 
     TunnelLinks(ClientConfig config, EventLoops loops, Telemetry telemetry, Consumer<ClientEvent> events) {
         this.config = config;
@@ -92,7 +93,7 @@ final class TunnelLinks implements Link.Observer {
     public void lost(Link link, String reason) {
         reconnects.increment();
         if (liveLinks.decrementAndGet() == 0) {
-            log.atWarn().addKeyValue("reason", reason).log("tunnel lost");
+            (stopping ? log.atInfo() : log.atWarn()).addKeyValue("reason", reason).log("tunnel lost");
             events.accept(new ClientEvent.Disconnected(reason));
         }
     }
@@ -111,6 +112,7 @@ final class TunnelLinks implements Link.Observer {
 
     Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
+            stopping = true;
             links.forEach(Link::drain);
             return Flux.interval(Duration.ZERO, POLL)
                     .takeUntil(tick -> !isLive())

@@ -17,7 +17,7 @@ record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path fold
                 %1$s%2$s/app-proxy/api/info
 
                 # git
-                git -c http.sslCAInfo=%3$s -c http.curloptResolve=%4$s:127.0.0.1 clone %2$s/app-proxy/git/demo.git
+                GIT_SSL_CAINFO=%3$s git -c http.curloptResolve=%4$s:127.0.0.1 clone %2$s/app-proxy/git/demo.git
 
                 # events of workflows, as they happen
                 %1$s-N %2$s/workflows/api/v1/workflow-events/demo
