@@ -34,7 +34,7 @@ final class DemoCommand implements Task.LongRunning {
                 throw new CommandException(ExitCode.USAGE,
                         "--port-offset: " + offset + " (expected: 0.." + DemoPorts.MAX_OFFSET + ")");
             }
-            return DemoSystem.create(new DemoPorts(offset))
+            return DemoSystem.create(DemoPorts.offset(offset))
                     .doOnNext(running::set)
                     .flatMap(DemoSystem::start)
                     .onErrorMap(ListenException.class, DemoCommand::inUse)

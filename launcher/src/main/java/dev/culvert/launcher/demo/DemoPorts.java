@@ -3,33 +3,27 @@ package dev.culvert.launcher.demo;
 import dev.culvert.edge.config.HostPort;
 
 /**
- * Where the demo's listeners are: the default ports plus an offset, on loopback. What callers need no fixed port for
- * gets a free one.
+ * Where the demo listens, on loopback. What nobody has to know beforehand gets a free port anyway.
  *
- * @param offset 0..{@value #MAX_OFFSET}
+ * @param edge for callers
+ * @param tunnel for the client
+ * @param admin for operators
  */
-public record DemoPorts(int offset) {
+public record DemoPorts(HostPort edge, HostPort tunnel, HostPort admin) {
     /** The highest default port is 9090. */
     public static final int MAX_OFFSET = 65535 - 9090;
 
-    HostPort edge() {
-        return at(8443);
+    /** The default ports plus an offset of 0..{@value #MAX_OFFSET}. */
+    public static DemoPorts offset(int offset) {
+        return new DemoPorts(at(8443 + offset), at(7443 + offset), at(9090 + offset));
     }
 
-    HostPort tunnel() {
-        return at(7443);
+    /** Free ports only: for tests. */
+    static DemoPorts free() {
+        return new DemoPorts(at(0), at(0), at(0));
     }
 
-    HostPort admin() {
-        return at(9090);
-    }
-
-    /** Any free port. */
-    static HostPort free() {
-        return new HostPort("127.0.0.1", 0);
-    }
-
-    private HostPort at(int port) {
-        return new HostPort("127.0.0.1", port + offset);
+    private static HostPort at(int port) {
+        return new HostPort("127.0.0.1", port);
     }
 }

@@ -30,13 +30,14 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class DemoSystem {
     static final String DOMAIN = "culvert.localhost";
+    private static final HostPort ANY_PORT = new HostPort("127.0.0.1", 0);
     private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(20);
     private static final Duration ASK_EVERY = Duration.ofMillis(100);
 
     private final EventLoops loops = EventLoops.create(1);
     private final DemoClosers closers = new DemoClosers();
     private final DemoEventSource eventSource = new DemoEventSource();
-    private final DemoPorts ports;
+    private volatile DemoPorts ports;
     private final TemporaryFolder folder;
     private final CertsFolder certs;
 
@@ -138,7 +139,7 @@ public final class DemoSystem {
 
     private Mono<Void> startParts(HostPort workflows, HostPort webhooks) {
         return TunnelServer.start(serverConfig())
-                .doOnNext(server -> closers.add(server::stop))
+                .doOnNext(this::started)
                 .then(AppProxy.start(appProxyConfig()))
                 .doOnNext(proxy -> closers.add(proxy::stop))
                 .flatMap(proxy -> createRuntimes()
@@ -146,6 +147,11 @@ public final class DemoSystem {
                                 .start(clientConfig(proxy.address(), workflows, webhooks), event -> {}))))
                 .doOnNext(client -> closers.add(client::stop))
                 .then();
+    }
+
+    private void started(TunnelServer server) {
+        closers.add(server::stop);
+        ports = new DemoPorts(server.edgeAddress(), server.tunnelAddress(), server.adminAddress());
     }
 
     private ServerConfig serverConfig() {
@@ -166,7 +172,7 @@ public final class DemoSystem {
 
     private AppProxyConfig appProxyConfig() {
         var git = new AppProxyConfig.Git(certs.file("git"), true, 32, Duration.ofHours(1));
-        return new AppProxyConfig(DemoPorts.free(), "demo/local",
+        return new AppProxyConfig(ANY_PORT, "demo/local",
                 new AppProxyConfig.Handlers(new AppProxyConfig.Info(), git));
     }
 
@@ -174,7 +180,7 @@ public final class DemoSystem {
         return ConfigBinder.bind(ClientConfig.class,
                 Map.of("server", "wss://" + ports.tunnel(), "serverCa", ca().toString(), "enrolmentTokenFile",
                         file("enrolment.token"), "identityDir", file("client"), "health.listen",
-                        DemoPorts.free().toString(), "router.policy.webhooks.allow", "demo/push",
+                        ANY_PORT.toString(), "router.policy.webhooks.allow", "demo/push",
                         "router.resolve.cap-app-proxy", appProxy.toString(), "router.resolve.argo-server",
                         workflows.toString(), "router.resolve.push-eventsource-svc.demo.svc.cluster.local",
                         webhooks.toString()));
