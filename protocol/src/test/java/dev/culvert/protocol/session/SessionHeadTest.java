@@ -150,13 +150,15 @@ final class SessionHeadTest {
     }
 
     @Test
-    void headsOfRefusedStreamsAreStillDecoded() {
+    void headsOfRefusedStreamsAreStillDecodedAndTheirDataIgnored() {
         try (SessionPair pair = SessionPair.live()) {
             pair.client.out.lose(); // the server is to know nothing of the refusal
             pair.client.session.goAway(ErrorCode.DRAINING, 0, "");
             pair.drive();
             for (int i = 0; i < 50; i++) {
-                pair.server.open(common().add("x-" + i, "v" + i), true);
+                int id = pair.server.open(common().add("x-" + i, "v" + i), false);
+                pair.server.write(id, 10);
+                pair.server.session.end(id, Side.trailers("t" + i));
             }
             pair.drive();
 

@@ -66,6 +66,9 @@ final class SessionWindowTest {
             pair.drive();
 
             assertThat(pair.server.log(id).receivedBytes).isEqualTo(STREAM_WINDOW + STREAM_WINDOW / 2);
+            pair.server.read(pair.server.log(id), STREAM_WINDOW / 2 - 1);
+            pair.drive();
+            assertThat(pair.server.log(id).receivedBytes).isEqualTo(STREAM_WINDOW + STREAM_WINDOW / 2);
         }
     }
 
