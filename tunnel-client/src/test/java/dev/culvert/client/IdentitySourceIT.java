@@ -8,13 +8,10 @@ import dev.culvert.certs.CertificateRequest;
 import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.KeyPairs;
-import dev.culvert.certs.Pem;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.TlsMaterial;
 import dev.culvert.client.EnrolmentServer.Answer;
-import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.HostPort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -24,11 +21,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -36,7 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Enrolment and the identity folder, against a server on a real socket. */
 class IdentitySourceIT {
-    private static final EventLoops LOOPS = EventLoops.create(1);
     private static final CertificateAuthority CA = EnrolmentServer.authority();
     private final EnrolmentToken token = EnrolmentToken.generate(CA.certificate());
     private final EnrolmentServer server = new EnrolmentServer(CA, token);
@@ -52,11 +46,6 @@ class IdentitySourceIT {
     @AfterEach
     void closeServer() {
         server.close();
-    }
-
-    @AfterAll
-    static void disposeLoops() {
-        LOOPS.disposeLater(Duration.ZERO, Duration.ofSeconds(5)).block();
     }
 
     @Test
@@ -99,6 +88,32 @@ class IdentitySourceIT {
     }
 
     @Test
+    void crashBetweenKeyAndCertificateIsMendedByTheSameToken() throws IOException {
+        Identity enrolled = obtain(token, server.address());
+        PemFiles.writeKey(home("enrolment.key"), enrolled.material().key());
+        PemFiles.writeCertificates(home("client.crt"), List.of(CA.issueClient(
+                CertificateRequest.create(KeyPairs.generate()), enrolled.client(), Duration.ofHours(1))));
+
+        assertThat(obtain(token, server.address()).material().key()).isEqualTo(enrolled.material().key());
+        assertThat(home("enrolment.key")).doesNotExist();
+    }
+
+    @Test
+    void enrolmentKeyThatCanNotBeReadIsReplaced() throws IOException {
+        Files.createDirectories(home(""));
+        Files.writeString(home("enrolment.key"), "cut off");
+
+        assertThat(obtain(token, server.address()).client().account()).isEqualTo("acme");
+    }
+
+    @Test
+    void identityPrintsWithoutItsKey() throws IOException {
+        Identity identity = obtain(token, server.address());
+
+        assertThat(identity.toString()).contains("key=***").doesNotContain("PRIVATE");
+    }
+
+    @Test
     void usedTokenIsRefusedForGood() throws IOException {
         obtain(token, server.address());
         for (String file : List.of("client.key", "client.crt")) {
@@ -128,35 +143,6 @@ class IdentitySourceIT {
     }
 
     @Test
-    void nonceForgottenByARestartedServerIsAskedForAgain() throws IOException {
-        server.script(new Answer(200, "application/json", "{\"nonce\":\"" + "A".repeat(43) + "\"}", ""));
-
-        assertThat(obtain(token, server.address()).client().runtime()).isEqualTo("prod");
-        assertThat(server.requests()).isEqualTo(4);
-    }
-
-    @Test
-    void serverOfAnotherAuthorityIsNeverAsked() {
-        EnrolmentToken elsewhere = EnrolmentToken.generate(EnrolmentServer.authority().certificate());
-
-        assertThatThrownBy(() -> obtain(elsewhere, server.address()))
-                .isInstanceOf(EnrolmentException.Failed.class)
-                .hasMessageContaining("issued by CN=Culvert test CA, is not trusted");
-        assertThat(server.requests()).isZero();
-    }
-
-    @Test
-    void serverWithAnotherNameIsNeverAsked() {
-        TlsMaterial elsewhere = CA.issueServer(List.of("elsewhere.example"), List.of(), Duration.ofDays(1));
-        try (var other = new EnrolmentServer(CA, token, elsewhere)) {
-            assertThatThrownBy(() -> obtain(token, other.address()))
-                    .isInstanceOf(EnrolmentException.Failed.class)
-                    .hasMessageContaining("subject alternative names");
-            assertThat(other.requests()).isZero();
-        }
-    }
-
-    @Test
     void configuredAuthorityReplacesThePin() throws IOException {
         CertificateAuthority proxy = EnrolmentServer.authority();
         Path file = folder.resolve("proxy.crt");
@@ -164,99 +150,19 @@ class IdentitySourceIT {
         TlsMaterial inspecting = proxy.issueServer(List.of(), List.of(InetAddress.ofLiteral("127.0.0.1")),
                 Duration.ofDays(1));
         try (var behindProxy = new EnrolmentServer(CA, token, inspecting)) {
-            Identity identity = source(token, file, behindProxy.address()).identity()
+            Identity identity = new ClientHome(folder).source(token, file, clock, behindProxy.address())
+                    .identity()
                     .blockOptional()
                     .orElseThrow();
 
             assertThat(identity.trust().authorities()).containsExactly(proxy.certificate());
         }
         assertThatThrownBy(
-                () -> source(token, folder.resolve("absent.crt"), server.address()).identity().block())
+                () -> new ClientHome(folder)
+                        .source(token, folder.resolve("absent.crt"), clock, server.address())
+                        .identity()
+                        .block())
                 .hasMessageContaining("absent.crt: no such file");
-    }
-
-    @Test
-    void answerThatDoesNotProveTheTokenIsNotBelieved() {
-        assertNotBelieved("does not prove the token", answer -> {
-            CertificateAuthority evil = EnrolmentServer.authority();
-            answer.put("ca", Pem.text(evil.certificate()));
-        });
-        assertNotBelieved("does not prove the token", answer -> answer.put("proof", "A".repeat(43)));
-    }
-
-    @Test
-    void certificateForAnotherKeyIsNotBelieved() {
-        assertNotBelieved("for another key", answer -> {
-            var stranger = CertificateRequest.create(KeyPairs.generate());
-            String certificate = Pem.text(
-                    CA.issueClient(stranger, new ClientIdentity("acme", "prod", "id-1"),
-                            Duration.ofHours(1)));
-            answer.put("certificate", certificate);
-            answer.put("proof", server.proof(answer.getOrDefault("nonce", ""), certificate,
-                    answer.getOrDefault("ca", "")));
-        });
-    }
-
-    @Test
-    void authorityWithoutThePinIsNotBelieved() {
-        assertNotBelieved("not the one that the token pins", answer -> {
-            String evil = Pem.text(EnrolmentServer.authority().certificate());
-            answer.put("ca", evil);
-            answer.put("proof",
-                    server.proof(answer.getOrDefault("nonce", ""), answer.getOrDefault("certificate", ""),
-                            evil));
-        });
-    }
-
-    @Test
-    void namesThatDoNotFitTheCertificateAreNotBelieved() {
-        assertNotBelieved("another runtime", answer -> answer.put("runtime", "other"));
-        assertNotBelieved("without host", answer -> answer.remove("host"));
-        assertNotBelieved("certificate: ", answer -> answer.put("certificate", "x"));
-        assertNotBelieved("proof is malformed", answer -> answer.put("proof", "x"));
-    }
-
-    @Test
-    void oversizedAnswerIsCutOff() {
-        assertNotBelieved("more than 16384 bytes",
-                answer -> answer.put("more", "x".repeat(EnrolmentHttp.MAX_ANSWER_BYTES)));
-    }
-
-    @Test
-    void overloadedServerMayBeAskedLater() {
-        server.script(new Answer(503, "application/problem+json",
-                "{\"type\":\"urn:culvert:problem:overloaded\",\"detail\":\"later\"}", "7"));
-
-        assertThatThrownBy(() -> obtain(token, server.address()))
-                .isInstanceOfSatisfying(EnrolmentException.Failed.class,
-                        e -> assertThat(e.retryAfter()).isEqualTo(Duration.ofSeconds(7)))
-                .hasMessageContaining("later (503)");
-    }
-
-    @Test
-    void refusalOfSomethingElseOnTheWayIsNotFinal() {
-        server.script(new Answer(403, "text/html", "<html>blocked</html>", ""),
-                new Answer(404, "application/problem+json", "{\"type\":\"about:blank\"}", ""),
-                new Answer(302, "text/plain", "", ""),
-                new Answer(200, "text/html", "<html>portal</html>", ""),
-                new Answer(200, "application/json", "{}", ""),
-                new Answer(200, "application/json", "{} {}", ""));
-
-        for (int i = 0; i < 6; i++) {
-            assertThatThrownBy(() -> obtain(token, server.address()))
-                    .isInstanceOf(EnrolmentException.Failed.class);
-        }
-    }
-
-    @Test
-    void serversWordsCanNotControlATerminal() {
-        server.script(Answer.problem(401, "\\u001b[2Jgone" + "x".repeat(1000)));
-
-        assertThatThrownBy(() -> obtain(token, server.address()))
-                .isInstanceOf(EnrolmentException.Refused.class)
-                .satisfies(e -> assertThat(String.valueOf(e.getMessage())).contains("?[2Jgone")
-                        .doesNotContain("\u001b")
-                        .hasSizeLessThan(400));
     }
 
     @Test
@@ -292,7 +198,7 @@ class IdentitySourceIT {
         Path file = folder.resolve("token");
         for (String content : List.of("", "hunter2", token.text() + "x", "\u00ff".repeat(2000))) {
             Files.writeString(file, content);
-            var source = new IdentitySource(config(file, null, List.of(server.address())), LOOPS, clock);
+            var source = new ClientHome(folder).source(file, null, clock, List.of(server.address()));
 
             assertThatThrownBy(() -> source.identity().block()).isInstanceOf(ConfigException.class)
                     .hasMessageContaining("enrolmentTokenFile")
@@ -333,41 +239,15 @@ class IdentitySourceIT {
         assertThatThrownBy(() -> obtain(token, server.address())).hasMessageContaining("identityDir");
     }
 
-    private interface Change {
-        void to(Map<String, String> answer);
-    }
-
-    private void assertNotBelieved(String reason, Change change) {
-        server.changing(answer -> {
-            Map<String, String> changed = new HashMap<>(answer);
-            change.to(changed);
-            return changed;
-        });
-
-        assertThatThrownBy(() -> obtain(token, server.address()))
-                .isInstanceOf(EnrolmentException.Failed.class)
-                .hasMessageContaining(reason);
-        assertThat(home("client.crt")).doesNotExist();
-        assertThat(home("client.key")).doesNotExist();
-    }
-
     private Identity obtain(@Nullable EnrolmentToken with, URI... servers) throws IOException {
-        return source(with, null, servers).identity().blockOptional().orElseThrow();
-    }
-
-    private IdentitySource source(@Nullable EnrolmentToken with, @Nullable Path serverCa, URI... servers)
-            throws IOException {
-        Path file = with == null ? null : Files.writeString(folder.resolve("token"), with.text() + "\n");
-        return new IdentitySource(config(file, serverCa, List.of(servers)), LOOPS, clock);
-    }
-
-    private ClientConfig config(@Nullable Path tokenFile, @Nullable Path serverCa, List<URI> servers) {
-        return new ClientConfig(servers, serverCa, tokenFile, folder.resolve("home"),
-                new ClientConfig.Health(HostPort.parse("127.0.0.1:0")), null, null, null, 2);
+        return new ClientHome(folder).source(with, null, clock, servers)
+                .identity()
+                .blockOptional()
+                .orElseThrow();
     }
 
     private Path home(String file) {
-        return folder.resolve("home").resolve(file);
+        return new ClientHome(folder).file(file);
     }
 
     private String mode(String file) throws IOException {
