@@ -148,16 +148,18 @@ final class SessionOrderTest {
         try (SessionPair pair = SessionPair.live(SessionPair.windows(1 << 20, 64 << 10))) {
             int bulk = respondingStream(pair);
             int ending = respondingStream(pair);
-            pair.server.out.latency(Duration.ofSeconds(1));
+            int id = pair.request();
             pair.client.write(bulk, 500_000);
             while (pair.client.send(pair.nowNanos)) {
                 // until the session's window is used up
             }
             assertThat(pair.client.log(bulk).sentBytes).isEqualTo(64 << 10);
-            int id = pair.server.open("/", true);
-            pair.drive();
+            List<Frame> frames = RawHeads.frames(pair.client);
             pair.client.end(ending);
             pair.client.respond(id, 204, true);
+            pair.client.send(pair.nowNanos);
+            assertThat(frames).extracting(frame -> frame.getClass().getSimpleName())
+                    .containsExactly("Head", "Data");
             pair.drive();
 
             assertThat(pair.server.log(id).closed).isTrue();
