@@ -202,7 +202,7 @@ final class SessionOrderTest {
     }
 
     private static Duration timeOfADownload(int stalledStreams) {
-        try (SessionPair pair = SessionPair.live()) {
+        try (SessionPair pair = SessionPair.live(SessionPair.windows(16 << 10, 16 << 20))) {
             stalledStreams(pair, stalledStreams);
             pair.client.out.bandwidth(10_000_000).latency(Duration.ofMillis(10));
             pair.server.out.latency(Duration.ofMillis(10));
@@ -232,7 +232,7 @@ final class SessionOrderTest {
         pair.drive();
         for (int id : ids) {
             pair.client.respond(id, 200, false);
-            pair.client.write(id, (256 << 10) + 1_000);
+            pair.client.write(id, 20_000);
             pair.client.end(id);
         }
         pair.drive();
