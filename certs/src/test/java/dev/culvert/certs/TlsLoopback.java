@@ -20,6 +20,7 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -51,17 +52,22 @@ final class TlsLoopback implements AutoCloseable {
      */
     String dial(SslContext client, @Nullable String host) throws Throwable {
         int port = ((InetSocketAddress) listener.localAddress()).getPort();
+        // Kept here: a handshake may fail, and its channel be gone, before connect returns.
+        var handler = new CompletableFuture<SslHandler>();
         Channel channel = new Bootstrap().group(loops)
                 .channel(NioSocketChannel.class)
-                .handler(initializer(made -> made.pipeline()
-                        .addLast(host == null
-                                ? client.newHandler(made.alloc())
-                                : client.newHandler(made.alloc(), host, port))))
+                .handler(initializer(made -> {
+                    SslHandler tls = host == null
+                            ? client.newHandler(made.alloc())
+                            : client.newHandler(made.alloc(), host, port);
+                    made.pipeline().addLast(tls, new Closer());
+                    handler.complete(tls);
+                }))
                 .connect(InetAddress.getLoopbackAddress(), port)
                 .syncUninterruptibly()
                 .channel();
         try {
-            SslHandler tls = channel.pipeline().get(SslHandler.class);
+            SslHandler tls = handler.join();
             var handshake = tls.handshakeFuture().awaitUninterruptibly();
             if (handshake.cause() != null) {
                 throw handshake.cause();
