@@ -23,7 +23,8 @@ final class GitCommand {
     }
 
     static Result run(Path folder, String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("git", "-c", "core.compression=0"));
+        List<String> command = new ArrayList<>(List.of("git", "-c", "core.compression=0", "-c",
+                "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=30"));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile())
                 .redirectErrorStream(true)

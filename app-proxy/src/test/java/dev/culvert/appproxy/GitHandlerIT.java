@@ -49,9 +49,10 @@ class GitHandlerIT {
                 .nonBlockingThreadPredicate(other -> thread -> thread.getName().startsWith("culvert-"))
                 .allowBlockingCallsInside("ch.qos.logback.classic.Logger", "callAppenders")
                 .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor", "takeTask")
-                // A lock that is held for an insertion: Reactor allows it itself.
-                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue",
-                        "offer")
+                // Handing a task to a pool takes its locks for an insertion; Reactor allows that itself.
+                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor", "schedule")
+                .allowBlockingCallsInside(
+                        "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", "cancel")
                 .install();
     }
 

@@ -11,6 +11,10 @@ final class EventLoopWatch {
                 .nonBlockingThreadPredicate(other -> thread -> thread.getName().startsWith("culvert-"))
                 .allowBlockingCallsInside("ch.qos.logback.classic.Logger", "callAppenders")
                 .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor", "takeTask")
+                // Handing a task to a pool takes its locks for an insertion; Reactor allows that itself.
+                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor", "schedule")
+                .allowBlockingCallsInside(
+                        "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", "cancel")
                 .install();
     }
 }
