@@ -1,0 +1,29 @@
+package dev.culvert.benchmarks;
+
+/** Why a measurement can't be made or does not count. */
+final class BenchException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private static final int FAILED = 1;
+    private static final int UNAVAILABLE = 69;
+
+    private final int exitCode;
+
+    private BenchException(String message, int exitCode) {
+        super(message);
+        this.exitCode = exitCode;
+    }
+
+    /** A run went wrong: its figures would mean nothing. */
+    static BenchException failed(String message) {
+        return new BenchException(message, FAILED);
+    }
+
+    /** A program or system is missing. */
+    static BenchException unavailable(String message) {
+        return new BenchException(message, UNAVAILABLE);
+    }
+
+    int exitCode() {
+        return exitCode;
+    }
+}

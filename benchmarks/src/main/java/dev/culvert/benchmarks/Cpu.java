@@ -1,0 +1,82 @@
+package dev.culvert.benchmarks;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * CPU time of processes, user and system, from /proc.
+ *
+ * @param totalMicros of all threads, ended ones included
+ * @param jitMicros of the JVM's compiler threads
+ */
+record Cpu(long totalMicros, long jitMicros) {
+    /** What Linux reports to user space: USER_HZ is 100 on every architecture we run on. */
+    private static final long MICROS_PER_TICK = 10_000;
+    private static final Path PROC = Path.of("/proc");
+
+    static Cpu of(Collection<Long> pids) {
+        long total = 0;
+        long jit = 0;
+        for (long pid : pids) {
+            Path process = PROC.resolve(Long.toString(pid));
+            total += ticks(read(process.resolve("stat")));
+            jit += jitTicks(process.resolve("task"));
+        }
+        return new Cpu(total * MICROS_PER_TICK, jit * MICROS_PER_TICK);
+    }
+
+    private static long jitTicks(Path tasks) {
+        long ticks = 0;
+        try (Stream<Path> threads = Files.list(tasks)) {
+            for (Path thread : threads.toList()) {
+                String stat = read(thread.resolve("stat"));
+                ticks += isCompiler(stat) ? ticks(stat) : 0;
+            }
+        } catch (IOException e) {
+            throw BenchException.failed("a measured process ended: " + e.getMessage());
+        }
+        return ticks;
+    }
+
+    /** Whether a thread's stat line is that of HotSpot's C1 or C2. */
+    static boolean isCompiler(String stat) {
+        int name = stat.indexOf('(') + 1;
+        return stat.startsWith("C1 Comp", name) || stat.startsWith("C2 Comp", name);
+    }
+
+    /** proc(5): utime and stime are fields 14 and 15; the name in field 2 may hold blanks and parentheses. */
+    static long ticks(String stat) {
+        if (stat.isEmpty()) {
+            return 0;
+        }
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+        return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
+    }
+
+    /** A process and its children. */
+    static List<Long> tree(long pid) {
+        List<Long> pids = new ArrayList<>(List.of(pid));
+        ProcessHandle.of(pid)
+                .ifPresent(parent -> parent.descendants().forEach(child -> pids.add(child.pid())));
+        return pids;
+    }
+
+    Cpu minus(Cpu earlier) {
+        return new Cpu(totalMicros - earlier.totalMicros, Math.max(0, jitMicros - earlier.jitMicros));
+    }
+
+    /** Empty when a thread ended between listing and reading. */
+    private static String read(Path file) {
+        try {
+            return Files.readString(file, StandardCharsets.US_ASCII);
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}

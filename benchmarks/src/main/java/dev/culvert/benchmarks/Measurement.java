@@ -1,0 +1,29 @@
+package dev.culvert.benchmarks;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * One run of the load against one contender.
+ *
+ * @param load what the load generator saw
+ * @param cpuMicros of the proxies, per request
+ * @param cpuMicrosWithoutJit the same less the JVM's compiler threads
+ */
+record Measurement(WrkResult load, double cpuMicros, double cpuMicrosWithoutJit) {
+
+    static Measurement of(WrkResult load, Cpu spent) {
+        return new Measurement(load, (double) spent.totalMicros() / load.requests(),
+                (double) (spent.totalMicros() - spent.jitMicros()) / load.requests());
+    }
+
+    /** The median of one figure over several runs. */
+    static double median(List<Measurement> runs, ToDoubleFunction<Measurement> figure) {
+        double[] values = runs.stream().mapToDouble(figure).sorted().toArray();
+        int middle = values.length / 2;
+        return values.length % 2 == 1
+                ? values[middle]
+                : Arrays.stream(values, middle - 1, middle + 1).average().orElse(0);
+    }
+}
