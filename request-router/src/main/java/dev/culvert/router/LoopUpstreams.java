@@ -73,7 +73,7 @@ final class LoopUpstreams {
             @Override
             public void failed(Cause cause, String detail) {
                 pool.lost();
-                exchange.fail(closed ? Upstreams.DRAINING : Problem.of(cause, Hop.UPSTREAM, detail));
+                exchange.fail(closed ? UpstreamProblem.DRAINING : Problem.of(cause, Hop.UPSTREAM, detail));
             }
         });
     }

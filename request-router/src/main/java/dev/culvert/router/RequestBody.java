@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestBody {
     private static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
+    private static final ByteBuf CRLF = Unpooled
+            .unreleasableBuffer(Unpooled.directBuffer(2).writeByte('\r').writeByte('\n').asReadOnly());
     private static final long UNKNOWN = -1;
     private static final long INVALID = -2;
 
@@ -35,7 +37,6 @@ final class RequestBody {
     private final long length;
     private Framing framing;
     private long bytes;
-    private boolean chunks;
     private @Nullable ArrayDeque<ByteBuf> held;
     private @Nullable Http2Headers trailers;
     private boolean ended;
@@ -160,7 +161,7 @@ final class RequestBody {
         int size = body.readableBytes();
         buffered.add(-size);
         body.release();
-        exchange.requestConsumed(size);
+        exchange.requestDropped(size);
     }
 
     private void hold(ByteBuf body) {
@@ -189,9 +190,7 @@ final class RequestBody {
             return;
         }
         if (framing == Framing.CHUNKED) {
-            String begin = (chunks ? "\r\n" : "") + Integer.toHexString(size) + "\r\n";
-            chunks = true;
-            upstream.write(ByteBufUtil.writeAscii(upstream.allocator(), begin));
+            upstream.write(ByteBufUtil.writeAscii(upstream.allocator(), Integer.toHexString(size) + "\r\n"));
         }
         upstream.write(body).addListener((ChannelFutureListener) future -> {
             buffered.add(-size);
@@ -200,6 +199,9 @@ final class RequestBody {
             }
             exchange.requestConsumed(size);
         });
+        if (framing == Framing.CHUNKED) {
+            upstream.write(CRLF.duplicate());
+        }
     }
 
     private void writeEnd() {
@@ -209,7 +211,7 @@ final class RequestBody {
         }
         ByteBuf last = Unpooled.EMPTY_BUFFER;
         if (framing == Framing.CHUNKED) {
-            last = ByteBufUtil.writeAscii(upstream.allocator(), chunks ? "\r\n0\r\n" : "0\r\n");
+            last = ByteBufUtil.writeAscii(upstream.allocator(), "0\r\n");
             if (trailers != null) {
                 RequestHead.trailers(trailers, last);
             }

@@ -4,6 +4,7 @@ import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RelayRequest.Kind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +25,9 @@ final class RequestHead {
             AsciiString.cached("transfer-encoding"), AsciiString.cached("keep-alive"),
             AsciiString.cached("proxy-connection"), AsciiString.cached("http2-settings"), UPGRADE, TE,
             COOKIE);
+    private static final Set<AsciiString> SAFE = Set.of(HttpMethod.GET.asciiName(),
+            HttpMethod.HEAD.asciiName(),
+            HttpMethod.OPTIONS.asciiName());
     private static final int USUAL_BYTES = 1024;
     private static final int COLON = ':' | ' ' << 8;
     private static final int CRLF = '\r' | '\n' << 8;
@@ -50,6 +54,22 @@ final class RequestHead {
         }
         head.out.release();
         return null;
+    }
+
+    /** Whether the method asks a proxy, not its upstream. */
+    static boolean isForUs(CharSequence method) {
+        return HttpMethod.CONNECT.asciiName().contentEquals(method)
+                || HttpMethod.TRACE.asciiName().contentEquals(method);
+    }
+
+    /** Whether the response will have no body. */
+    static boolean isHead(RelayRequest request) {
+        return HttpMethod.HEAD.asciiName().contentEquals(request.fields().method());
+    }
+
+    /** Whether it may be sent twice (RFC 9110 §9.2.1: it has no effect). */
+    static boolean isSafe(RelayRequest request) {
+        return SAFE.contains(AsciiString.of(request.fields().method()));
     }
 
     /** Appends fields of a trailer section; those that may not stand there are left out. */
@@ -86,11 +106,13 @@ final class RequestHead {
 
     private void requestLine(Http2Headers fields, Outgoing outgoing) {
         CharSequence method = fields.method();
-        valid &= method != null && isToken(method) && isText(outgoing.target(), '!');
+        String target = outgoing.target();
+        valid &= method != null && isToken(method) && isText(target, '!')
+                && (target.startsWith("/") || target.equals("*"));
         if (valid && method != null) {
             ascii(method);
             out.writeByte(' ');
-            ascii(outgoing.target());
+            ascii(target);
             ascii(" HTTP/1.1\r\n");
         }
     }

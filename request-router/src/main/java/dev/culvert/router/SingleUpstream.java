@@ -4,8 +4,10 @@ import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import io.netty.handler.ssl.SslContext;
 import java.net.URI;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends every exchange to one upstream: a client's {@code to:}. No routes and no policy; paths go through as they are.
@@ -33,8 +35,11 @@ public final class SingleUpstream implements Relay, AutoCloseable {
     /** As {@link #create(URI)}, with other limits. */
     public static SingleUpstream create(URI to, UpstreamLimits limits) {
         UpstreamTemplate upstream = UpstreamTemplate.of(to);
-        return new SingleUpstream(upstream,
-                new Upstreams(limits, Map.of(), Upstreams.systemTls(upstream.tls())));
+        return create(upstream, limits, Upstreams.systemTls(upstream.tls()));
+    }
+
+    static SingleUpstream create(UpstreamTemplate upstream, UpstreamLimits limits, @Nullable SslContext tls) {
+        return new SingleUpstream(upstream, new Upstreams(limits, Map.of(), tls));
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.PrematureChannelClosureException;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
@@ -64,7 +65,7 @@ final class UpstreamConnection extends ChannelInboundHandlerAdapter {
     }
 
     boolean isUsable() {
-        return !closed && channel.isActive() && isQuiet();
+        return !closed && channel.isActive() && !decoder.isReceiving();
     }
 
     /** Waits for the next exchange, for as long as the upstream may keep it. */
@@ -90,11 +91,6 @@ final class UpstreamConnection extends ChannelInboundHandlerAdapter {
     /** Whether anything of the response came. */
     boolean isReceiving() {
         return decoder.isReceiving();
-    }
-
-    /** Whether the upstream sent nothing that nobody asked for: it would be taken for the next exchange's. */
-    boolean isQuiet() {
-        return !decoder.hasMore();
     }
 
     /** Whether the end of the input is meant (RFC 9112 §9.8: with TLS, only if it says so). */
@@ -166,6 +162,7 @@ final class UpstreamConnection extends ChannelInboundHandlerAdapter {
     void release() {
         exchange = null;
         reused = true;
+        decoder.rest();
         resume();
         pool.release(this);
     }
@@ -186,7 +183,7 @@ final class UpstreamConnection extends ChannelInboundHandlerAdapter {
     void abandon() {
         UpstreamExchange to = exchange;
         if (to != null) {
-            to.fail(Upstreams.DRAINING);
+            to.fail(UpstreamProblem.DRAINING);
         }
         close();
     }
@@ -209,7 +206,11 @@ final class UpstreamConnection extends ChannelInboundHandlerAdapter {
     private void http(UpstreamExchange to, HttpObject part) {
         if (part.decoderResult().isFailure()) {
             ReferenceCountUtil.release(part);
-            to.badResponse();
+            if (part.decoderResult().cause() instanceof PrematureChannelClosureException) {
+                to.inputEnded(true); // it ended within a head
+            } else {
+                to.badResponse();
+            }
             return;
         }
         if (part instanceof HttpResponse head) {

@@ -1,22 +1,17 @@
 package dev.culvert.router;
 
 import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RelayRequest.Kind;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.util.AsciiString;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -32,28 +27,20 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class UpstreamExchange implements RequestSink {
-    /** Response bytes that the asker may leave unconsumed before the upstream's socket is no longer read. */
-    static final int HIGH_WATER_BYTES = 64 << 10;
-    /** Unconsumed response bytes below which it is read again. */
-    static final int LOW_WATER_BYTES = 32 << 10;
     /** More would be a way to keep an exchange alive for ever. */
     private static final int MAX_INFORMATIONAL = 32;
     /** For an upstream that stopped reading to say why, and for a complete response's request to be written out. */
     private static final Duration LINGER = Duration.ofSeconds(5);
-    private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
-    private static final Set<AsciiString> REPEATABLE = Set.of(AsciiString.cached("GET"),
-            AsciiString.cached("HEAD"),
-            AsciiString.cached("OPTIONS"));
 
     private final LoopUpstreams upstreams;
     private final RelayRequest request;
     private final Outgoing outgoing;
     private final ResponseSink response;
     private final RequestBody body;
+    private final ResponseCredit credit;
 
     private @Nullable UpstreamConnection connection;
     private @Nullable ScheduledFuture<?> patience;
-    private boolean dialling;
     private boolean retried;
     private int informational;
     /** The head that is being received is not the final one: its end is nothing to tell. */
@@ -64,7 +51,7 @@ final class UpstreamExchange implements RequestSink {
     private boolean endsWithConnection;
     private boolean raw;
     private boolean responseEnded;
-    private long unconsumed;
+    private int dropped;
     /** Nothing is told to the asker any more but what was consumed. */
     private boolean over;
     /** Not even that. */
@@ -77,6 +64,7 @@ final class UpstreamExchange implements RequestSink {
         this.outgoing = outgoing;
         this.response = response;
         this.body = new RequestBody(this, request, upstreams.buffered());
+        this.credit = new ResponseCredit(upstreams.buffered());
     }
 
     UpstreamAddress address() {
@@ -91,10 +79,9 @@ final class UpstreamExchange implements RequestSink {
     void start() {
         CharSequence method = request.fields().method();
         if (method == null || body.isContradictory()) {
-            fail(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the request's head contradicts its body"));
-        } else if (HttpMethod.CONNECT.asciiName().contentEquals(method)
-                || HttpMethod.TRACE.asciiName().contentEquals(method)) {
-            fail(Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.EDGE, method + " is not forwarded"));
+            fail(UpstreamProblem.badRequest("the request's head contradicts its body"));
+        } else if (RequestHead.isForUs(method)) {
+            fail(UpstreamProblem.methodNotAllowed(method));
         } else {
             upstreams.pool(address()).acquire(this);
         }
@@ -102,22 +89,12 @@ final class UpstreamExchange implements RequestSink {
 
     // ---- the way to a connection ----
 
-    /** A connection is being made for it, or it has to wait for one. */
-    void await(boolean dialling) {
-        this.dialling = dialling;
+    /** A connection is being made for it, or it has to wait for one: for so long, then it fails with {@code otherwise}. */
+    void await(Problem otherwise) {
         stopWaiting();
         patience = request.loop()
-                .schedule(this::impatient, upstreams.limits().connectTimeout().toNanos(),
+                .schedule(() -> fail(otherwise), upstreams.limits().connectTimeout().toNanos(),
                         TimeUnit.NANOSECONDS);
-    }
-
-    private void impatient() {
-        upstreams.forget(this);
-        if (dialling) {
-            refused("the upstream did not accept a connection in time");
-        } else {
-            overloaded();
-        }
     }
 
     private void stopWaiting() {
@@ -125,15 +102,6 @@ final class UpstreamExchange implements RequestSink {
             patience.cancel(false);
             patience = null;
         }
-    }
-
-    void refused(String detail) {
-        fail(Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, detail));
-    }
-
-    void overloaded() {
-        fail(Problem.of(Cause.OVERLOADED, Hop.ROUTER, "too many requests wait for this upstream")
-                .retryAfter(RETRY_OVERLOADED));
     }
 
     /** Takes a connection: writes the head, and what there is of the body. */
@@ -144,17 +112,12 @@ final class UpstreamExchange implements RequestSink {
                 body.headFields(method == null ? "" : method));
         if (head == null) {
             taken.close();
-            fail(Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
-                    "the request's head holds what HTTP does not allow"));
+            fail(UpstreamProblem.badRequest("the request's head holds what HTTP does not allow"));
             return;
         }
         connection = taken;
-        taken.begin(this, isHead());
+        taken.begin(this, RequestHead.isHead(request));
         body.start(taken, head);
-    }
-
-    private boolean isHead() {
-        return HttpMethod.HEAD.asciiName().contentEquals(request.fields().method());
     }
 
     // ---- the request ----
@@ -177,7 +140,7 @@ final class UpstreamExchange implements RequestSink {
         if (responseEnded) {
             giveUp();
         } else {
-            fail(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, detail));
+            fail(UpstreamProblem.badRequest(detail));
         }
     }
 
@@ -189,11 +152,25 @@ final class UpstreamExchange implements RequestSink {
         }
     }
 
-    /** Request bytes were written, or dropped. */
+    /** Request bytes were written. */
     void requestConsumed(int bytes) {
         if (!mute && bytes > 0) {
             response.consumed(bytes);
         }
+    }
+
+    /** Request bytes were dropped. Told later: the asker may answer with more of them. */
+    void requestDropped(int bytes) {
+        if (dropped == 0) {
+            request.loop().execute(this::tellDropped);
+        }
+        dropped += bytes;
+    }
+
+    private void tellDropped() {
+        int bytes = dropped;
+        dropped = 0;
+        requestConsumed(bytes);
     }
 
     /** The whole request was written. */
@@ -207,12 +184,8 @@ final class UpstreamExchange implements RequestSink {
         } else if (raw) {
             upstream.endOutput();
         } else if (!headSeen) {
-            upstream.deadline().set(upstreams.limits().headTimeout(), this::headOverdue);
+            upstream.deadline().set(upstreams.limits().headTimeout(), () -> fail(UpstreamProblem.TIMEOUT));
         }
-    }
-
-    private void headOverdue() {
-        fail(Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM, "the upstream sent no response head in time"));
     }
 
     /** The upstream takes no more of the request. It may have answered why, and the answer may be on its way. */
@@ -261,7 +234,7 @@ final class UpstreamExchange implements RequestSink {
     private void finalHead(HttpResponse head) {
         headSeen = true;
         connection().deadline().clear();
-        bodiless = ResponseHead.isBodiless(head, isHead());
+        bodiless = ResponseHead.isBodiless(head, RequestHead.isHead(request));
         endsWithConnection = !bodiless && !ResponseHead.isFramed(head);
         keepConnection = !endsWithConnection && HttpUtil.isKeepAlive(head) && body.isWritten();
         connection().keepFor(head);
@@ -278,11 +251,10 @@ final class UpstreamExchange implements RequestSink {
             part.release();
             return;
         }
-        unconsumed += bytes;
-        upstreams.buffered().add(bytes);
+        credit.received(bytes);
         response.data(part);
         UpstreamConnection upstream = connection;
-        if (upstream != null && unconsumed >= HIGH_WATER_BYTES) {
+        if (upstream != null && credit.isUsedUp()) {
             upstream.pause();
         }
     }
@@ -292,11 +264,9 @@ final class UpstreamExchange implements RequestSink {
         if (over || responseEnded) {
             return;
         }
-        long known = Math.min(bytes, unconsumed);
-        unconsumed -= known;
-        upstreams.buffered().add(-known);
+        credit.consumed(bytes);
         UpstreamConnection upstream = connection;
-        if (upstream != null && unconsumed < LOW_WATER_BYTES) {
+        if (upstream != null && credit.isThere()) {
             upstream.resume();
         }
     }
@@ -322,9 +292,9 @@ final class UpstreamExchange implements RequestSink {
     /** The upstream's raw bytes are over; the asker's may go on. */
     private void endResponse(@Nullable Http2Headers trailers) {
         responseEnded = true;
-        forgetUnconsumed();
+        credit.forget();
         UpstreamConnection upstream = connection();
-        if (keepConnection && upstream.isQuiet()) {
+        if (keepConnection) {
             connection = null;
             over = true;
             upstream.release();
@@ -370,13 +340,11 @@ final class UpstreamExchange implements RequestSink {
     /** RFC 9110 §9.2.2: what has no effect may be sent again; an idle connection may be closed as we write to it. */
     private boolean isRepeatable(UpstreamConnection upstream) {
         return !retried && !headSeen && request.ended() && request.kind() == Kind.HTTP && upstream.isReused()
-                && !upstream.isReceiving() && REPEATABLE.contains(AsciiString.of(request.fields().method()));
+                && !upstream.isReceiving() && RequestHead.isSafe(request);
     }
 
     private void reset() {
-        fail(Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, headSeen
-                ? "the upstream broke off its response"
-                : "the upstream closed the connection without a response"));
+        fail(headSeen ? UpstreamProblem.BROKEN_RESPONSE : UpstreamProblem.NO_RESPONSE);
     }
 
     /** What came is no HTTP. */
@@ -384,8 +352,7 @@ final class UpstreamExchange implements RequestSink {
         if (responseEnded) {
             giveUp();
         } else {
-            fail(Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
-                    "the upstream's answer is not valid HTTP/1.1"));
+            fail(UpstreamProblem.BAD_RESPONSE);
         }
     }
 
@@ -398,7 +365,9 @@ final class UpstreamExchange implements RequestSink {
         responseEnded = true;
         mute = true;
         giveUp();
-        if (headSeen || outgoing.away() == null || !outgoing.away().answer(problem, response)) {
+        boolean answered = !headSeen && outgoing.away() != null && outgoing.away().answer(problem, response);
+        mute = !answered;
+        if (!answered) {
             response.fail(problem);
         }
     }
@@ -409,7 +378,7 @@ final class UpstreamExchange implements RequestSink {
             return;
         }
         over = true;
-        forgetUnconsumed();
+        credit.forget();
         stopWaiting();
         UpstreamConnection upstream = connection;
         connection = null;
@@ -419,11 +388,6 @@ final class UpstreamExchange implements RequestSink {
         } else {
             upstreams.forget(this);
         }
-    }
-
-    private void forgetUnconsumed() {
-        upstreams.buffered().add(-unconsumed);
-        unconsumed = 0;
     }
 
     private UpstreamConnection connection() {

@@ -51,9 +51,9 @@ final class UpstreamPool {
         } else if (upstreams.mayWait()) {
             upstreams.keep(this);
             waiting.add(exchange);
-            exchange.await(false);
+            exchange.await(UpstreamProblem.OVERLOADED);
         } else {
-            exchange.overloaded();
+            exchange.fail(UpstreamProblem.OVERLOADED);
         }
     }
 
@@ -64,7 +64,7 @@ final class UpstreamPool {
     private void open(UpstreamExchange exchange) {
         open++;
         upstreams.opened(this);
-        exchange.await(true);
+        exchange.await(UpstreamProblem.NO_CONNECTION);
         upstreams.dial(this, exchange);
     }
 
@@ -138,7 +138,7 @@ final class UpstreamPool {
     /** Refuses those that wait. */
     void refuseWaiting() {
         for (UpstreamExchange next = waiting.poll(); next != null; next = waiting.poll()) {
-            next.fail(Upstreams.DRAINING);
+            next.fail(UpstreamProblem.DRAINING);
         }
     }
 }

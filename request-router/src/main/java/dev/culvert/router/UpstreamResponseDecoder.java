@@ -33,14 +33,14 @@ final class UpstreamResponseDecoder extends HttpResponseDecoder {
         receiving = false;
     }
 
-    /** Whether bytes came since {@link #expect}. */
-    boolean isReceiving() {
-        return receiving;
+    /** Ends a response. From now on nothing should come. */
+    void rest() {
+        receiving = actualReadableBytes() > 0;
     }
 
-    /** Whether there are bytes beyond the response that was handed on last. */
-    boolean hasMore() {
-        return actualReadableBytes() > 0;
+    /** Whether bytes came since {@link #expect} or {@link #rest}. */
+    boolean isReceiving() {
+        return receiving;
     }
 
     @Override

@@ -2,9 +2,6 @@ package dev.culvert.router;
 
 import dev.culvert.certs.ServerTrust;
 import dev.culvert.certs.TlsContexts;
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
@@ -13,7 +10,6 @@ import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslContext;
 import io.netty.resolver.dns.DnsNameResolver;
 import java.lang.invoke.MethodHandles;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,9 +20,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Passes exchanges on to upstreams, each over connections of its own event loop. Safe for use by any thread. */
 final class Upstreams {
-    static final Problem DRAINING = Problem.of(Cause.DRAINING, Hop.ROUTER, "the router is shutting down")
-            .retryAfter(Duration.ofSeconds(5));
-
     private final UpstreamLimits limits;
     private final Map<String, HostPort> addresses;
     private final @Nullable SslContext tls;
@@ -63,7 +56,7 @@ final class Upstreams {
     /** Passes an exchange on. On the exchange's event loop. */
     RequestSink open(RelayRequest request, Outgoing outgoing, ResponseSink response) {
         if (draining) {
-            response.fail(DRAINING);
+            response.fail(UpstreamProblem.DRAINING);
             return SwallowingSink.INSTANCE;
         }
         LoopUpstreams upstreams = loops.get(request.loop());

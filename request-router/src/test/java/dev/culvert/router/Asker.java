@@ -73,6 +73,11 @@ final class Asker implements ResponseSink {
         return this;
     }
 
+    /** Opens a GET and gives it up at once. */
+    void getAndCancel() {
+        onLoop(() -> get("/").cancel());
+    }
+
     Asker send(String text) {
         return send(Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1));
     }
@@ -118,13 +123,26 @@ final class Asker implements ResponseSink {
         }
     }
 
+    private static ByteBuf piece(long from, int size) {
+        return ByteBufAllocator.DEFAULT.buffer(size).writeBytes(pattern(from, size));
+    }
+
     /** The bytes at a place of a long body. */
-    static ByteBuf piece(long from, int size) {
-        ByteBuf piece = ByteBufAllocator.DEFAULT.buffer(size);
-        for (long i = from; i < from + size; i++) {
-            piece.writeByte((int) (i * 31 + (i >>> 10)));
+    static byte[] pattern(long from, int size) {
+        byte[] bytes = new byte[size];
+        for (int i = 0; i < size; i++) {
+            bytes[i] = (byte) ((from + i) * 31 + ((from + i) >>> 10));
         }
-        return piece;
+        return bytes;
+    }
+
+    /** The checksum of a long body. */
+    static long checksumOf(long bytes) {
+        CRC32 crc = new CRC32();
+        for (long from = 0; from < bytes; from += KEPT_BYTES) {
+            crc.update(pattern(from, (int) Math.min(KEPT_BYTES, bytes - from)));
+        }
+        return crc.getValue();
     }
 
     /** Consumes what was left, and from now on everything. */
@@ -176,6 +194,13 @@ final class Asker implements ResponseSink {
         return value == null ? null : value.toString();
     }
 
+    @Nullable
+    String trailer(String name) {
+        Http2Headers seen = trailers;
+        CharSequence value = seen == null ? null : seen.get(name);
+        return value == null ? null : value.toString();
+    }
+
     /** All values of a field of the head. */
     List<String> fields(String name) {
         Http2Headers seen = head;
@@ -195,6 +220,10 @@ final class Asker implements ResponseSink {
     }
 
     private void onLoop(Runnable action) {
+        if (loop.inEventLoop()) {
+            action.run();
+            return;
+        }
         loop.submit(action).syncUninterruptibly();
     }
 

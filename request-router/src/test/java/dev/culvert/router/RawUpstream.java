@@ -9,6 +9,8 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.CRC32;
 
 /** An upstream whose every byte the test decides, on 127.0.0.1. */
 final class RawUpstream implements AutoCloseable {
@@ -17,12 +19,8 @@ final class RawUpstream implements AutoCloseable {
     private final ServerSocket listener;
 
     RawUpstream() {
-        this(new Plain());
-    }
-
-    RawUpstream(Sockets sockets) {
         try {
-            listener = sockets.listen();
+            listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
             listener.setSoTimeout(PATIENCE_MILLIS);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -44,8 +42,12 @@ final class RawUpstream implements AutoCloseable {
 
     /** The next connection. */
     Peer accept() {
+        return new Peer(acceptSocket());
+    }
+
+    Socket acceptSocket() {
         try {
-            return new Peer(listener.accept());
+            return listener.accept();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -73,20 +75,10 @@ final class RawUpstream implements AutoCloseable {
         }
     }
 
-    /** Makes the listening socket. */
-    interface Sockets {
-        ServerSocket listen() throws IOException;
-    }
-
-    private static final class Plain implements Sockets {
-        @Override
-        public ServerSocket listen() throws IOException {
-            return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        }
-    }
-
     /** One connection, as the upstream sees it. */
     static final class Peer implements AutoCloseable {
+        private static final int PIECE = 64 << 10;
+
         private final Socket socket;
 
         Peer(Socket socket) {
@@ -134,6 +126,43 @@ final class RawUpstream implements AutoCloseable {
                 socket.getOutputStream().flush();
             });
             return this;
+        }
+
+        /** Writes the bytes of a long body, counted as they leave. */
+        void writePattern(int bytes, AtomicLong written) {
+            io(() -> {
+                for (int from = 0; from < bytes; from += PIECE) {
+                    byte[] piece = Asker.pattern(from, Math.min(PIECE, bytes - from));
+                    socket.getOutputStream().write(piece);
+                    written.addAndGet(piece.length);
+                }
+            });
+        }
+
+        /** The same, for as long as the other side wants it. */
+        void tryWritePattern(int bytes) {
+            try {
+                writePattern(bytes, new AtomicLong());
+            } catch (UncheckedIOException e) {
+                close();
+            }
+        }
+
+        /** Reads that many bytes and returns their checksum. */
+        long readChecksum(int bytes) {
+            CRC32 crc = new CRC32();
+            for (int from = 0; from < bytes; from += PIECE) {
+                crc.update(read(Math.min(PIECE, bytes - from)).getBytes(StandardCharsets.ISO_8859_1));
+            }
+            return crc.getValue();
+        }
+
+        /** Sends back what it gets, to the end. */
+        void echo() {
+            io(() -> {
+                socket.getInputStream().transferTo(socket.getOutputStream());
+                socket.close();
+            });
         }
 
         /** Ends what it sends; goes on to read. */

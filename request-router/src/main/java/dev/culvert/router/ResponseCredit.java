@@ -1,0 +1,44 @@
+package dev.culvert.router;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts the response bytes of one exchange that its asker has not consumed: beyond a mark the upstream is not read. */
+final class ResponseCredit {
+    /** Unconsumed bytes from which on the upstream's socket is no longer read. */
+    static final int HIGH_WATER_BYTES = 64 << 10;
+    /** Unconsumed bytes below which it is read again. */
+    private static final int LOW_WATER_BYTES = 32 << 10;
+
+    private final LongAdder buffered;
+    private long unconsumed;
+
+    ResponseCredit(LongAdder buffered) {
+        this.buffered = buffered;
+    }
+
+    void received(int bytes) {
+        unconsumed += bytes;
+        buffered.add(bytes);
+    }
+
+    void consumed(int bytes) {
+        long known = Math.min(bytes, unconsumed);
+        unconsumed -= known;
+        buffered.add(-known);
+    }
+
+    /** Whether to stop reading. */
+    boolean isUsedUp() {
+        return unconsumed >= HIGH_WATER_BYTES;
+    }
+
+    /** Whether to read again. */
+    boolean isThere() {
+        return unconsumed < LOW_WATER_BYTES;
+    }
+
+    /** What is left is the asker's own: nothing more will come. */
+    void forget() {
+        consumed(Integer.MAX_VALUE);
+    }
+}

@@ -1,0 +1,38 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import java.time.Duration;
+
+/** The problems of forwarding. None names an inner host. */
+final class UpstreamProblem {
+    static final Problem DRAINING = Problem.of(Cause.DRAINING, Hop.ROUTER, "the router is shutting down")
+            .retryAfter(Duration.ofSeconds(5));
+    static final Problem OVERLOADED = Problem
+            .of(Cause.OVERLOADED, Hop.ROUTER, "too many requests wait for this upstream")
+            .retryAfter(Duration.ofSeconds(1));
+    static final Problem TIMEOUT = Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
+            "the upstream sent no response head in time");
+    static final Problem NO_RESPONSE = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream closed the connection without a response");
+    static final Problem BROKEN_RESPONSE = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream broke off its response");
+    static final Problem BAD_RESPONSE = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
+            "the upstream's answer is not valid HTTP/1.1");
+    static final Problem NO_CONNECTION = refused("the upstream did not accept a connection in time");
+
+    private UpstreamProblem() {}
+
+    static Problem refused(String detail) {
+        return Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, detail);
+    }
+
+    static Problem badRequest(String detail) {
+        return Problem.of(Cause.BAD_REQUEST, Hop.EDGE, detail);
+    }
+
+    static Problem methodNotAllowed(CharSequence method) {
+        return Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.EDGE, method + " is not forwarded");
+    }
+}
