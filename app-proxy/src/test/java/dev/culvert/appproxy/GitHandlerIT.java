@@ -28,7 +28,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import reactor.blockhound.BlockHound;
 
 class GitHandlerIT {
     private static final Duration TIME = Duration.ofSeconds(20);
@@ -45,15 +44,7 @@ class GitHandlerIT {
 
     @BeforeAll
     static void watchForBlocking() {
-        BlockHound.builder()
-                .nonBlockingThreadPredicate(other -> thread -> thread.getName().startsWith("culvert-"))
-                .allowBlockingCallsInside("ch.qos.logback.classic.Logger", "callAppenders")
-                .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor", "takeTask")
-                // Handing a task to a pool takes its locks for an insertion; Reactor allows that itself.
-                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor", "schedule")
-                .allowBlockingCallsInside(
-                        "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", "cancel")
-                .install();
+        EventLoopWatch.install();
     }
 
     @BeforeEach

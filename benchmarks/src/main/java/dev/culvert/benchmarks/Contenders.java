@@ -88,9 +88,11 @@ final class Contenders {
     }
 
     private Program nginx(String name, String servers) throws IOException {
+        // Started by root, workers would be another user, who may not read our folder; else the directive is not allowed.
+        String user = "root".equals(System.getProperty("user.name")) ? "user root;" : "";
         Path config = Files.writeString(dir.resolve(name + ".conf"),
                 """
-                        daemon off; worker_processes 1; pid %1$s/%2$s.pid; error_log %1$s/%2$s.err;
+                        %4$s daemon off; worker_processes 1; pid %1$s/%2$s.pid; error_log %1$s/%2$s.err;
                         events { worker_connections 4096; }
                         http { access_log off; keepalive_requests 1000000000; keepalive_timeout 1h; ssl_session_cache off;
                         client_body_temp_path %1$s/tmp-%2$s; proxy_temp_path %1$s/tmp-%2$s; fastcgi_temp_path %1$s/tmp-%2$s;
@@ -98,7 +100,7 @@ final class Contenders {
                         %3$s
                         }
                         """
-                        .formatted(dir, name, servers));
+                        .formatted(dir, name, servers, user));
         return Program.start(dir.resolve(name + ".log"),
                 List.of("nginx", "-p", dir.toString(), "-c", config.toString()));
     }

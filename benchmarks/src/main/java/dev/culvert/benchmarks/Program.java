@@ -39,7 +39,8 @@ final class Program implements AutoCloseable {
             Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (process.waitFor() != 0) {
-                throw BenchException.failed(String.join(" ", command) + ":\n" + output);
+                throw BenchException
+                        .failed(command.getFirst() + " … " + command.getLast() + " failed:\n" + output);
             }
             return output;
         } catch (IOException e) {

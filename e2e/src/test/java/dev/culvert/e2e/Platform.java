@@ -28,13 +28,14 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
 /** A tunnel server with its certificates in a folder of its own, and clients on demand, all on free loopback ports. */
 final class Platform implements AutoCloseable {
     static final String DOMAIN = "tunnels.test";
     private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final Http11SslContextSpec TRUSTING = Http11SslContextSpec.forClient()
+    private static final GenericSslContextSpec<?> TRUSTING = Http11SslContextSpec.forClient()
             .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
     private static final Duration YEAR = Duration.ofDays(365);
 

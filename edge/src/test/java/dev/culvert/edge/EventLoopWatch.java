@@ -1,18 +1,19 @@
 package dev.culvert.edge;
 
 import reactor.blockhound.BlockHound;
+import reactor.core.scheduler.ReactorBlockHoundIntegration;
 
-/** Makes a blocking call on an event loop fail its test. Other threads of Reactor's own are left alone. */
+/** Makes a blocking call on an event loop fail its test. Other threads, Reactor's own too, are left alone. */
 final class EventLoopWatch {
     private EventLoopWatch() {}
 
     static void install() {
         BlockHound.builder()
-                .nonBlockingThreadPredicate(other -> thread -> thread.getName().startsWith("culvert-"))
+                .with(new ReactorBlockHoundIntegration())
+                .nonBlockingThreadPredicate(other -> thread -> thread.getName().matches("culvert-\\d+-\\d+"))
                 .allowBlockingCallsInside("ch.qos.logback.classic.Logger", "callAppenders")
                 .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor", "takeTask")
-                // Handing a task to a pool takes its locks for an insertion; Reactor allows that itself.
-                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor", "schedule")
+                // To drop a timer takes its pool's lock as long as to set one, which Reactor's own list allows.
                 .allowBlockingCallsInside(
                         "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", "cancel")
                 .install();

@@ -148,6 +148,10 @@ final class LoopUpstreams {
         List.copyOf(pools.values()).forEach(UpstreamPool::serveWaiting);
     }
 
+    int pools() {
+        return pools.size();
+    }
+
     /** Closes idle connections. */
     void drain() {
         for (UpstreamPool pool : List.copyOf(pools.values())) {

@@ -50,6 +50,10 @@ public final class Router implements Relay, AutoCloseable {
                 cors == null ? null : new BrowserAnswer(cors, fields));
     }
 
+    Upstreams upstreams() {
+        return upstreams;
+    }
+
     /**
      * Bytes held for exchanges: of responses read and not yet consumed, of requests not yet written. Any thread.
      */

@@ -93,6 +93,12 @@ final class Upstreams {
         return connections;
     }
 
+    /** How many upstreams a loop knows of; asked on that loop, or when it is idle. */
+    int pools(EventLoop loop) {
+        LoopUpstreams upstreams = loops.get(loop);
+        return upstreams == null ? 0 : upstreams.pools();
+    }
+
     void drain() {
         draining = true;
         onAllLoops(LoopUpstreams::drain);

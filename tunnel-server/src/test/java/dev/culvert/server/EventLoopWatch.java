@@ -1,16 +1,21 @@
 package dev.culvert.server;
 
 import reactor.blockhound.BlockHound;
+import reactor.core.scheduler.ReactorBlockHoundIntegration;
 
-/** Makes a blocking call on an event loop fail its test. The store's and the enrolment's own threads may block. */
+/** Makes a blocking call on an event loop fail its test. Other threads, Reactor's own too, are left alone. */
 final class EventLoopWatch {
     private EventLoopWatch() {}
 
     static void install() {
         BlockHound.builder()
+                .with(new ReactorBlockHoundIntegration())
                 .nonBlockingThreadPredicate(other -> thread -> thread.getName().matches("culvert-\\d+-\\d+"))
                 .allowBlockingCallsInside("ch.qos.logback.classic.Logger", "callAppenders")
                 .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor", "takeTask")
+                // To drop a timer takes its pool's lock as long as to set one, which Reactor's own list allows.
+                .allowBlockingCallsInside(
+                        "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", "cancel")
                 .install();
     }
 }

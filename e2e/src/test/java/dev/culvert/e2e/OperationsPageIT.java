@@ -1,0 +1,149 @@
+package dev.culvert.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.appproxy.AppProxy;
+import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.client.TunnelClient;
+import dev.culvert.edge.config.HostPort;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.netty.http.client.HttpClient;
+
+/** The metrics of docs/operations.md against what running parts show. */
+class OperationsPageIT {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Path PAGE = Path.of("..", "docs", "operations.md");
+    private static final Pattern LABEL = Pattern.compile("[{,]([a-z_]+)=");
+    private static final Pattern WORD = Pattern.compile("`([a-z_*]+)`");
+
+    @TempDir
+    static Path folder;
+
+    private static final Map<String, Map<String, Family>> SHOWN = new TreeMap<>();
+
+    /** One metric, as the page or a part describes it. */
+    private record Family(String type, Set<String> labels) {}
+
+    private record Row(String name, String unit, List<String> parts, Family family) {}
+
+    /** Sends requests that fail and one that is nobody's, then reads each part's metrics. */
+    @BeforeAll
+    static void scrape() throws Exception {
+        AppProxy appProxy = Objects.requireNonNull(AppProxy.start(new AppProxyConfig(
+                HostPort.parse("127.0.0.1:0"), null, new AppProxyConfig.Handlers(null, null)))
+                .block(PATIENCE));
+        try (Platform platform = Platform.start(folder)) {
+            TunnelClient client = platform.connect("acme", "prod",
+                    URI.create("http://" + appProxy.address()));
+            assertThat(status(platform.caller("acme", "prod"), "/nothing")).isEqualTo(404);
+            assertThat(status(platform.caller("acme", "none"), "/")).isEqualTo(404);
+
+            SHOWN.put("server", families(platform.server.adminAddress()));
+            SHOWN.put("client", families(client.healthAddress()));
+            SHOWN.put("app-proxy", families(appProxy.address()));
+        } finally {
+            appProxy.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    @AfterAll
+    static void forget() {
+        SHOWN.clear();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"server", "client", "app-proxy"})
+    void thePageListsWhatAPartShowsAndNoMore(String part) throws IOException {
+        List<Row> rows = rows().stream().filter(row -> row.parts.contains(part)).toList();
+        Map<String, Family> shown = new TreeMap<>(Objects.requireNonNull(SHOWN.get(part)));
+
+        for (Row row : rows) {
+            if (row.name.endsWith("*")) {
+                String prefix = row.name.substring(0, row.name.length() - 1);
+                assertThat(shown.keySet().removeIf(name -> name.startsWith(prefix))).as(row.name).isTrue();
+            } else {
+                assertThat(shown.remove(row.name)).as(row.name).isEqualTo(row.family);
+            }
+        }
+        assertThat(shown).as("not on the page").isEmpty();
+    }
+
+    @Test
+    void baseUnitsAreInTheName() throws IOException {
+        assertThat(rows()).allSatisfy(row -> {
+            if (row.unit.equals("seconds") || row.unit.equals("bytes")) {
+                assertThat(row.name).contains("_" + row.unit);
+            }
+        });
+    }
+
+    private static List<Row> rows() throws IOException {
+        String page = Files.readString(PAGE);
+        int begin = page.indexOf("<!-- metrics -->");
+        return page.substring(begin, page.indexOf("<!-- end -->", begin))
+                .lines()
+                .filter(line -> line.startsWith("| `"))
+                .map(line -> line.split("\\|"))
+                .map(cells -> new Row(cells[1].strip().replace("`", ""), cells[3].strip(),
+                        Arrays.stream(cells[5].split(",")).map(String::strip).toList(),
+                        new Family(cells[2].strip(), all(WORD, cells[4]))))
+                .toList();
+    }
+
+    private static Map<String, Family> families(HostPort address) {
+        String text = Objects.requireNonNull(HttpClient.create()
+                .get()
+                .uri("http://" + address + "/metrics")
+                .responseContent()
+                .aggregate()
+                .asString()
+                .block(PATIENCE));
+        Map<String, Family> families = new TreeMap<>();
+        Family family = new Family("", new TreeSet<>());
+        for (String line : text.lines().toList()) {
+            if (line.startsWith("# TYPE ")) {
+                String[] words = line.split(" ");
+                family = new Family(words[3], new TreeSet<>());
+                families.put(words[2], family);
+            } else if (!line.startsWith("#") && line.indexOf('{') > 0) {
+                family.labels.addAll(all(LABEL, line));
+            }
+        }
+        return families;
+    }
+
+    private static Set<String> all(Pattern pattern, String text) {
+        Set<String> found = new TreeSet<>();
+        Matcher matcher = pattern.matcher(text);
+        while (matcher.find()) {
+            found.add(matcher.group(1));
+        }
+        return found;
+    }
+
+    private static Integer status(HttpClient caller, String path) {
+        return Objects.requireNonNull(caller.get()
+                .uri(path)
+                .responseSingle((head, body) -> body.asByteArray().thenReturn(head.status().code()))
+                .block(PATIENCE));
+    }
+}
