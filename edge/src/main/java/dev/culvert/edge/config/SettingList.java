@@ -34,8 +34,8 @@ final class SettingList {
             List<SettingInfo> settings) {
         switch (shape) {
             case Shape.Group group -> collect(group, key + ".", optionalGroup, fileOnly, settings);
-            case Shape.Many many -> below(many.element(), key + "[]", optionalGroup, true, settings);
-            case Shape.Keyed keyed -> below(keyed.value(), key + ".*", optionalGroup, true, settings);
+            case Shape.Many many -> below(many.element(), key + "[]", key + "[]", true, settings);
+            case Shape.Keyed keyed -> below(keyed.value(), key + ".*", key + ".*", true, settings);
             case Shape.One one -> {
                 // A text has nothing below it.
             }

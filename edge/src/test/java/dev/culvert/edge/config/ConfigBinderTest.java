@@ -203,7 +203,7 @@ class ConfigBinderTest {
         assertThat(settings).filteredOn(SettingInfo::required)
                 .extracting(SettingInfo::group)
                 .containsExactly("", "",
-                        "edge.tls", "edge.tls", "", "");
+                        "edge.tls", "edge.tls", "routes[]", "routes[]");
     }
 
     private static List<String> errors(ConfigSources sources) {

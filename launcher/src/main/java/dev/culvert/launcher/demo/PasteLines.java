@@ -23,7 +23,7 @@ record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path fold
                 %1$s-N %2$s/workflows/api/v1/workflow-events/demo
 
                 # an upload, answered with its SHA-256
-                head -c 10000000 /dev/urandom | tee /tmp/upload | sha256sum; %1$s-T /tmp/upload %2$s/workflows/upload
+                head -c 10000000 /dev/urandom | tee %6$s/upload | sha256sum; %1$s-T %6$s/upload %2$s/workflows/upload
 
                 # a WebSocket: the server agrees to switch protocols (with a WebSocket client, wss://%4$s/workflows/ws/echo echoes)
                 %1$s-i -N --max-time 2 --http1.1 -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: Y3VsdmVydCBkZW1vIGtleQ==' %2$s/workflows/ws/echo

@@ -1,0 +1,91 @@
+package dev.culvert.launcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+
+/** A process of the launcher, started as the script starts it, with what it printed so far. */
+final class Launched implements AutoCloseable {
+    private static final Duration WAIT = Duration.ofMinutes(1);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Process process;
+    private final Path out;
+    private final Path err;
+
+    private Launched(Process process, Path out, Path err) {
+        this.process = process;
+        this.out = out;
+        this.err = err;
+    }
+
+    static Launched start(Path folder, String... arguments) throws IOException {
+        Path out = Files.createTempFile(folder, "out", ".log");
+        Path err = Files.createTempFile(folder, "err", ".log");
+        var command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName()));
+        command.addAll(List.of(arguments));
+        var builder = new ProcessBuilder(command).directory(folder.toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        builder.environment().keySet().removeIf(name -> name.startsWith("CULVERT_"));
+        return new Launched(builder.start(), out, err);
+    }
+
+    /** The first line that is this event, once it was printed. */
+    JsonNode event(String event) {
+        return Awaitility.await("event " + event)
+                .atMost(WAIT)
+                .until(() -> find(event), Optional::isPresent)
+                .orElseThrow();
+    }
+
+    private Optional<JsonNode> find(String event) throws IOException {
+        for (String line : out().lines().toList()) {
+            if (line.startsWith("{\"event\":\"" + event + "\"")) {
+                return Optional.of(JSON.readTree(line));
+            }
+        }
+        assertThat(process.isAlive()).as("ended early: " + out() + err()).isTrue();
+        return Optional.empty();
+    }
+
+    /** Sends SIGTERM. */
+    Launched terminate() {
+        process.destroy();
+        return this;
+    }
+
+    /** The exit code, once it ended. */
+    int exitCode() throws InterruptedException {
+        assertThat(process.waitFor(WAIT.toSeconds(), TimeUnit.SECONDS)).as("ends in time").isTrue();
+        return process.exitValue();
+    }
+
+    String out() throws IOException {
+        return Files.readString(out, StandardCharsets.UTF_8);
+    }
+
+    String err() throws IOException {
+        return Files.readString(err, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,128 @@
+package dev.culvert.launcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.culvert.launcher.certs.CertsFolder;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The parts as processes: ready lines, exit codes, signals. */
+class PartsIT {
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void writeCertificatesAndConfiguration() throws IOException {
+        new CertsFolder(folder).init("x.test");
+        Files.writeString(folder.resolve("server.yaml"),
+                """
+                        edge:   { listen: "127.0.0.1:0", domain: x.test, tls: { certificate: edge.crt, key: edge.key } }
+                        tunnel: { listen: "127.0.0.1:0", tls: { certificate: tunnel.crt, key: tunnel.key },
+                                  ca: { certificate: ca.crt, key: ca.key } }
+                        admin:  { listen: "127.0.0.1:0" }
+                        dataDir: data
+                        """);
+    }
+
+    @Test
+    void oneLocalServiceIsExposedWithoutAFileAndBothEndsDrainOnSigterm() throws Exception {
+        try (Launched server = Launched.start(folder, "server", "--config", "server.yaml", "--log-format",
+                "json")) {
+            JsonNode ready = server.event("listening");
+            assertThat(ready.path("part").asText()).isEqualTo("tunnel-server");
+            String admin = "http://" + ready.path("admin").asText();
+            Captured created = Captured.run("runtime", "create", "acme", "prod", "--output", "json",
+                    "--admin", admin,
+                    "--admin-token-file", folder.resolve("admin.token").toString());
+            assertThat(created.exitCode()).as(created.err()).isZero();
+            Files.writeString(folder.resolve("token"),
+                    new ObjectMapper().readTree(created.out()).path("enrolmentToken").asText());
+
+            try (Launched client = Launched.start(folder, "client", "--server",
+                    "wss://" + ready.path("tunnel").asText(),
+                    "--server-ca", "ca.crt", "--enrolment-token-file", "token", "--identity-dir", "identity",
+                    "--to",
+                    admin, "--health-listen", "127.0.0.1:0")) {
+                assertThat(client.event("listening").path("part").asText()).isEqualTo("tunnel-client");
+                assertThat(client.event("connected").path("runtime").asText()).isEqualTo("acme/prod");
+                assertThat(folder.resolve("identity").resolve("client.crt")).exists();
+
+                assertThat(client.terminate().exitCode()).isZero();
+                assertThat(client.err()).isEmpty();
+            }
+            assertThat(server.terminate().exitCode()).isZero();
+            assertThat(server.err()).isEmpty();
+            assertThat(server.out().lines()).allMatch(line -> line.startsWith("{"));
+        }
+    }
+
+    @Test
+    void anEnrolmentRefusedForGoodEndsWith78() throws Exception {
+        Path token = folder.resolve("token");
+        try (Launched server = Launched.start(folder, "server", "--config", "server.yaml")) {
+            JsonNode ready = server.event("listening");
+            Captured created = Captured.run("runtime", "create", "acme", "prod", "--output", "json",
+                    "--admin",
+                    "http://" + ready.path("admin").asText(), "--admin-token-file",
+                    folder.resolve("admin.token").toString());
+            Files.writeString(token,
+                    new ObjectMapper().readTree(created.out()).path("enrolmentToken").asText());
+            Captured deleted = Captured.run("runtime", "delete", "acme", "prod", "--admin",
+                    "http://" + ready.path("admin").asText(), "--admin-token-file",
+                    folder.resolve("admin.token").toString());
+            assertThat(deleted.exitCode()).isZero();
+
+            try (Launched client = Launched.start(folder, "client", "--server",
+                    "wss://" + ready.path("tunnel").asText(),
+                    "--server-ca", "ca.crt", "--enrolment-token-file", "token", "--identity-dir", "identity",
+                    "--to",
+                    "http://127.0.0.1:1", "--health-listen", "127.0.0.1:0")) {
+                assertThat(client.exitCode()).isEqualTo(78);
+                assertThat(client.err()).startsWith("culvert: ")
+                        .doesNotContain("\tat ")
+                        .doesNotContain(Files.readString(token));
+            }
+        }
+    }
+
+    @Test
+    void aPortInUseEndsWith69AndNamesItsKey() throws Exception {
+        try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Launched server = Launched.start(folder, "server", "--config", "server.yaml", "--edge-listen",
+                        "127.0.0.1:" + taken.getLocalPort())) {
+            assertThat(server.exitCode()).isEqualTo(69);
+            assertThat(server.err())
+                    .startsWith("culvert: port " + taken.getLocalPort() + " is in use: edge.listen")
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void aCertificateThatIsNotThereEndsWith78() throws Exception {
+        try (Launched server = Launched.start(folder, "server", "--config", "server.yaml", "--edge-tls-key",
+                "nowhere.key")) {
+            assertThat(server.exitCode()).isEqualTo(78);
+            assertThat(server.err()).contains("nowhere.key").doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void theAppProxyTellsWhereItListensAndDrainsOnSigterm() throws Exception {
+        try (Launched proxy = Launched.start(folder, "app-proxy", "--listen", "127.0.0.1:0")) {
+            JsonNode ready = proxy.event("listening");
+            assertThat(ready.path("part").asText()).isEqualTo("app-proxy");
+            assertThat(ready.path("listen").asText()).startsWith("127.0.0.1:");
+
+            assertThat(proxy.terminate().exitCode()).isZero();
+            assertThat(proxy.err()).isEmpty();
+        }
+    }
+}
