@@ -42,7 +42,8 @@ final class Logging {
         root.addAppender(appender);
         context.getLogger("dev.culvert").setLevel(level);
         // It warns, with stack traces, of errors that reach our own code and are told there.
-        context.getLogger("reactor.netty").setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.ERROR : Level.WARN);
+        context.getLogger("reactor.netty")
+                .setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.ERROR : Level.WARN);
     }
 
     private static Encoder<ILoggingEvent> text(LoggerContext context) {
