@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32;
+import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 
 /** The asking side of one exchange: counts, keeps the beginning of what it gets, and consumes it at once unless told not to. */
@@ -155,31 +156,36 @@ final class Asker implements ResponseSink {
 
     // ---- waiting ----
 
+    /** Looks at once and often: most of what is waited for has happened already. */
+    private static ConditionFactory patiently() {
+        return await().atMost(PATIENCE).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(2));
+    }
+
     Asker awaitHead() {
-        await().atMost(PATIENCE).until(() -> head != null || problem != null);
+        patiently().until(() -> head != null || problem != null);
         assertThat(problem).isNull();
         return this;
     }
 
     Asker awaitEnd() {
-        await().atMost(PATIENCE).until(() -> ended || problem != null);
+        patiently().until(() -> ended || problem != null);
         assertThat(problem).isNull();
         return this;
     }
 
     Problem awaitProblem() {
-        await().atMost(PATIENCE).until(() -> ended || problem != null);
+        patiently().until(() -> ended || problem != null);
         Problem seen = problem;
         assertThat(seen).isNotNull();
         return Objects.requireNonNull(seen);
     }
 
     void awaitBody(String text) {
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(body()).isEqualTo(text));
+        patiently().untilAsserted(() -> assertThat(body()).isEqualTo(text));
     }
 
     void awaitConsumed(long bytes) {
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(requestConsumed).hasValue(bytes));
+        patiently().untilAsserted(() -> assertThat(requestConsumed).hasValue(bytes));
     }
 
     String status() {
