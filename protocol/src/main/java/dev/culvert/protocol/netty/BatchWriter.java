@@ -18,7 +18,7 @@ final class BatchWriter {
     private static final int FIN_BINARY = 0x82;
     private static final int MASKED = 0x80;
     /** The longest header: two bytes, 16-bit length, mask. */
-    private static final int ROOM = 8;
+    static final int ROOM = 8;
     /** RFC 6455 §5.2: lengths up to this stand in the second byte. */
     private static final int SHORT = 125;
 
@@ -36,11 +36,16 @@ final class BatchWriter {
         while (session.pollFrame(out)) {
             // until nothing waits or nothing more fits
         }
-        int length = out.writerIndex() - ROOM;
-        if (length == 0) {
+        if (out.writerIndex() == ROOM) {
             out.release();
             return null;
         }
+        return framed(out, masks);
+    }
+
+    /** Puts the header in front of a payload that begins at {@link #ROOM}, and masks it. Returns the same buffer. */
+    static ByteBuf framed(ByteBuf out, boolean masks) {
+        int length = out.writerIndex() - ROOM;
         int header = (length <= SHORT ? 2 : 4) + (masks ? 4 : 0);
         int start = ROOM - header;
         out.setByte(start, FIN_BINARY);

@@ -8,7 +8,6 @@ import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -21,8 +20,6 @@ import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.ReferenceCountUtil;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
 import java.util.Objects;
@@ -44,13 +41,14 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     private final SessionListener listener;
     private final SessionMeter meter;
     private final BatchWriter writer;
-    private final IntObjectMap<TunnelStream> streams = new IntObjectHashMap<>();
+    private final OpenStreams streams;
 
     private @Nullable ChannelHandlerContext context;
     private @Nullable ScheduledFuture<?> timer;
     private long timerNanos = Long.MAX_VALUE;
     private boolean flushScheduled;
     private boolean finished;
+    private WebSocketCloseStatus closeStatus = WebSocketCloseStatus.NORMAL_CLOSURE;
     private long meteredBuffered;
     private volatile int meteredStreams;
     private volatile long rttNanos = -1;
@@ -65,6 +63,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         this.listener = listener;
         this.meter = meter;
         this.writer = new BatchWriter(masks);
+        this.streams = new OpenStreams(this, listener);
     }
 
     Session session() {
@@ -113,11 +112,8 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         if (id == 0) {
             return null;
         }
-        TunnelStream stream = new TunnelStream(this, id);
-        stream.listener = told;
-        streams.put(id, stream);
         wake();
-        return stream;
+        return streams.add(id, told);
     }
 
     /** Takes or opens no new streams; the channel closes when those in flight are done. */
@@ -133,7 +129,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     }
 
     void forget(int streamId) {
-        streams.remove(streamId);
+        streams.forget(streamId);
     }
 
     /** Something may wait to be sent: sends it at the end of this event-loop pass, with all else of the pass. */
@@ -226,7 +222,8 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     private void send() {
         ChannelHandlerContext ctx = context();
-        while (ctx.channel().isWritable() && session.hasFrames()) {
+        // The last words of a closed session are few, and wait for no socket: its close stands behind them.
+        while (session.hasFrames() && (ctx.channel().isWritable() || session.isClosed())) {
             ByteBuf message = writer.next(session, ctx.alloc());
             if (message == null) {
                 return;
@@ -244,56 +241,25 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     private void tell(SessionEvent event) {
         switch (event) {
+            case SessionEvent.OfStream e -> streams.tell(e);
             case SessionEvent.PeerHello e -> listener.peerHello(e.hello());
             case SessionEvent.Live e -> listener.live(e);
-            case SessionEvent.Opened e -> {
-                TunnelStream stream = new TunnelStream(this, e.streamId());
-                streams.put(e.streamId(), stream);
-                StreamListener told = listener.opened(stream, e);
-                stream.listener = told;
-            }
-            case SessionEvent.ResponseHead e -> {
-                StreamListener told = told(e.streamId());
-                if (told != null) {
-                    told.head(e.head(), e.options(), e.informational(), e.ended());
-                }
-            }
-            case SessionEvent.Data e -> {
-                StreamListener told = told(e.streamId());
-                if (told != null) {
-                    told.data(e.body(), e.last());
-                } else {
-                    session.consumed(e.streamId(), e.body().readableBytes());
-                    e.body().release();
-                }
-            }
-            case SessionEvent.Trailers e -> {
-                StreamListener told = told(e.streamId());
-                if (told != null) {
-                    told.trailers(e.trailers());
-                }
-            }
-            case SessionEvent.Sent e -> {
-                StreamListener told = told(e.streamId());
-                if (told != null) {
-                    told.sent(e.bytes());
-                }
-            }
-            case SessionEvent.StreamClosed e -> streams.remove(e.streamId());
-            case SessionEvent.StreamReset e -> {
-                TunnelStream stream = streams.remove(e.streamId());
-                if (stream != null && stream.listener != null) {
-                    stream.listener.reset(e);
-                }
-            }
             case SessionEvent.GoingAway e -> listener.goingAway(e);
-            case SessionEvent.Closed e -> listener.closed(e);
+            case SessionEvent.Closed e -> {
+                closeStatus = status(e.code());
+                listener.closed(e);
+            }
         }
     }
 
-    private @Nullable StreamListener told(int streamId) {
-        TunnelStream stream = streams.get(streamId);
-        return stream == null ? null : stream.listener;
+    /** docs/protocol.md §11: 1002 for a peer's fault, 1011 for an own one. */
+    private static WebSocketCloseStatus status(ErrorCode code) {
+        return switch (code) {
+            case PROTOCOL, FLOW_CONTROL, FRAME_SIZE, COMPRESSION, HEAD_TOO_LARGE ->
+                WebSocketCloseStatus.PROTOCOL_ERROR;
+            case INTERNAL -> WebSocketCloseStatus.INTERNAL_SERVER_ERROR;
+            default -> WebSocketCloseStatus.NORMAL_CLOSURE;
+        };
     }
 
     private void count() {
@@ -328,9 +294,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         }
         ChannelHandlerContext ctx = context();
         if (ctx.channel().isActive()) {
-            ChannelFuture closing = ctx
-                    .writeAndFlush(new CloseWebSocketFrame(WebSocketCloseStatus.NORMAL_CLOSURE));
-            closing.addListener(ChannelFutureListener.CLOSE);
+            ctx.writeAndFlush(new CloseWebSocketFrame(closeStatus)).addListener(ChannelFutureListener.CLOSE);
             // A half-open link never takes the close frame.
             ctx.executor().schedule(() -> ctx.close(), CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         }

@@ -10,6 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /** What the application should know. {@link Data} holds a buffer that whoever polls it owns. */
 public sealed interface SessionEvent {
+    /** What happens to one stream. */
+    sealed interface OfStream extends SessionEvent {
+        int streamId();
+    }
 
     /** Server: the client's hello; answer with {@link Session#ready} or {@link Session#close}. */
     record PeerHello(Hello hello) implements SessionEvent {}
@@ -22,29 +26,29 @@ public sealed interface SessionEvent {
     /** Client: the server opened a stream. */
     record Opened(int streamId, StreamKind kind, Http2Headers head, HeadOptions options, boolean ended)
             implements
-                SessionEvent {}
+                OfStream {}
 
     /** Server: an informational or final response head. */
     record ResponseHead(int streamId, Http2Headers head, HeadOptions options, boolean informational,
             boolean ended)
             implements
-                SessionEvent {}
+                OfStream {}
 
     /** Body bytes; report them with {@link Session#consumed} once they are passed on. */
-    record Data(int streamId, ByteBuf body, boolean last) implements SessionEvent {}
+    record Data(int streamId, ByteBuf body, boolean last) implements OfStream {}
 
     /** The peer's half ended with trailers. */
-    record Trailers(int streamId, Http2Headers trailers) implements SessionEvent {}
+    record Trailers(int streamId, Http2Headers trailers) implements OfStream {}
 
     /** {@code bytes} of queued DATA were put on the wire. */
-    record Sent(int streamId, int bytes) implements SessionEvent {}
+    record Sent(int streamId, int bytes) implements OfStream {}
 
     /** Both halves ended and everything was consumed: the stream is gone. */
-    record StreamClosed(int streamId) implements SessionEvent {}
+    record StreamClosed(int streamId) implements OfStream {}
 
     /** The stream is gone: reset by the peer, for its error, or with its session. */
     record StreamReset(int streamId, ErrorCode code, int cause, int hop,
-            String detail) implements SessionEvent {}
+            String detail) implements OfStream {}
 
     /** The peer goes away; see docs/protocol.md §8. */
     record GoingAway(ErrorCode code, int lastAccepted, int delayMillis,
