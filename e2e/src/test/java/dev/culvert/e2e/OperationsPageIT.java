@@ -121,7 +121,7 @@ class OperationsPageIT {
         Family family = new Family("", new TreeSet<>());
         for (String line : text.lines().toList()) {
             if (line.startsWith("# TYPE ")) {
-                String[] words = line.split(" ");
+                String[] words = line.split(" ", 4);
                 family = new Family(words[3], new TreeSet<>());
                 families.put(words[2], family);
             } else if (!line.startsWith("#") && line.indexOf('{') > 0) {

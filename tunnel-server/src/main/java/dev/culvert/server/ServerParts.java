@@ -68,17 +68,19 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         EnrolmentService enrolment = new EnrolmentService(store, files.ca, clock);
         RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
                 new EnrolmentTokens(files.ca.certificate()), config.edge().domain(), clock);
-        TunnelSessions sessions = new TunnelSessions(registry, meter, "culvert/" + Version.current(), clock);
+        TunnelSessions sessions = new TunnelSessions(store, registry, meter, "culvert/" + Version.current(),
+                clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
         register(telemetry.registry(), registry, meter);
         List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
         ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);
+        int maxStreams = config.edge().limits().maxStreams();
         EdgeRuntimes runtimes = authority -> {
             RegisteredRuntime runtime = store.byHost(authority);
             return runtime == null
                     ? null
                     : new EdgeRuntimes.Answerer(runtime.name().toString(),
-                            new TunnelRelay(registry, runtime.id()));
+                            new TunnelRelay(registry, runtime.id(), maxStreams));
         };
         return new ServerParts(EventLoops.create(), telemetry, store, enrolment, registry, meter,
                 new AdminApi(token, store, registrar, registry, clock), files.edgeTls, files.tunnelTls,
@@ -91,6 +93,9 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     private static void register(MeterRegistry meters, TunnelRegistry registry, SessionMeter meter) {
         Gauge.builder("culvert.tunnels", registry, TunnelRegistry::connected).register(meters);
         Gauge.builder("culvert.tunnel.streams", meter, SessionMeter::streams).register(meters);
+        Gauge.builder("culvert.tunnel.rtt", registry, TunnelRegistry::longestRttSeconds)
+                .baseUnit("seconds")
+                .register(meters);
         Gauge.builder("culvert.buffered", meter, SessionMeter::bufferedBytes)
                 .baseUnit("bytes")
                 .register(meters);

@@ -131,6 +131,26 @@ final class TunnelRegistry implements TunnelDirectory {
         return best;
     }
 
+    /** Streams open in all sessions of a runtime. */
+    int streamsOf(String runtimeId) {
+        int streams = 0;
+        for (LiveSession session : sessionsIn(runtimeId)) {
+            streams += session.handler.streamCount();
+        }
+        return streams;
+    }
+
+    /** The longest of all sessions' last round trips; 0 before the first. */
+    double longestRttSeconds() {
+        long longest = 0;
+        for (Tunnel tunnel : tunnels.values()) {
+            for (LiveSession session : tunnel.sessions) {
+                longest = Math.max(longest, session.handler.rttNanos());
+            }
+        }
+        return longest / 1e9;
+    }
+
     /** Tunnels with at least one session. */
     int connected() {
         int connected = 0;

@@ -21,10 +21,13 @@ final class TunnelRelay implements Relay {
 
     private final TunnelRegistry registry;
     private final String runtimeId;
+    private final int maxStreams;
 
-    TunnelRelay(TunnelRegistry registry, String runtimeId) {
+    /** @param maxStreams concurrent exchanges of this runtime, over all its connections */
+    TunnelRelay(TunnelRegistry registry, String runtimeId, int maxStreams) {
         this.registry = registry;
         this.runtimeId = runtimeId;
+        this.maxStreams = maxStreams;
     }
 
     @Override
@@ -41,8 +44,8 @@ final class TunnelRelay implements Relay {
                 response);
     }
 
-    private static RequestSink open(LiveSession session, RelayRequest request, ResponseSink response) {
-        if (!session.handler.canOpen()) {
+    private RequestSink open(LiveSession session, RelayRequest request, ResponseSink response) {
+        if (!session.handler.canOpen() || registry.streamsOf(runtimeId) >= maxStreams) {
             boolean draining = session.handler.isDraining();
             return fail(response, Problem.of(draining ? Cause.DRAINING : Cause.OVERLOADED, Hop.TUNNEL,
                     draining ? "the tunnel is draining" : "the runtime has too many requests in flight")

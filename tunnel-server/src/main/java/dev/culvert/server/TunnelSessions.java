@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
 final class TunnelSessions {
     private static final Logger log = LoggerFactory.getLogger(TunnelSessions.class);
 
+    private final RuntimeStore store;
     private final TunnelRegistry registry;
     private final SessionMeter meter;
     private final SessionLimits limits;
@@ -29,7 +30,9 @@ final class TunnelSessions {
     private final SecureRandom random = new SecureRandom();
     private final UUID instance = UUID.randomUUID();
 
-    TunnelSessions(TunnelRegistry registry, SessionMeter meter, String software, Clock clock) {
+    TunnelSessions(RuntimeStore store, TunnelRegistry registry, SessionMeter meter, String software,
+            Clock clock) {
+        this.store = store;
         this.registry = registry;
         this.meter = meter;
         this.limits = SessionLimits.defaults();
@@ -77,6 +80,11 @@ final class TunnelSessions {
                 return;
             }
             live = admitted;
+            if (store.byId(runtime.id()) == null) {
+                // Deleted since the handshake: the deletion may have missed this session, so close it here.
+                registry.closeAll(runtime.id(), "the runtime " + runtime.name() + " was deleted");
+                return;
+            }
             session.ready(id.getMostSignificantBits(), id.getLeastSignificantBits(), admitted.generation,
                     runtime.name().toString(), runtime.host());
         }

@@ -113,7 +113,9 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
             return null;
         }
         wake();
-        return streams.add(id, told);
+        TunnelStream stream = streams.add(id, told);
+        count(); // who asks for the number next sees this one too
+        return stream;
     }
 
     /** Takes or opens no new streams; the channel closes when those in flight are done. */
