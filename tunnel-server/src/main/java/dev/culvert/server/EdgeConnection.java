@@ -56,6 +56,8 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
     private boolean flushScheduled;
     private boolean raw;
     private boolean awaitingHead;
+    /** Nothing that arrives counts any more: served behind a refused request it could be a smuggled one. */
+    private boolean closing;
 
     EdgeConnection(EdgeListener.Shared shared, EdgeRequestDecoder decoder, EdgeResponseEncoder encoder) {
         this.shared = shared;
@@ -90,7 +92,9 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         EdgeExchange exchange = current;
-        if (message instanceof ByteBuf bytes) {
+        if (closing) {
+            ReferenceCountUtil.release(message);
+        } else if (message instanceof ByteBuf bytes) {
             rawBytes(exchange, bytes);
         } else if (exchange == null || !exchange.requestEnded()) {
             take(message);
@@ -131,9 +135,10 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             EdgeRequestHead head = EdgeRequestHead.of(request, shared.scheme(), shared.limits());
             forward(exchange, request, head);
         } catch (EdgeException e) {
-            boolean unreadable = request.decoderResult().isFailure();
+            boolean ambiguous = e.problem().cause() == Cause.BAD_REQUEST
+                    || request.decoderResult().isFailure();
             exchange.requestId(idOf(request));
-            exchange.refuse(e.problem(), unreadable || EdgeRequestDecoder.hasBody(request));
+            exchange.refuse(e.problem(), ambiguous || EdgeRequestDecoder.hasBody(request));
         }
         ReferenceCountUtil.release(request);
     }
@@ -200,6 +205,7 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
         flush();
         ChannelHandlerContext ctx = context();
         if (close) {
+            closing = true;
             ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
             return;
         }
@@ -212,7 +218,7 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void next() {
-        while (!pipelined.isEmpty() && (current == null || !current.requestEnded())) {
+        while (!closing && !pipelined.isEmpty() && (current == null || !current.requestEnded())) {
             take(Objects.requireNonNull(pipelined.poll()));
         }
         if (LastHttpContent.EMPTY_LAST_CONTENT.equals(pipelined.peek())) {

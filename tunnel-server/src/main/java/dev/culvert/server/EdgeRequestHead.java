@@ -27,9 +27,12 @@ import java.util.Map;
  */
 record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
     private static final AsciiString HOST = AsciiString.cached("host");
+    private static final AsciiString TRANSFER_ENCODING = AsciiString.cached("transfer-encoding");
     private static final AsciiString WEBSOCKET = AsciiString.cached("websocket");
     /** Pseudo-fields and what forwarding adds. */
     private static final int EXTRA_FIELDS = 16;
+    /** The longest name, a trailing dot and a port. */
+    private static final int MAX_AUTHORITY = 254 + 6;
 
     /** Reads a decoded request. Throws EdgeException with the caller's fault. */
     static EdgeRequestHead of(HttpRequest request, CharSequence scheme, CallerLimits limits) {
@@ -48,6 +51,7 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
         if (method.equals(HttpMethod.CONNECT) || method.equals(HttpMethod.TRACE)) {
             throw problem(Cause.METHOD_NOT_ALLOWED, method.name() + " is not served");
         }
+        requireChunked(request);
         String host = host(request);
         String path = path(request, host);
         boolean upgrade = asksForWebSocket(request);
@@ -79,6 +83,16 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
         };
     }
 
+    /** RFC 9112 §6.1: the coding is for this hop only, so that no other one can be passed on; and HTTP/1.0 has none. */
+    private static void requireChunked(HttpRequest request) {
+        List<String> codings = request.headers().getAll(TRANSFER_ENCODING);
+        boolean chunked = codings.size() == 1 && codings.getFirst().equalsIgnoreCase("chunked")
+                && request.protocolVersion().equals(HttpVersion.HTTP_1_1);
+        if (!codings.isEmpty() && !chunked) {
+            throw problem(Cause.BAD_REQUEST, "the only Transfer-Encoding served is chunked, in HTTP/1.1");
+        }
+    }
+
     /** RFC 9112 §3.2: exactly one Host, and a valid one; HTTP/1.0 without it can't be routed either. */
     private static String host(HttpRequest request) {
         List<String> hosts = request.headers().getAll(HOST);
@@ -88,15 +102,44 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
         return hosts.getFirst();
     }
 
+    /** RFC 3986 §3.2.2: a name or an address, and a port perhaps. Names are those that a runtime can have. */
     private static boolean isAuthority(String host) {
-        for (int i = 0; i < host.length(); i++) {
-            char c = host.charAt(i);
-            boolean name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-            if (!name && "-._:[]".indexOf(c) < 0) {
-                return false;
+        int end = host.startsWith("[") ? addressEnd(host) : nameEnd(host);
+        boolean port = end < host.length();
+        return end > 0 && host.length() <= MAX_AUTHORITY && (!port || isPort(host, end));
+    }
+
+    private static int nameEnd(String host) {
+        int end = 0;
+        while (end < host.length()
+                && (isAlphanumeric(host.charAt(end)) || "-._".indexOf(host.charAt(end)) >= 0)) {
+            end++;
+        }
+        return end;
+    }
+
+    /** RFC 3986 §3.2.2: an IPv6 address in brackets; its digits need not be right, for no runtime has one. */
+    private static int addressEnd(String host) {
+        int end = host.indexOf(']');
+        for (int i = 1; i < end; i++) {
+            if (!isAlphanumeric(host.charAt(i)) && ":.".indexOf(host.charAt(i)) < 0) {
+                return 0;
             }
         }
-        return !host.isEmpty() && host.length() <= 255 + 6;
+        return end <= 1 || host.lastIndexOf(':', end) < 0 ? 0 : end + 1;
+    }
+
+    private static boolean isPort(String host, int colon) {
+        int digits = host.length() - colon - 1;
+        boolean valid = host.charAt(colon) == ':' && digits >= 1 && digits <= 5;
+        for (int i = colon + 1; i < host.length(); i++) {
+            valid &= host.charAt(i) >= '0' && host.charAt(i) <= '9';
+        }
+        return valid;
+    }
+
+    private static boolean isAlphanumeric(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     }
 
     /** RFC 9112 §3.2: origin-form, absolute-form whose authority is the Host's, or {@code *} for OPTIONS. */
