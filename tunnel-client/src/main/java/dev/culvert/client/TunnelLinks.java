@@ -93,7 +93,8 @@ final class TunnelLinks implements Link.Observer {
     public void lost(Link link, String reason) {
         reconnects.increment();
         if (liveLinks.decrementAndGet() == 0) {
-            (stopping ? log.atInfo() : log.atWarn()).addKeyValue("reason", reason).log("tunnel lost");
+            (stopping ? log.atInfo() : log.atWarn()).addKeyValue("reason", reason)
+                    .log(stopping ? "tunnel closed" : "tunnel lost");
             events.accept(new ClientEvent.Disconnected(reason));
         }
     }

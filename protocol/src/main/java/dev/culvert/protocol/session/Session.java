@@ -253,7 +253,8 @@ public final class Session {
 
     /** The WebSocket is gone. */
     public void disconnected() {
-        session.end(ErrorCode.NO_ERROR, "the connection was lost", true);
+        boolean drained = isDraining() && session.streams.isEmpty();
+        session.end(ErrorCode.NO_ERROR, drained ? "drained" : "the connection was lost", true);
     }
 
     // ---- what is to be done ----

@@ -156,7 +156,8 @@ class TunnelChannelHandlerTest {
         wire.cross();
 
         assertThat(answer.ended).isTrue();
-        assertThat(wire.server.channel.isActive()).isFalse();
+        assertThat(closed(wire.server).detail()).isEqualTo("drained");
+        assertThat(closed(wire.client).detail()).isEqualTo("drained");
         assertThat(wire.client.channel.isActive()).isFalse();
     }
 
