@@ -1,15 +1,19 @@
 package dev.culvert.edge.relay;
 
 import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Lets an exchange span two event loops: the asker stays on its own, the answerer runs on another. Calls keep their order.
- * A hop costs a wake-up, so it is taken only where no answerer lives on the asker's loop.
+ * A hop costs a wake-up, so it is taken only where no answerer lives on the asker's loop. What is handed to a loop that has
+ * ended is dropped, its buffers released: the part is stopping.
  */
 public final class LoopCrossing {
     private LoopCrossing() {}
@@ -19,20 +23,34 @@ public final class LoopCrossing {
      * called back; returns at once.
      */
     public static RequestSink open(Relay relay, EventLoop loop, RelayRequest request, ResponseSink response) {
-        Request crossing = new Request(loop);
+        Response back = new Response(request.loop(), response);
+        Request crossing = new Request(loop, back);
         RelayRequest there = new RelayRequest(request.kind(), request.fields(), request.ended(), loop);
-        ResponseSink back = new Response(request.loop(), response);
-        loop.execute(() -> crossing.target = relay.open(there, back));
+        if (!hand(loop, () -> crossing.target = relay.open(there, back))) {
+            response.fail(Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL, "the tunnel's thread has ended"));
+        }
         return crossing;
+    }
+
+    /** Whether {@code loop} takes the task. */
+    private static boolean hand(EventLoop loop, Runnable task) {
+        try {
+            loop.execute(task);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
     }
 
     private static final class Request implements RequestSink {
         private final EventLoop loop;
+        private final Response back;
         /** Set and used on {@code loop}, by the first of its tasks. */
         private @Nullable RequestSink target;
 
-        Request(EventLoop loop) {
+        Request(EventLoop loop, Response back) {
             this.loop = loop;
+            this.back = back;
         }
 
         private RequestSink target() {
@@ -41,62 +59,84 @@ public final class LoopCrossing {
 
         @Override
         public void data(ByteBuf body) {
-            loop.execute(() -> target().data(body));
+            if (!hand(loop, () -> target().data(body))) {
+                body.release();
+            }
         }
 
         @Override
         public void end(@Nullable Http2Headers trailers) {
-            loop.execute(() -> target().end(trailers));
+            hand(loop, () -> target().end(trailers));
         }
 
         @Override
         public void cancel(Problem reason) {
-            loop.execute(() -> target().cancel(reason));
+            back.cancelled = true;
+            hand(loop, () -> target().cancel(reason));
         }
 
         @Override
         public void consumed(int bytes) {
-            loop.execute(() -> target().consumed(bytes));
+            hand(loop, () -> target().consumed(bytes));
         }
     }
 
     private static final class Response implements ResponseSink {
         private final EventLoop loop;
         private final ResponseSink target;
+        /** The asker gave up: what is on its way to it is dropped. Belongs to {@code loop}. */
+        private boolean cancelled;
 
         Response(EventLoop loop, ResponseSink target) {
             this.loop = loop;
             this.target = target;
         }
 
+        private void tell(Runnable call) {
+            hand(loop, () -> {
+                if (!cancelled) {
+                    call.run();
+                }
+            });
+        }
+
         @Override
         public void informational(Http2Headers head) {
-            loop.execute(() -> target.informational(head));
+            tell(() -> target.informational(head));
         }
 
         @Override
         public void head(Http2Headers head, boolean ended) {
-            loop.execute(() -> target.head(head, ended));
+            tell(() -> target.head(head, ended));
         }
 
         @Override
         public void data(ByteBuf body) {
-            loop.execute(() -> target.data(body));
+            boolean taken = hand(loop, () -> {
+                if (cancelled) {
+                    body.release();
+                } else {
+                    target.data(body);
+                }
+            });
+            if (!taken) {
+                body.release();
+            }
         }
 
         @Override
         public void end(@Nullable Http2Headers trailers) {
-            loop.execute(() -> target.end(trailers));
+            tell(() -> target.end(trailers));
         }
 
         @Override
         public void fail(Problem problem) {
-            loop.execute(() -> target.fail(problem));
+            tell(() -> target.fail(problem));
         }
 
         @Override
         public void consumed(int bytes) {
-            loop.execute(() -> target.consumed(bytes));
+            tell(() -> target.consumed(bytes));
         }
     }
 }
