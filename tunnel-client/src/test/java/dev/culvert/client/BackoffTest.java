@@ -1,0 +1,82 @@
+package dev.culvert.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class BackoffTest {
+    private static final Duration UNSTABLE = Duration.ofSeconds(24);
+    private static final Duration STABLE = Duration.ofSeconds(25);
+    private static final List<Integer> CEILINGS = List.of(200, 500, 1000, 2000, 4000, 8000, 15_000, 15_000,
+            15_000);
+
+    /** Draws the highest number asked for, or zero. */
+    private record Extreme(boolean highest) implements RandomGenerator {
+        @Override
+        public long nextLong() {
+            throw new IllegalStateException("only bounded numbers are drawn");
+        }
+
+        @Override
+        public long nextLong(long bound) {
+            return highest ? bound - 1 : 0;
+        }
+    }
+
+    private static List<Integer> delays(Backoff backoff, int count) {
+        return Stream.generate(() -> (int) backoff.afterLoss(Duration.ZERO).toMillis()).limit(count).toList();
+    }
+
+    @Test
+    void theFirstTryIsWithin200MillisThenTheCeilingDoublesTo15Seconds() {
+        assertThat(delays(new Backoff(new Extreme(true)), CEILINGS.size())).isEqualTo(CEILINGS);
+    }
+
+    @Test
+    void theJitterIsFull() {
+        assertThat(delays(new Backoff(new Extreme(false)), 9)).containsOnly(0);
+    }
+
+    @Test
+    void noDelayPassesItsCeilingHoweverOftenItFails() {
+        Backoff backoff = new Backoff(new SplittableRandom(1));
+
+        List<Integer> delays = delays(backoff, 10_000);
+
+        assertThat(IntStream.range(0, delays.size()))
+                .allMatch(i -> delays.get(i) <= CEILINGS.get(Math.min(i, CEILINGS.size() - 1)));
+        assertThat(delays.stream().mapToInt(Integer::intValue).average().orElseThrow()).isBetween(7000.0,
+                8000.0);
+    }
+
+    @Test
+    void aSessionOf25SecondsStartsTheCountAnew() {
+        Backoff backoff = new Backoff(new Extreme(true));
+        delays(backoff, 6);
+
+        assertThat(backoff.afterLoss(UNSTABLE)).hasMillis(15_000);
+        assertThat(backoff.afterLoss(STABLE)).hasMillis(200);
+        assertThat(backoff.afterLoss(Duration.ZERO)).hasMillis(500);
+    }
+
+    @Test
+    void aRefusedIdentityWaitsAMinuteAndDoesNotCountAsALoss() {
+        Backoff backoff = new Backoff(new Extreme(true));
+
+        assertThat(new Backoff(new Extreme(false)).afterRefusal()).hasSeconds(60);
+        assertThat(backoff.afterRefusal()).hasSeconds(66);
+        assertThat(backoff.afterLoss(Duration.ZERO)).hasMillis(200);
+    }
+
+    @Test
+    void aConflictWaits30To60Seconds() {
+        assertThat(new Backoff(new Extreme(false)).afterConflict()).hasSeconds(30);
+        assertThat(new Backoff(new Extreme(true)).afterConflict()).hasSeconds(60);
+    }
+}
