@@ -40,6 +40,8 @@ final class TunnelRegistry implements TunnelDirectory {
         private volatile LiveSession[] sessions = NONE;
         private volatile long generation;
         private volatile @Nullable Instant lost;
+        /** Forgotten: who found it before that must look again. Guarded by the tunnel. */
+        private boolean forgotten;
 
         private void add(LiveSession session) {
             List<LiveSession> all = new ArrayList<>(List.of(sessions));
@@ -54,6 +56,23 @@ final class TunnelRegistry implements TunnelDirectory {
                 sessions = all.toArray(NONE);
                 lost = all.isEmpty() ? now : null;
             }
+        }
+
+        /** Whether there is room for one more, or could be made: of the sessions that drain, the oldest has had the most time. */
+        private boolean makeRoom() {
+            if (sessions.length < MAX_SESSIONS) {
+                return true;
+            }
+            for (LiveSession session : sessions) {
+                if (!session.isAccepting()) {
+                    session.close(ErrorCode.DRAINING, "newer connections need its place");
+                    List<LiveSession> left = new ArrayList<>(List.of(sessions));
+                    left.remove(session);
+                    sessions = left.toArray(NONE);
+                    return true;
+                }
+            }
+            return false;
         }
 
         private @Nullable LiveSession owner() {
@@ -74,28 +93,36 @@ final class TunnelRegistry implements TunnelDirectory {
      */
     @Nullable
     LiveSession admit(RegisteredRuntime runtime, Hello hello, LongFunction<LiveSession> make) {
-        Tunnel tunnel = tunnels.computeIfAbsent(runtime.id(), id -> new Tunnel());
-        synchronized (tunnel) {
-            LiveSession owner = tunnel.owner();
-            boolean joins = owner != null && owner.isOf(hello);
-            if ((owner != null && !joins && !hello.takeOver()) || tunnel.sessions.length >= MAX_SESSIONS) {
-                return null;
-            }
-            if (!joins) {
-                // Seeded from the clock, so that it does not go backwards when the server restarts.
-                tunnel.generation = Math.max(tunnel.generation + 1, clock.millis());
-            }
-            LiveSession session = make.apply(tunnel.generation);
-            for (LiveSession other : tunnel.sessions) {
-                if (!other.isOf(hello)) {
-                    other.drain(ErrorCode.REPLACED, "another client took this runtime over");
-                } else if (other.hello.connection() == hello.connection()) {
-                    other.drain(ErrorCode.DRAINING, "a newer connection took this one's place");
+        while (true) {
+            Tunnel tunnel = tunnels.computeIfAbsent(runtime.id(), id -> new Tunnel());
+            synchronized (tunnel) {
+                if (!tunnel.forgotten) {
+                    return admit(tunnel, hello, make);
                 }
             }
-            tunnel.add(session);
-            return session;
         }
+    }
+
+    private @Nullable LiveSession admit(Tunnel tunnel, Hello hello, LongFunction<LiveSession> make) {
+        LiveSession owner = tunnel.owner();
+        boolean joins = owner != null && owner.isOf(hello);
+        if ((owner != null && !joins && !hello.takeOver()) || !tunnel.makeRoom()) {
+            return null;
+        }
+        if (!joins) {
+            // Seeded from the clock, so that it does not go backwards when the server restarts.
+            tunnel.generation = Math.max(tunnel.generation + 1, clock.millis());
+        }
+        LiveSession session = make.apply(tunnel.generation);
+        for (LiveSession other : tunnel.sessions) {
+            if (!other.isOf(hello)) {
+                other.drain(ErrorCode.REPLACED, "another client took this runtime over");
+            } else if (other.hello.connection() == hello.connection()) {
+                other.drain(ErrorCode.DRAINING, "a newer connection took this one's place");
+            }
+        }
+        tunnel.add(session);
+        return session;
     }
 
     /** A session is over. */
@@ -216,6 +243,9 @@ final class TunnelRegistry implements TunnelDirectory {
     public void closeAll(String runtimeId, String reason) {
         Tunnel tunnel = tunnels.remove(runtimeId);
         if (tunnel != null) {
+            synchronized (tunnel) {
+                tunnel.forgotten = true;
+            }
             for (LiveSession session : tunnel.sessions) {
                 session.close(ErrorCode.UNAUTHORIZED, reason);
             }

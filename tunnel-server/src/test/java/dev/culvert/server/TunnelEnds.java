@@ -1,0 +1,117 @@
+package dev.culvert.server;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.netty.SessionListener;
+import dev.culvert.protocol.netty.SessionMeter;
+import dev.culvert.protocol.netty.TunnelChannelHandler;
+import dev.culvert.protocol.session.Session;
+import dev.culvert.protocol.session.SessionEvent;
+import dev.culvert.protocol.session.SessionLimits;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Both ends of one session without a socket: the server's in a channel, the client's as plain state. */
+final class TunnelEnds implements SessionListener {
+    private static final SessionLimits LIMITS = SessionLimits.defaults();
+
+    final Hello hello;
+    private final TunnelChannelHandler handler;
+    private final EmbeddedChannel channel;
+    private final Session client;
+    /** What the server told the client to go away with. */
+    final List<ErrorCode> goneAway = new ArrayList<>();
+    @Nullable
+    LiveSession live;
+
+    private TunnelEnds(Hello hello) {
+        this.hello = hello;
+        Session server = new Session(Session.Role.SERVER, hello(new UUID(9, 9), 0, false), LIMITS,
+                System.nanoTime());
+        handler = new TunnelChannelHandler(server, false, this, new SessionMeter());
+        channel = new EmbeddedChannel(handler);
+        client = new Session(Session.Role.CLIENT, hello, LIMITS, System.nanoTime());
+    }
+
+    /** A connection of a client that wants in. */
+    static TunnelEnds of(UUID instance, int connection, boolean takeOver) {
+        return new TunnelEnds(hello(instance, connection, takeOver));
+    }
+
+    private static Hello hello(UUID instance, int connection, boolean takeOver) {
+        return new Hello(Hello.VERSION, Hello.VERSION, 0, instance.getMostSignificantBits(),
+                instance.getLeastSignificantBits(), connection, takeOver, LIMITS.accepts(),
+                new Hello.Nonce(1, 2, 3, 4), "test/1");
+    }
+
+    EventLoop loop() {
+        return channel.eventLoop();
+    }
+
+    TunnelChannelHandler handler() {
+        return handler;
+    }
+
+    boolean isOpen() {
+        return channel.isOpen();
+    }
+
+    LiveSession live() {
+        return Objects.requireNonNull(live, "not admitted");
+    }
+
+    /** Exchanges what waits on both sides until nothing does. */
+    void drive() {
+        channel.runPendingTasks();
+        for (Object message = channel.readOutbound(); message != null; message = channel.readOutbound()) {
+            if (message instanceof ByteBuf batch) {
+                receive(batch);
+            }
+        }
+        ByteBuf out = Unpooled.buffer(FrameCodec.MAX_BATCH);
+        while (client.pollFrame(out)) {
+            // all of it in one batch
+        }
+        if (out.isReadable() && channel.isOpen()) {
+            channel.writeInbound(new BinaryWebSocketFrame(out));
+            drive();
+        } else {
+            out.release();
+        }
+        for (SessionEvent event = client.pollEvent(); event != null; event = client.pollEvent()) {
+            if (event instanceof SessionEvent.GoingAway going) {
+                goneAway.add(going.code());
+            }
+        }
+    }
+
+    private void receive(ByteBuf batch) {
+        batch.skipBytes((batch.getByte(batch.readerIndex() + 1) & 0x7f) == 126 ? 4 : 2);
+        while (batch.isReadable()) {
+            client.handle(FrameCodec.decode(batch), System.nanoTime());
+        }
+        batch.release();
+    }
+
+    void close() {
+        channel.finishAndReleaseAll();
+    }
+
+    @Override
+    public void live(SessionEvent.Live live) {}
+
+    @Override
+    public void goingAway(SessionEvent.GoingAway goingAway) {}
+
+    @Override
+    public void closed(SessionEvent.Closed closed) {}
+}

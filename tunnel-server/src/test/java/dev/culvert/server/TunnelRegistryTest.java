@@ -1,0 +1,277 @@
+package dev.culvert.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.StreamKind;
+import dev.culvert.protocol.netty.StreamListener;
+import dev.culvert.protocol.session.SessionEvent.StreamReset;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class TunnelRegistryTest {
+    private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1",
+            new RuntimeName("acme", "prod"),
+            "acme-prod.t.example", List.of(), Instant.EPOCH);
+    private static final UUID FIRST = new UUID(1, 1);
+    private static final UUID SECOND = new UUID(2, 2);
+
+    private final MovableClock clock = new MovableClock();
+    private final TunnelRegistry registry = new TunnelRegistry(clock);
+    private final List<TunnelEnds> all = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        all.forEach(TunnelEnds::close);
+    }
+
+    /** A connection that asks to be let in; {@code live} is null when it was refused. */
+    private TunnelEnds dial(UUID instance, int connection, boolean takeOver) {
+        TunnelEnds ends = TunnelEnds.of(instance, connection, takeOver);
+        all.add(ends);
+        UUID id = UUID.randomUUID();
+        ends.drive();
+        ends.live = registry.admit(PROD, ends.hello, generation -> new LiveSession(id, PROD, ends.hello,
+                generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
+        if (ends.live != null) {
+            ends.handler().ready(1, 2, ends.live().generation, "acme/prod", PROD.host());
+        }
+        all.forEach(TunnelEnds::drive);
+        return ends;
+    }
+
+    @Test
+    void theFirstClientIsLetInWithoutTakingOver() {
+        TunnelEnds first = dial(FIRST, 0, false);
+
+        assertThat(first.live().isAccepting()).isTrue();
+        assertThat(registry.stateOf(PROD.id())).isEqualTo(TunnelState.CONNECTED);
+        assertThat(registry.connected()).isOne();
+    }
+
+    @Test
+    void aNewInstanceTakesTheRuntimeOverWithAHigherGeneration() {
+        TunnelEnds old = dial(FIRST, 0, true);
+
+        TunnelEnds owner = dial(SECOND, 0, true);
+
+        assertThat(owner.live().generation).isGreaterThan(old.live().generation);
+        assertThat(old.live().isAccepting()).isFalse();
+        assertThat(old.goneAway).containsExactly(ErrorCode.REPLACED);
+        assertThat(registry.pick(PROD.id(), old.loop())).isSameAs(owner.live());
+    }
+
+    @Test
+    void anInstanceThatMayNotTakeOverIsRefusedWhileTheOwnerIsThere() {
+        TunnelEnds owner = dial(FIRST, 0, true);
+
+        TunnelEnds other = dial(SECOND, 0, false);
+
+        assertThat(other.live).isNull();
+        assertThat(owner.live().isAccepting()).isTrue();
+        assertThat(owner.goneAway).isEmpty();
+    }
+
+    @Test
+    void theReplacedInstanceIsRefusedAndGetsTheRuntimeOnceTheOwnerIsGone() {
+        dial(FIRST, 0, true);
+        TunnelEnds owner = dial(SECOND, 0, true);
+
+        assertThat(dial(FIRST, 0, false).live).isNull();
+
+        registry.remove(owner.live());
+        TunnelEnds again = dial(FIRST, 0, false);
+        assertThat(again.live().generation).isGreaterThan(owner.live().generation);
+    }
+
+    @Test
+    void furtherConnectionsOfTheOwnerJoinItsGeneration() {
+        TunnelEnds owner = dial(FIRST, 0, true);
+
+        List<TunnelEnds> joined = IntStream.range(1, 4).mapToObj(i -> dial(FIRST, i, true)).toList();
+
+        assertThat(joined).allMatch(ends -> ends.live().generation == owner.live().generation);
+        assertThat(registry.sessionsOf(PROD.id())).hasSize(4);
+        assertThat(owner.goneAway).isEmpty();
+    }
+
+    @Test
+    void aConnectionThatCameAgainReplacesItsElderOnly() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        TunnelEnds one = dial(FIRST, 1, true);
+
+        TunnelEnds again = dial(FIRST, 1, false);
+
+        assertThat(one.goneAway).containsExactly(ErrorCode.DRAINING);
+        assertThat(zero.goneAway).isEmpty();
+        assertThat(again.live().generation).isEqualTo(zero.live().generation);
+    }
+
+    @Test
+    void theGenerationGrowsAlsoWhenTheClockDoesNot() {
+        long generation = 0;
+        for (int i = 1; i <= 5; i++) {
+            LiveSession taken = dial(new UUID(i, i), 0, true).live();
+            assertThat(taken.generation).isGreaterThan(generation);
+            generation = taken.generation;
+        }
+    }
+
+    @Test
+    void aTunnelHasAtMostEightSessionsTheOldestThatDrainsIsClosed() {
+        for (int i = 0; i < TunnelRegistry.MAX_SESSIONS; i++) {
+            busy(dial(new UUID(i, 1), 0, true));
+        }
+        TunnelEnds oldest = all.getFirst();
+        assertThat(registry.sessionsOf(PROD.id())).hasSize(TunnelRegistry.MAX_SESSIONS);
+        assertThat(oldest.isOpen()).isTrue();
+
+        TunnelEnds newest = dial(new UUID(99, 1), 0, true);
+
+        assertThat(newest.live().isAccepting()).isTrue();
+        assertThat(registry.sessionsOf(PROD.id())).hasSize(TunnelRegistry.MAX_SESSIONS);
+        assertThat(oldest.isOpen()).isFalse();
+        assertThat(all.subList(1, all.size())).allMatch(TunnelEnds::isOpen);
+        assertThat(registry.pick(PROD.id(), newest.loop())).isSameAs(newest.live());
+    }
+
+    /** Has a stream in flight, so that a drain does not end the session. */
+    private static void busy(TunnelEnds ends) {
+        Http2Headers head = new DefaultHttp2Headers(false, 4).method("GET")
+                .scheme("https")
+                .authority("a")
+                .path("/");
+        ends.handler().open(StreamKind.HTTP, head, true, new StreamListener() {
+            @Override
+            public void data(ByteBuf body, boolean last) {
+                body.release();
+            }
+
+            @Override
+            public void trailers(Http2Headers trailers) {}
+
+            @Override
+            public void sent(int bytes) {}
+
+            @Override
+            public void reset(StreamReset reset) {}
+        });
+        ends.drive();
+    }
+
+    @Test
+    void aSessionOnTheCallersLoopIsPreferred() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        TunnelEnds one = dial(FIRST, 1, true);
+        busy(one);
+
+        assertThat(registry.pick(PROD.id(), one.loop())).isSameAs(one.live());
+        assertThat(registry.pick(PROD.id(), zero.loop())).isSameAs(zero.live());
+    }
+
+    @Test
+    void withoutASessionOnTheCallersLoopTheLeastLoadedIsPicked() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        TunnelEnds one = dial(FIRST, 1, true);
+        busy(zero);
+        TunnelEnds elsewhere = TunnelEnds.of(SECOND, 0, false);
+        all.add(elsewhere);
+
+        assertThat(registry.pick(PROD.id(), elsewhere.loop())).isSameAs(one.live());
+    }
+
+    @Test
+    void aDrainingSessionIsNotPickedEvenOnTheCallersLoop() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        TunnelEnds one = dial(FIRST, 1, true);
+
+        one.live().stopAccepting();
+
+        assertThat(registry.pick(PROD.id(), one.loop())).isSameAs(zero.live());
+        zero.live().stopAccepting();
+        assertThat(registry.pick(PROD.id(), one.loop())).isNull();
+    }
+
+    @Test
+    void aRuntimeNeverHeardOfHasNoSession() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+
+        assertThat(registry.pick("id-2", zero.loop())).isNull();
+        assertThat(registry.sessionsOf("id-2")).isEmpty();
+        assertThat(registry.stateOf("id-2")).isEqualTo(TunnelState.DISCONNECTED);
+    }
+
+    @Test
+    void aLostTunnelIsReconnectingFor30Seconds() {
+        TunnelEnds only = dial(FIRST, 0, true);
+
+        registry.remove(only.live());
+
+        assertThat(registry.stateOf(PROD.id())).isEqualTo(TunnelState.RECONNECTING);
+        clock.advance(TunnelRegistry.RECONNECTING);
+        assertThat(registry.stateOf(PROD.id())).isEqualTo(TunnelState.DISCONNECTED);
+        assertThat(registry.connected()).isZero();
+    }
+
+    @Test
+    void aTunnelThatLostOneOfTwoSessionsIsConnected() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        dial(FIRST, 1, true);
+
+        registry.remove(zero.live());
+        registry.remove(zero.live());
+
+        assertThat(registry.stateOf(PROD.id())).isEqualTo(TunnelState.CONNECTED);
+        assertThat(registry.sessionsOf(PROD.id())).hasSize(1);
+    }
+
+    @Test
+    void closingAllForgetsTheRuntimeAndClosesItsSessions() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        TunnelEnds one = dial(FIRST, 1, true);
+
+        registry.closeAll(PROD.id(), "deleted");
+        all.forEach(TunnelEnds::drive);
+
+        assertThat(zero.goneAway).containsExactly(ErrorCode.UNAUTHORIZED);
+        assertThat(one.isOpen()).isFalse();
+        assertThat(registry.stateOf(PROD.id())).isEqualTo(TunnelState.DISCONNECTED);
+        assertThat(registry.sessions()).isEmpty();
+    }
+
+    @Test
+    void anOperatorClosesOneSession() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        TunnelEnds one = dial(FIRST, 1, true);
+
+        assertThat(registry.close(one.live().id.toString())).isTrue();
+        assertThat(registry.close("nothing")).isFalse();
+        all.forEach(TunnelEnds::drive);
+
+        assertThat(one.isOpen()).isFalse();
+        assertThat(zero.isOpen()).isTrue();
+    }
+
+    @Test
+    void aSessionShowsItselfToOperators() {
+        dial(FIRST, 0, true);
+
+        SessionView view = registry.sessions().getFirst();
+
+        assertThat(view.state()).isEqualTo("open");
+        assertThat(view.version()).isEqualTo("test/1");
+        assertThat(view.since()).isEqualTo(clock.instant());
+        assertThat(view.rttSeconds()).isNaN();
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(registry.sessions().getFirst().since()).isEqualTo(view.since());
+    }
+}
