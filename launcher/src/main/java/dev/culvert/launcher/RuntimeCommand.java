@@ -13,9 +13,9 @@ import picocli.CommandLine.Parameters;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert runtime …}: the runtimes of a server, through its admin API. */
-@Command(name = "runtime", description = "Creates, lists, shows and deletes runtimes through the admin API.", subcommands = {
+@Command(name = "runtime", description = "Creates, lists, shows and deletes runtimes, and enrols their clients, through the admin API.", subcommands = {
         RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
-        RuntimeCommand.Delete.class}, footer = {"", "Example:",
+        RuntimeCommand.EnrolToken.class, RuntimeCommand.Delete.class}, footer = {"", "Example:",
                 "  culvert runtime create acme prod --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
 final class RuntimeCommand {
 
@@ -108,6 +108,28 @@ final class RuntimeCommand {
             }
             String sessions = rows.size() == 1 ? "" : "\n\n" + TextTable.of(rows);
             return facts(answer, "account", "name", "host", "hosts", "state") + sessions;
+        }
+    }
+
+    /** {@code enrol-token ACCOUNT NAME}. */
+    @Command(name = "enrol-token", description = "Prints another one-time enrolment token, for a client that lost its identity.", footer = {
+            "", "Example:", "  culvert runtime enrol-token acme prod --ttl 15m"})
+    static final class EnrolToken extends AdminCommand {
+        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
+        private String account = "";
+        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
+        private String name = "";
+        @Option(names = "--ttl", paramLabel = "DURATION", defaultValue = "1h", description = "How long it can be used, as 15m (default: ${DEFAULT-VALUE}).")
+        private String ttl = "";
+
+        @Override
+        Mono<AdminApi.Answer> ask(AdminApi api) {
+            return api.call("POST", path(account, name) + "/enrolment-tokens", Map.of("ttl", ttl));
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            return facts(answer, "enrolmentToken", "enrolmentExpiresAt");
         }
     }
 

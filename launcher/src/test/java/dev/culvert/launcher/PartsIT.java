@@ -75,6 +75,11 @@ class PartsIT {
                     folder.resolve("admin.token").toString());
             Files.writeString(token,
                     new ObjectMapper().readTree(created.out()).path("enrolmentToken").asText());
+            Captured another = Captured.run("runtime", "enrol-token", "acme", "prod", "--ttl", "15m",
+                    "--admin", "http://" + ready.path("admin").asText(), "--admin-token-file",
+                    folder.resolve("admin.token").toString());
+            assertThat(another.exitCode()).isZero();
+            assertThat(another.out()).contains("enrolmentToken").contains("enrolmentExpiresAt");
             Captured deleted = Captured.run("runtime", "delete", "acme", "prod", "--admin",
                     "http://" + ready.path("admin").asText(), "--admin-token-file",
                     folder.resolve("admin.token").toString());

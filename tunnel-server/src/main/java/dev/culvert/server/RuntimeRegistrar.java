@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -24,19 +25,22 @@ public final class RuntimeRegistrar {
     private final TokenIssuer issuer;
     private final String domain;
     private final Clock clock;
+    private final Consumer<RuntimeName> forgotten;
 
     /**
      * Makes the registrar.
      *
      * @param domain the edge's domain, in lower case
+     * @param forgotten told of each runtime that was deleted, on the store's thread
      */
     public RuntimeRegistrar(RuntimeStore store, TunnelDirectory tunnels, TokenIssuer issuer, String domain,
-            Clock clock) {
+            Clock clock, Consumer<RuntimeName> forgotten) {
         this.store = store;
         this.tunnels = tunnels;
         this.issuer = issuer;
         this.domain = domain;
         this.clock = clock;
+        this.forgotten = forgotten;
     }
 
     /**
@@ -77,7 +81,10 @@ public final class RuntimeRegistrar {
     /** Forgets a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
         return store.delete(name)
-                .doOnNext(gone -> tunnels.closeAll(gone.id(), "the runtime " + name + " was deleted"));
+                .doOnNext(gone -> {
+                    tunnels.closeAll(gone.id(), "the runtime " + name + " was deleted");
+                    forgotten.accept(name);
+                });
     }
 
     /** Now, as precise as the store keeps it. */

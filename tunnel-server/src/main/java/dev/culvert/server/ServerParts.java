@@ -17,6 +17,7 @@ import io.netty.util.AsciiString;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -28,6 +29,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
 
     /** RFC 9112: what ALPN may agree on; HTTP/2 joins with its own handler. */
     private static final List<String> EDGE_PROTOCOLS = List.of("http/1.1");
+    /** Requests of a deleted runtime are still counted while they end. */
+    private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
     private static final AsciiString HTTPS = AsciiString.cached("https");
 
     /** The files a server reads once. */
@@ -66,11 +69,14 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         SessionMeter meter = new SessionMeter();
         TunnelRegistry registry = new TunnelRegistry(clock);
         EnrolmentService enrolment = new EnrolmentService(store, files.ca, clock);
+        EdgeMeters meters = new EdgeMeters(telemetry);
         RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
-                new EnrolmentTokens(files.ca.certificate()), config.edge().domain(), clock);
+                new EnrolmentTokens(files.ca.certificate()), config.edge().domain(), clock,
+                gone -> Schedulers.parallel()
+                        .schedule(() -> meters.forget(gone.toString()), LAST_REQUESTS.toMillis(),
+                                TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(store, registry, meter, "culvert/" + Version.current(),
                 clock);
-        EdgeMeters meters = new EdgeMeters(telemetry);
         register(telemetry.registry(), registry, meter);
         List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
         ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);

@@ -51,6 +51,7 @@ final class SqliteDatabase {
                     IDLE_THREAD_SECONDS, true);
             return Mono.fromCallable(() -> {
                 makeFolder(file);
+                makeFile(file);
                 Connection connection = connect(file, limits.lockTimeout());
                 return new SqliteDatabase(file, scheduler, connection);
             })
@@ -101,6 +102,14 @@ final class SqliteDatabase {
         if (folder != null && !Files.isDirectory(folder)) {
             Files.createDirectories(folder,
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        }
+    }
+
+    /** SQLite would make it readable for all; its journal takes the same mode. Hashes in it are keys of enrolment. */
+    private static void makeFile(Path file) throws IOException {
+        if (Files.notExists(file)) {
+            Files.createFile(file,
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         }
     }
 

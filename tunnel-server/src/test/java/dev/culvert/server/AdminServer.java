@@ -54,7 +54,8 @@ final class AdminServer implements AutoCloseable {
         TokenIssuer issuer = (runtimeId, expires) -> new IssuedToken("secret-of-" + runtimeId,
                 new StoredToken(runtimeId + "@" + System.nanoTime(),
                         Sha256.of(runtimeId.getBytes(StandardCharsets.UTF_8)), runtimeId, expires, null));
-        var registrar = new RuntimeRegistrar(store, tunnels, issuer, "t.example", Clock.systemUTC());
+        var registrar = new RuntimeRegistrar(store, tunnels, issuer, "t.example", Clock.systemUTC(),
+                gone -> {});
         api = new AdminApi(await(AdminToken.load(tokenFile)), store, registrar, tunnels, Clock.systemUTC());
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));

@@ -58,7 +58,7 @@ class EnrolmentServiceTest {
         store = await(SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults(), clock));
         registrar = new RuntimeRegistrar(store, new FakeTunnels(), new EnrolmentTokens(ca.certificate()),
                 "t.example",
-                clock);
+                clock, gone -> {});
         service = new EnrolmentService(store, ca, clock);
         RuntimeRegistrar.Registration made = await(registrar.register(PROD, List.of()));
         runtime = made.runtime();

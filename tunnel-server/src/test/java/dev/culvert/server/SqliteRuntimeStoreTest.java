@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.DriverManager;
 import java.time.Clock;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -234,6 +236,16 @@ class SqliteRuntimeStoreTest {
 
         assertThat(after.runtimes()).containsExactly(runtime);
         after.close().block();
+    }
+
+    @Test
+    void onlyTheOwnerReadsItsFiles() throws Exception {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).as("%s", file)
+                        .isEqualTo("rw-------");
+            }
+        }
     }
 
     @Test
