@@ -24,7 +24,7 @@ public record RouteConfig(
         @Setting(value = "Whether the segments of the path are dropped from what is sent", byDefault = "false") boolean stripPrefix,
         @Setting("Host that the upstream sees, instead of the caller's") @Nullable String hostHeader,
         @Nullable Cors cors,
-        @Setting("Whether webhooks are stored before they are delivered; durable below /webhooks/, direct elsewhere") @Nullable Delivery delivery) {
+        @Setting("Whether webhooks are stored before they are delivered; durable below /webhooks/, direct elsewhere. No effect yet: all are direct") @Nullable Delivery delivery) {
 
     private static final String WEBHOOKS = "/webhooks/";
     private static final String APP_PROXY = "/app-proxy/";

@@ -37,7 +37,7 @@ public record ServerConfig(
      * @param tls certificate for the domain and {@code *.domain}, with its key
      * @param limits what a caller may use
      * @param trustedProxies networks whose forwarding fields are believed
-     * @param serverTiming whether responses tell the time spent per hop
+     * @param serverTiming whether responses tell the time spent per hop; no effect yet
      */
     public record Edge(
             @Setting(value = "Address of the HTTPS listener for callers; port 0 picks a free one", byDefault = "0.0.0.0:8443") HostPort listen,
@@ -45,7 +45,7 @@ public record ServerConfig(
             Tls tls,
             CallerLimits limits,
             @Setting(value = "Networks whose X-Forwarded-* and Forwarded fields are believed", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
-            @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside", byDefault = "false") boolean serverTiming) {
+            @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside. No effect yet", byDefault = "false") boolean serverTiming) {
         public Edge {
             domain = domain.toLowerCase(Locale.ROOT);
             if (domain.length() > MAX_DOMAIN || !DOMAIN.matcher(domain).matches()) {
@@ -68,7 +68,7 @@ public record ServerConfig(
     /**
      * The tunnel listener.
      *
-     * @param listen address of the WSS listener; the edge's own address shares its listener
+     * @param listen address of the WSS listener
      * @param tls certificate for the names clients dial, with its key
      * @param ca the authority that issues and verifies clients' certificates
      */
