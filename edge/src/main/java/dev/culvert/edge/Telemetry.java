@@ -1,5 +1,7 @@
 package dev.culvert.edge;
 
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -10,6 +12,8 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The metrics of one part: its registry, filled with the JVM's and Netty's own, and the Prometheus text of it. Names
@@ -22,6 +26,8 @@ public final class Telemetry implements AutoCloseable {
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics collections = new JvmGcMetrics();
+    @SuppressWarnings("unused") // only held
+    private @Nullable TunnelFigures tunnels;
 
     public Telemetry() {
         collections.bindTo(registry);
@@ -42,6 +48,28 @@ public final class Telemetry implements AutoCloseable {
     public void problem(Problem problem) {
         registry.counter("culvert.problems", "cause", problem.cause().word(), "hop", problem.hop().word())
                 .increment();
+    }
+
+    /** Shows the figures of this part's tunnels, which this object then holds on to. */
+    public void tunnels(TunnelFigures figures) {
+        Gauge.builder("culvert.tunnels", figures, TunnelFigures::connected).register(registry);
+        Gauge.builder("culvert.tunnel.streams", figures, TunnelFigures::streams).register(registry);
+        Gauge.builder("culvert.buffered", figures, TunnelFigures::bufferedBytes)
+                .baseUnit("bytes")
+                .register(registry);
+        Gauge.builder("culvert.tunnel.rtt", figures, TunnelFigures::rttSeconds)
+                .baseUnit("seconds")
+                .register(registry);
+        bytes("in", figures, TunnelFigures::receivedBytes);
+        bytes("out", figures, TunnelFigures::sentBytes);
+        tunnels = figures; // Micrometer's reference is a weak one
+    }
+
+    private void bytes(String direction, TunnelFigures figures, ToDoubleFunction<TunnelFigures> count) {
+        FunctionCounter.builder("culvert.tunnel", figures, count)
+                .baseUnit("bytes")
+                .tag("direction", direction)
+                .register(registry);
     }
 
     /** All metrics in the Prometheus text format. */

@@ -3,6 +3,7 @@ package dev.culvert.edge;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.testing.EventLoopWatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultHttpHeaders;

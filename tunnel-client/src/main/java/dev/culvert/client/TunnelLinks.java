@@ -2,13 +2,11 @@ package dev.culvert.client;
 
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.TunnelFigures;
 import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.protocol.session.SessionEvent;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.handler.ssl.SslContext;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -23,7 +21,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The connections of one tunnel, each on an event loop of its own as far as there are enough. */
-final class TunnelLinks implements Link.Observer {
+final class TunnelLinks implements Link.Observer, TunnelFigures {
     private static final Logger log = LoggerFactory.getLogger(TunnelLinks.class);
     /** A server that just came back is not met by all connections of all clients at once. */
     private static final Duration SPACING = Duration.ofSeconds(1);
@@ -44,24 +42,8 @@ final class TunnelLinks implements Link.Observer {
         this.loops = loops;
         this.events = events;
         this.upstream = Upstream.of(config);
-        MeterRegistry meters = telemetry.registry();
-        this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(meters);
-        Gauge.builder("culvert.tunnels", this, all -> all.isLive() ? 1 : 0).register(meters);
-        Gauge.builder("culvert.tunnel.streams", meter, SessionMeter::streams).register(meters);
-        Gauge.builder("culvert.buffered", this, TunnelLinks::bufferedBytes)
-                .baseUnit("bytes")
-                .register(meters);
-        Gauge.builder("culvert.tunnel.rtt", this, TunnelLinks::rttSeconds)
-                .baseUnit("seconds")
-                .register(meters);
-        FunctionCounter.builder("culvert.tunnel", meter, SessionMeter::receivedBytes)
-                .baseUnit("bytes")
-                .tag("direction", "in")
-                .register(meters);
-        FunctionCounter.builder("culvert.tunnel", meter, SessionMeter::sentBytes)
-                .baseUnit("bytes")
-                .tag("direction", "out")
-                .register(meters);
+        this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(telemetry.registry());
+        telemetry.tunnels(this);
     }
 
     /** Dials the first connection after {@code delay}, the others a second apart. */
@@ -103,11 +85,33 @@ final class TunnelLinks implements Link.Observer {
         return liveLinks.get() > 0;
     }
 
-    long bufferedBytes() {
+    @Override
+    public int connected() {
+        return isLive() ? 1 : 0;
+    }
+
+    @Override
+    public long streams() {
+        return meter.streams();
+    }
+
+    @Override
+    public long bufferedBytes() {
         return meter.bufferedBytes() + upstream.bufferedBytes().getAsLong();
     }
 
-    private double rttSeconds() {
+    @Override
+    public long receivedBytes() {
+        return meter.receivedBytes();
+    }
+
+    @Override
+    public long sentBytes() {
+        return meter.sentBytes();
+    }
+
+    @Override
+    public double rttSeconds() {
         return links.stream().mapToLong(Link::rttNanos).filter(rtt -> rtt >= 0).min().orElse(0) / 1e9;
     }
 

@@ -11,6 +11,7 @@ import dev.culvert.certs.KeyPairs;
 import dev.culvert.certs.Pem;
 import dev.culvert.certs.TlsMaterial;
 import dev.culvert.client.EnrolmentServer.Answer;
+import dev.culvert.edge.testing.EventLoopWatch;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

@@ -12,6 +12,7 @@ import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.TlsMaterial;
 import dev.culvert.client.EnrolmentServer.Answer;
 import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.testing.EventLoopWatch;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -9,9 +9,6 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.AsciiString;
 import java.time.Clock;
@@ -77,7 +74,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                                 TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(store, registry, meter, "culvert/" + Version.current(),
                 clock);
-        register(telemetry.registry(), registry, meter);
+        telemetry.tunnels(new ServerFigures(registry, meter));
         List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
         ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);
         int maxStreams = config.edge().limits().maxStreams();
@@ -94,25 +91,6 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 new TunnelHandshake.Shared(store, enrolment, List.of(files.ca.certificate()), sessions::start,
                         telemetry,
                         clock));
-    }
-
-    private static void register(MeterRegistry meters, TunnelRegistry registry, SessionMeter meter) {
-        Gauge.builder("culvert.tunnels", registry, TunnelRegistry::connected).register(meters);
-        Gauge.builder("culvert.tunnel.streams", meter, SessionMeter::streams).register(meters);
-        Gauge.builder("culvert.tunnel.rtt", registry, TunnelRegistry::longestRttSeconds)
-                .baseUnit("seconds")
-                .register(meters);
-        Gauge.builder("culvert.buffered", meter, SessionMeter::bufferedBytes)
-                .baseUnit("bytes")
-                .register(meters);
-        FunctionCounter.builder("culvert.tunnel", meter, SessionMeter::receivedBytes)
-                .baseUnit("bytes")
-                .tag("direction", "in")
-                .register(meters);
-        FunctionCounter.builder("culvert.tunnel", meter, SessionMeter::sentBytes)
-                .baseUnit("bytes")
-                .tag("direction", "out")
-                .register(meters);
     }
 
     /** Gives back everything but the sockets, which the listeners close. */

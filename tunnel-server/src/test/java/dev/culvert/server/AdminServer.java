@@ -11,6 +11,7 @@ import dev.culvert.edge.HealthFilter;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.testing.EventLoopWatch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -1,13 +1,13 @@
-package dev.culvert.server;
+package dev.culvert.edge.testing;
 
 import reactor.blockhound.BlockHound;
 import reactor.core.scheduler.ReactorBlockHoundIntegration;
 
 /** Makes a blocking call on an event loop fail its test. Other threads, Reactor's own too, are left alone. */
-final class EventLoopWatch {
+public final class EventLoopWatch {
     private EventLoopWatch() {}
 
-    static void install() {
+    public static void install() {
         BlockHound.builder()
                 .with(new ReactorBlockHoundIntegration())
                 .nonBlockingThreadPredicate(other -> thread -> thread.getName().matches("culvert-\\d+-\\d+"))

@@ -1,0 +1,37 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.TunnelFigures;
+import dev.culvert.protocol.netty.SessionMeter;
+
+/** All tunnels of a server, as its metrics show them. */
+record ServerFigures(TunnelRegistry registry, SessionMeter meter) implements TunnelFigures {
+    @Override
+    public int connected() {
+        return registry.connected();
+    }
+
+    @Override
+    public long streams() {
+        return meter.streams();
+    }
+
+    @Override
+    public long bufferedBytes() {
+        return meter.bufferedBytes();
+    }
+
+    @Override
+    public long receivedBytes() {
+        return meter.receivedBytes();
+    }
+
+    @Override
+    public long sentBytes() {
+        return meter.sentBytes();
+    }
+
+    @Override
+    public double rttSeconds() {
+        return registry.longestRttSeconds();
+    }
+}
