@@ -128,8 +128,8 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
         awaitingHead = false;
         deadline().clear();
         boolean keepAlive = HttpUtil.isKeepAlive(request);
-        EdgeExchange exchange = new EdgeExchange(this, encoder, request.method(), request.protocolVersion(),
-                keepAlive);
+        EdgeExchange exchange = new EdgeExchange(this, new EdgeResponseWriter(this, encoder, request.method(),
+                request.protocolVersion(), keepAlive));
         current = exchange;
         try {
             EdgeRequestHead head = EdgeRequestHead.of(request, shared.scheme(), shared.limits());
@@ -280,7 +280,8 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             context().close();
             return;
         }
-        EdgeExchange exchange = new EdgeExchange(this, encoder, HttpMethod.GET, HttpVersion.HTTP_1_1, false);
+        EdgeExchange exchange = new EdgeExchange(this,
+                new EdgeResponseWriter(this, encoder, HttpMethod.GET, HttpVersion.HTTP_1_1, false));
         current = exchange;
         exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));
         exchange.refuse(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the head did not arrive in time"), true);

@@ -1,25 +1,13 @@
 package dev.culvert.server;
 
-import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.ProblemDocument;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.http.DefaultFullHttpResponse;
-import io.netty.handler.codec.http.DefaultHttpContent;
-import io.netty.handler.codec.http.DefaultHttpResponse;
-import io.netty.handler.codec.http.DefaultLastHttpContent;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
@@ -37,36 +25,24 @@ final class EdgeExchange implements ResponseSink {
     private static final Duration LINGER = Duration.ofSeconds(10);
 
     private final EdgeConnection connection;
-    private final EdgeResponseEncoder encoder;
-    private final HttpMethod method;
-    private final HttpVersion version;
+    private final EdgeResponseWriter writer;
     private final long startNanos = System.nanoTime();
 
     private CharSequence requestId = "";
     private EdgeRuntimes.@Nullable Answerer answerer;
     private @Nullable RequestSink sink;
-    private boolean keepAlive;
     private boolean upgrade;
-    private boolean upgraded;
     private boolean requestEnded;
-    private boolean headSent;
     private boolean responseEnded;
     private boolean callerGone;
     private boolean ended;
     private Hop hop = Hop.UPSTREAM;
-    private int status;
     private int unforwarded;
     private int discarded;
-    private long unconsumed;
 
-    EdgeExchange(EdgeConnection connection, EdgeResponseEncoder encoder, HttpMethod method,
-            HttpVersion version,
-            boolean keepAlive) {
+    EdgeExchange(EdgeConnection connection, EdgeResponseWriter writer) {
         this.connection = connection;
-        this.encoder = encoder;
-        this.method = method;
-        this.version = version;
-        this.keepAlive = keepAlive;
+        this.writer = writer;
         connection.shared().meters().begin();
     }
 
@@ -76,7 +52,7 @@ final class EdgeExchange implements ResponseSink {
 
     /** The connection closes behind this exchange. */
     void lastOfConnection() {
-        keepAlive = false;
+        writer.lastOfConnection();
     }
 
     boolean requestEnded() {
@@ -117,7 +93,7 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         unforwarded += bytes;
-        if (!upgraded) {
+        if (!writer.isUpgraded()) {
             awaitBody();
         }
         to.data(body);
@@ -129,7 +105,7 @@ final class EdgeExchange implements ResponseSink {
             finish();
             return;
         }
-        if (!headSent) {
+        if (!writer.isHeadSent()) {
             awaitResponse();
         }
         RequestSink to = sink;
@@ -149,7 +125,7 @@ final class EdgeExchange implements ResponseSink {
     void malformedBody() {
         Problem problem = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is not valid HTTP/1.1");
         requestEnded = true;
-        keepAlive = false;
+        writer.lastOfConnection();
         abandon(problem);
         fail(problem);
     }
@@ -164,7 +140,7 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         Problem problem = Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time");
-        keepAlive = false;
+        writer.lastOfConnection();
         abandon(problem);
         fail(problem);
     }
@@ -198,7 +174,7 @@ final class EdgeExchange implements ResponseSink {
         RequestSink to = sink;
         if (to == null || responseEnded) {
             end();
-        } else if (upgraded) {
+        } else if (writer.isUpgraded()) {
             passAll(to);
             endRequest();
             connection.context().channel().eventLoop().schedule(() -> {
@@ -223,77 +199,41 @@ final class EdgeExchange implements ResponseSink {
 
     @Override
     public void informational(Http2Headers head) {
-        if (headSent || responseEnded || callerGone || version.equals(HttpVersion.HTTP_1_0)) {
-            return; // RFC 9110 §15.2: not for HTTP/1.0
+        if (!writer.isHeadSent() && !responseEnded && !callerGone) {
+            writer.informational(head);
         }
-        HttpResponseStatus code = HttpResponseStatus.parseLine(head.status());
-        connection.context()
-                .write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER,
-                        EdgeResponseHead.headers(head), EdgeResponseHead.none()));
-        connection.flushLater();
     }
 
     @Override
     public void head(Http2Headers head, boolean ended) {
-        if (headSent || responseEnded || callerGone) {
+        if (writer.isHeadSent() || responseEnded || callerGone) {
             return;
         }
-        headSent = true;
         if (requestEnded) {
             connection.deadline().clear();
         }
-        HttpResponseStatus code = HttpResponseStatus.parseLine(head.status());
-        status = code.code();
-        if (upgrade && status == 101) {
-            upgraded(head, code);
-            return;
-        }
-        ForwardingRules.response(head, false);
-        HttpHeaders headers = EdgeResponseHead.headers(head);
-        keepAlive = EdgeResponseHead.frame(headers, status, method, version, ended, keepAlive && !upgrade);
-        encoder.answersHead(method.equals(HttpMethod.HEAD));
-        ChannelHandlerContext ctx = connection.context();
-        ctx.write(new DefaultHttpResponse(HttpVersion.HTTP_1_1, code, headers));
-        if (ended) {
-            ctx.write(LastHttpContent.EMPTY_LAST_CONTENT);
+        writer.head(head, ended, upgrade);
+        if (writer.isUpgraded()) {
+            requestEnded = false;
+        } else if (ended) {
             responseDone();
         }
-        connection.flushLater();
-    }
-
-    private void upgraded(Http2Headers head, HttpResponseStatus code) {
-        upgraded = true;
-        requestEnded = false;
-        ForwardingRules.response(head, true);
-        HttpHeaders headers = EdgeResponseHead.headers(head);
-        headers.set("connection", "upgrade");
-        headers.set("upgrade", "websocket");
-        connection.context()
-                .write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER, headers,
-                        EdgeResponseHead.none()));
-        connection.switchToRaw();
     }
 
     @Override
     public void data(ByteBuf body) {
         int bytes = body.readableBytes();
-        if (!headSent || responseEnded || callerGone) {
+        if (!writer.isHeadSent() || responseEnded || callerGone) {
             body.release();
             acknowledge(bytes);
             return;
         }
-        unconsumed += bytes;
-        connection.context().write(upgraded ? body : new DefaultHttpContent(body));
-        connection.flushLater();
+        writer.data(body);
     }
 
     /** Reports as consumed what the caller's socket has taken. */
     void passedOn() {
-        long taken = unconsumed - Math.min(unconsumed, connection.pendingBytes());
-        if (taken > 0) {
-            unconsumed -= taken;
-            acknowledge((int) taken);
-        }
+        acknowledge(writer.passedOn());
     }
 
     private void acknowledge(int bytes) {
@@ -312,9 +252,9 @@ final class EdgeExchange implements ResponseSink {
     }
 
     private void passAll(RequestSink to) {
-        if (unconsumed > 0) {
-            to.consumed((int) unconsumed);
-            unconsumed = 0;
+        int bytes = writer.rest();
+        if (bytes > 0) {
+            to.consumed(bytes);
         }
     }
 
@@ -328,18 +268,11 @@ final class EdgeExchange implements ResponseSink {
             end();
             return;
         }
-        if (upgraded) {
-            keepAlive = false;
+        if (writer.isUpgraded()) {
             endRequest();
-        } else {
-            connection.context()
-                    .write(trailers == null
-                            ? LastHttpContent.EMPTY_LAST_CONTENT
-                            : new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER,
-                                    EdgeResponseHead.headers(trailers)));
         }
+        writer.end(trailers);
         responseDone();
-        connection.flushLater();
     }
 
     @Override
@@ -351,42 +284,22 @@ final class EdgeExchange implements ResponseSink {
         sink = null;
         if (callerGone) {
             end();
-        } else if (headSent) {
+        } else if (writer.isHeadSent()) {
             // docs/problems.md: a truncated response must not look complete
             responseEnded = true;
             connection.context().close();
         } else {
-            write(problem, !requestEnded);
+            writer.problem(problem, requestId, !requestEnded);
+            responseDone();
         }
     }
 
     /** Answers a request that was not forwarded. */
     void refuse(Problem problem, boolean close) {
         note(problem);
-        keepAlive &= !close;
         requestEnded = true;
-        write(problem, close);
-    }
-
-    private void write(Problem problem, boolean close) {
-        headSent = true;
-        keepAlive &= !close;
-        status = problem.cause().status();
-        ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
-        HttpHeaders headers = EdgeResponseHead.none();
-        document.fields().forEach(field -> headers.set(field.name(), field.value()));
-        if (status == 405) {
-            headers.set("allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-        }
-        if (!keepAlive) {
-            headers.set("connection", "close");
-        }
-        encoder.answersHead(method.equals(HttpMethod.HEAD));
-        connection.context()
-                .write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status),
-                        Unpooled.wrappedBuffer(document.body()), headers, EdgeResponseHead.none()));
+        writer.problem(problem, requestId, close);
         responseDone();
-        connection.flushLater();
     }
 
     private void note(Problem problem) {
@@ -414,7 +327,7 @@ final class EdgeExchange implements ResponseSink {
 
     private void finish() {
         end();
-        connection.finished(!keepAlive);
+        connection.finished(!writer.isKeptAlive());
     }
 
     private void end() {
@@ -423,6 +336,6 @@ final class EdgeExchange implements ResponseSink {
         }
         ended = true;
         String name = answerer == null ? "" : answerer.name();
-        connection.shared().meters().end(name, status, hop, System.nanoTime() - startNanos);
+        connection.shared().meters().end(name, writer.status(), hop, System.nanoTime() - startNanos);
     }
 }
