@@ -8,9 +8,11 @@ import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.RelayRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpMethod;
@@ -96,13 +98,18 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             ReferenceCountUtil.release(message);
         } else if (message instanceof ByteBuf bytes) {
             rawBytes(exchange, bytes);
-        } else if (exchange == null || !exchange.requestEnded()) {
+        } else if (exchange == null ? mayBegin() : !exchange.requestEnded()) {
             take(message);
         } else if (!LastHttpContent.EMPTY_LAST_CONTENT.equals(message) || !pipelined.isEmpty()) {
             // not the end of this request, which its head has told: the next one
             pipelined.add(message);
             ctx.channel().config().setAutoRead(false);
         }
+    }
+
+    /** A caller that takes no answers gets no more of them: they would pile up here. */
+    private boolean mayBegin() {
+        return pipelined.isEmpty() && context().channel().isWritable();
     }
 
     private void rawBytes(@Nullable EdgeExchange exchange, ByteBuf bytes) {
@@ -138,7 +145,7 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             boolean ambiguous = e.problem().cause() == Cause.BAD_REQUEST
                     || request.decoderResult().isFailure();
             exchange.requestId(idOf(request));
-            exchange.refuse(e.problem(), ambiguous || EdgeRequestDecoder.hasBody(request));
+            exchange.refuse(e.problem(), ambiguous, !EdgeRequestDecoder.hasBody(request));
         }
         ReferenceCountUtil.release(request);
     }
@@ -156,6 +163,9 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             throw new EdgeException(Problem.of(Cause.UNKNOWN_HOST, Hop.EDGE, "no runtime has this host"));
         }
         RelayRequest.Kind kind = head.upgrade() ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
+        if (hasBody && HttpUtil.is100ContinueExpected(request)) {
+            exchange.bodyAwaits100();
+        }
         exchange.open(answerer, new RelayRequest(kind, head.fields(), !hasBody && !head.upgrade(),
                 context().channel().eventLoop()), !hasBody);
     }
@@ -212,19 +222,35 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
         deadline().set(shared.limits().idleTimeout(), ctx::close);
         if (!pipelined.isEmpty()) {
             ctx.channel().eventLoop().execute(this::next);
-        } else {
-            regulate();
+            return;
         }
+        awaitRestOfHead();
+        regulate();
     }
 
     private void next() {
-        while (!closing && !pipelined.isEmpty() && (current == null || !current.requestEnded())) {
+        while (!closing && !pipelined.isEmpty() && mayTake(pipelined.peek())) {
             take(Objects.requireNonNull(pipelined.poll()));
         }
-        if (LastHttpContent.EMPTY_LAST_CONTENT.equals(pipelined.peek())) {
+        if (current != null && LastHttpContent.EMPTY_LAST_CONTENT.equals(pipelined.peek())) {
             pipelined.poll(); // its head has told that it has no body
         }
+        awaitRestOfHead();
         regulate();
+    }
+
+    private boolean mayTake(Object message) {
+        return current == null
+                ? !(message instanceof HttpRequest) || context().channel().isWritable()
+                : !current.requestEnded();
+    }
+
+    /** Drops the socket, from the first handler on: the caller sees a reset, and no TLS word that all is complete. */
+    void reset() {
+        closing = true;
+        Channel channel = context().channel();
+        channel.config().setOption(ChannelOption.SO_LINGER, 0);
+        channel.pipeline().firstContext().close();
     }
 
     /** The 101 is written: from here on both directions are raw bytes. */
@@ -264,10 +290,14 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-        if (current == null && !awaitingHead && pipelined.isEmpty() && decoder.isPartialHead()) {
+        awaitRestOfHead();
+        ctx.fireChannelReadComplete();
+    }
+
+    private void awaitRestOfHead() {
+        if (current == null && !closing && !awaitingHead && pipelined.isEmpty() && decoder.isPartialHead()) {
             awaitHead();
         }
-        ctx.fireChannelReadComplete();
     }
 
     private void awaitHead() {
@@ -284,13 +314,16 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
                 new EdgeResponseWriter(this, encoder, HttpMethod.GET, HttpVersion.HTTP_1_1, false));
         current = exchange;
         exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));
-        exchange.refuse(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the head did not arrive in time"), true);
+        exchange.refuse(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the head did not arrive in time"), true,
+                true);
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
         if (current != null) {
             current.passedOn();
+        } else if (!pipelined.isEmpty() && ctx.channel().isWritable()) {
+            ctx.channel().eventLoop().execute(this::next);
         }
         ctx.fireChannelWritabilityChanged();
     }

@@ -33,6 +33,7 @@ final class EdgeExchange implements ResponseSink {
     private @Nullable RequestSink sink;
     private boolean upgrade;
     private boolean requestEnded;
+    private boolean awaits100;
     private boolean responseEnded;
     private boolean callerGone;
     private boolean ended;
@@ -65,6 +66,11 @@ final class EdgeExchange implements ResponseSink {
 
     // ---- the request ----
 
+    /** The caller sends its body only when it is told to go on (RFC 9110 §10.1.1), or tires of waiting. */
+    void bodyAwaits100() {
+        awaits100 = true;
+    }
+
     void open(EdgeRuntimes.Answerer runtime, RelayRequest request, boolean withoutBody) {
         answerer = runtime;
         upgrade = request.kind() == RelayRequest.Kind.UPGRADE;
@@ -84,6 +90,7 @@ final class EdgeExchange implements ResponseSink {
     void requestData(ByteBuf body) {
         int bytes = body.readableBytes();
         RequestSink to = sink;
+        awaits100 = false;
         if (responseEnded || to == null) {
             body.release();
             discarded += bytes;
@@ -123,11 +130,13 @@ final class EdgeExchange implements ResponseSink {
     }
 
     void malformedBody() {
-        Problem problem = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is not valid HTTP/1.1");
+        if (responseEnded) {
+            connection.context().close(); // where the next request begins can't be told
+            return;
+        }
         requestEnded = true;
         writer.lastOfConnection();
-        abandon(problem);
-        fail(problem);
+        giveUp(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is not valid HTTP/1.1"));
     }
 
     private void awaitBody() {
@@ -139,10 +148,9 @@ final class EdgeExchange implements ResponseSink {
             awaitBody(); // the upstream does not take the body: that is not the caller's silence
             return;
         }
-        Problem problem = Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time");
+        requestEnded = true; // as far as anybody waits for it
         writer.lastOfConnection();
-        abandon(problem);
-        fail(problem);
+        giveUp(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time"));
     }
 
     private void awaitResponse() {
@@ -150,8 +158,16 @@ final class EdgeExchange implements ResponseSink {
     }
 
     private void responseTooSlow() {
-        Problem problem = Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
-                "the upstream sent no response head in time");
+        if (unforwarded > 0) {
+            awaitResponse(); // the upstream has yet to get the request
+            return;
+        }
+        giveUp(Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
+                "the upstream sent no response head in time"));
+    }
+
+    /** Ends both halves: the request is cancelled, the caller told why as far as it still can be. */
+    private void giveUp(Problem problem) {
         abandon(problem);
         fail(problem);
     }
@@ -189,7 +205,13 @@ final class EdgeExchange implements ResponseSink {
 
     @Override
     public void consumed(int bytes) {
+        if (responseEnded) {
+            return;
+        }
         unforwarded -= bytes;
+        if (requestEnded && !writer.isHeadSent()) {
+            awaitResponse();
+        }
         if (!callerGone) {
             connection.regulate();
         }
@@ -200,6 +222,7 @@ final class EdgeExchange implements ResponseSink {
     @Override
     public void informational(Http2Headers head) {
         if (!writer.isHeadSent() && !responseEnded && !callerGone) {
+            awaits100 = false;
             writer.informational(head);
         }
     }
@@ -209,9 +232,14 @@ final class EdgeExchange implements ResponseSink {
         if (writer.isHeadSent() || responseEnded || callerGone) {
             return;
         }
+        if (!writer.canWrite(head, ended, upgrade)) {
+            giveUp(broken("the response is framed wrongly"));
+            return;
+        }
         if (requestEnded) {
             connection.deadline().clear();
         }
+        closeUnlessBodyComes();
         writer.head(head, ended, upgrade);
         if (writer.isUpgraded()) {
             requestEnded = false;
@@ -228,7 +256,20 @@ final class EdgeExchange implements ResponseSink {
             acknowledge(bytes);
             return;
         }
-        writer.data(body);
+        if (!writer.data(body)) {
+            giveUp(broken("the response is longer than its length"));
+        }
+    }
+
+    private static Problem broken(String detail) {
+        return Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM, detail);
+    }
+
+    /** A caller that was not told to go on may skip its body: the next request would be taken for it. */
+    private void closeUnlessBodyComes() {
+        if (awaits100) {
+            writer.lastOfConnection();
+        }
     }
 
     /** Reports as consumed what the caller's socket has taken. */
@@ -271,8 +312,11 @@ final class EdgeExchange implements ResponseSink {
         if (writer.isUpgraded()) {
             endRequest();
         }
-        writer.end(trailers);
-        responseDone();
+        if (writer.end(trailers)) {
+            responseDone();
+        } else {
+            giveUp(broken("the response is shorter than its length"));
+        }
     }
 
     @Override
@@ -287,18 +331,23 @@ final class EdgeExchange implements ResponseSink {
         } else if (writer.isHeadSent()) {
             // docs/problems.md: a truncated response must not look complete
             responseEnded = true;
-            connection.context().close();
+            connection.reset();
         } else {
             writer.problem(problem, requestId, !requestEnded);
             responseDone();
         }
     }
 
-    /** Answers a request that was not forwarded. */
-    void refuse(Problem problem, boolean close) {
+    /**
+     * Answers a request that was not forwarded.
+     *
+     * @param close whether nothing more can be understood; else the rest of the request is read, and dropped
+     * @param withoutBody whether the request is complete
+     */
+    void refuse(Problem problem, boolean close, boolean withoutBody) {
         note(problem);
-        requestEnded = true;
-        writer.problem(problem, requestId, close);
+        requestEnded = close || withoutBody;
+        writer.problem(problem, requestId, close || !withoutBody);
         responseDone();
     }
 
@@ -312,8 +361,8 @@ final class EdgeExchange implements ResponseSink {
         RequestSink to = sink;
         if (to != null) {
             passAll(to);
-            if (!requestEnded) {
-                abandon(cancelled());
+            if (!requestEnded || (upgrade && !writer.isUpgraded())) {
+                abandon(cancelled()); // a refused upgrade has no end of its own
             }
         }
         if (requestEnded) {

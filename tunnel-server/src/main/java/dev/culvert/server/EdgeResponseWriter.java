@@ -10,12 +10,14 @@ import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,8 @@ final class EdgeResponseWriter {
     private boolean upgraded;
     private int status;
     private long unconsumed;
+    /** Body bytes that must still come; below 0 when nobody said how many. */
+    private long due = -1;
 
     EdgeResponseWriter(EdgeConnection connection, EdgeResponseEncoder encoder, HttpMethod method,
             HttpVersion version, boolean keepAlive) {
@@ -79,7 +83,26 @@ final class EdgeResponseWriter {
     }
 
     /**
-     * Writes the final head.
+     * Whether HTTP/1.1 can say this head in one way only. Runtimes are not trusted with the connection: another runtime's
+     * answer may follow on it.
+     */
+    boolean canWrite(Http2Headers head, boolean ended, boolean upgrade) {
+        boolean switches = "101".contentEquals(head.status());
+        List<CharSequence> lengths = head.getAll(HttpHeaderNames.CONTENT_LENGTH);
+        if (switches || lengths.isEmpty()) {
+            return !switches || upgrade;
+        }
+        long length = lengths.size() == 1 ? EdgeResponseHead.length(lengths.getFirst()) : -1;
+        boolean whole = !ended || length == 0 || isBodiless(head.status());
+        return length >= 0 && whole;
+    }
+
+    private boolean isBodiless(CharSequence code) {
+        return method.equals(HttpMethod.HEAD) || "204".contentEquals(code) || "304".contentEquals(code);
+    }
+
+    /**
+     * Writes the final head, one that {@link #canWrite}.
      *
      * @param upgrade whether the request asked for an upgrade: 101 is an answer to it
      */
@@ -93,6 +116,8 @@ final class EdgeResponseWriter {
         }
         ForwardingRules.response(head, false);
         HttpHeaders headers = EdgeResponseHead.headers(head);
+        String length = headers.get(HttpHeaderNames.CONTENT_LENGTH);
+        due = length == null || isBodiless(head.status()) ? -1 : EdgeResponseHead.length(length);
         keepAlive = EdgeResponseHead.frame(headers, status, method, version, ended, keepAlive && !upgrade);
         encoder.answersHead(method.equals(HttpMethod.HEAD));
         context().write(new DefaultHttpResponse(HttpVersion.HTTP_1_1, code, headers));
@@ -115,21 +140,35 @@ final class EdgeResponseWriter {
         connection.switchToRaw();
     }
 
-    /** Writes body bytes. Takes ownership of {@code body}. */
-    void data(ByteBuf body) {
-        unconsumed += body.readableBytes();
+    /** Writes body bytes. Takes ownership of {@code body}. False when they are more than the head said. */
+    boolean data(ByteBuf body) {
+        int bytes = body.readableBytes();
+        if (due >= 0 && bytes > due) {
+            body.release();
+            return false;
+        }
+        due -= due < 0 ? 0 : bytes;
+        unconsumed += bytes;
         context().write(upgraded ? body : new DefaultHttpContent(body));
         connection.flushLater();
+        return true;
     }
 
-    /** Ends the response, but for an upgraded one: the end of its connection is its own. */
-    void end(@Nullable Http2Headers trailers) {
+    /**
+     * Ends the response, but for an upgraded one: the end of its connection is its own. False when bytes are missing that
+     * the head said.
+     */
+    boolean end(@Nullable Http2Headers trailers) {
+        if (due > 0) {
+            return false;
+        }
         if (!upgraded) {
             context().write(trailers == null
                     ? LastHttpContent.EMPTY_LAST_CONTENT
                     : new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER, EdgeResponseHead.headers(trailers)));
         }
         connection.flushLater();
+        return true;
     }
 
     /** Writes a problem as the whole response. */

@@ -59,6 +59,12 @@ final class EmbeddedEdge implements AutoCloseable {
         return written();
     }
 
+    /** Whether the socket takes more. */
+    void writable(boolean writable) {
+        channel.unsafe().outboundBuffer().setUserDefinedWritability(1, writable);
+        channel.runPendingTasks();
+    }
+
     /** What was written since the last call. */
     String written() {
         channel.runPendingTasks();

@@ -56,6 +56,7 @@ final class FakeRelay implements Relay {
         /** Whether request bytes are reported as passed on when they arrive. */
         volatile boolean eager = true;
         volatile boolean ended;
+        private volatile boolean failed;
         volatile @Nullable Http2Headers trailers;
         volatile @Nullable Problem cancelled;
 
@@ -77,7 +78,7 @@ final class FakeRelay implements Relay {
 
         /** Whether neither side of the request is open any more. */
         boolean isOver() {
-            return ended || cancelled != null;
+            return ended || failed || cancelled != null;
         }
 
         // ---- answering ----
@@ -106,6 +107,7 @@ final class FakeRelay implements Relay {
         }
 
         Exchange fail(Problem problem) {
+            failed = true;
             return on(() -> response.fail(problem));
         }
 

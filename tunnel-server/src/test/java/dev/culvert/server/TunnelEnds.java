@@ -14,6 +14,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -75,6 +76,8 @@ final class TunnelEnds implements SessionListener {
         for (Object message = channel.readOutbound(); message != null; message = channel.readOutbound()) {
             if (message instanceof ByteBuf batch) {
                 receive(batch);
+            } else {
+                ReferenceCountUtil.release(message); // the WebSocket's close
             }
         }
         ByteBuf out = Unpooled.buffer(FrameCodec.MAX_BATCH);
