@@ -20,8 +20,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
-import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker;
-import io.netty.handler.codec.http.websocketx.WebSocketServerHandshakerFactory;
+import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker13;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
@@ -44,6 +43,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     static final String PATH = "/tunnel/v1";
     static final String ENROL_PATH = PATH + "/enrol";
     static final String SUBPROTOCOL = "culvert.v1";
+    /** RFC 6455 §4.1. */
+    private static final String WEB_SOCKET_VERSION = "13";
     /** Longest batch; docs/protocol.md §1. */
     private static final int MAX_MESSAGE = 65_535;
     /** From accepting to a tunnel: TLS, and at most an enrolment of two requests. */
@@ -130,6 +131,13 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         if (!request.headers().containsValue("sec-websocket-protocol", SUBPROTOCOL, false)) {
             return Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the subprotocol must be " + SUBPROTOCOL);
         }
+        if (!WEB_SOCKET_VERSION.equals(request.headers().get("sec-websocket-version"))) {
+            return Problem.of(Cause.UPGRADE_REQUIRED, Hop.TUNNEL,
+                    "the WebSocket version must be " + WEB_SOCKET_VERSION);
+        }
+        if (!request.headers().contains("sec-websocket-key")) {
+            return Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the handshake has no Sec-WebSocket-Key");
+        }
         return upgrade(ctx, request);
     }
 
@@ -189,14 +197,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 .allowExtensions(false)
                 .expectMaskedFrames(true)
                 .build();
-        String location = "wss://" + request.headers().get("host") + PATH;
-        WebSocketServerHandshaker handshaker = new WebSocketServerHandshakerFactory(location, SUBPROTOCOL,
-                config)
-                .newHandshaker(request);
-        if (handshaker == null) {
-            WebSocketServerHandshakerFactory.sendUnsupportedVersionResponse(ctx.channel());
-            return;
-        }
+        var handshaker = new WebSocketServerHandshaker13("wss://" + request.headers().get("host") + PATH,
+                SUBPROTOCOL, config);
         stopTimer();
         // Only once the 101 has left does the WebSocket codec stand alone in the pipeline.
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
@@ -219,6 +221,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         document.fields().forEach(field -> response.headers().set(field.name(), field.value()));
         if (problem.cause() == Cause.UPGRADE_REQUIRED) {
             response.headers().set("upgrade", "websocket");
+            response.headers().set("sec-websocket-version", WEB_SOCKET_VERSION);
         } else if (problem.cause() == Cause.METHOD_NOT_ALLOWED) {
             response.headers().set("allow", "POST");
         }
