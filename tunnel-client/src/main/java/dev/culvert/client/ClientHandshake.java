@@ -12,11 +12,13 @@ import io.netty.handler.codec.http.websocketx.WebSocketHandshakeException;
 import io.netty.handler.codec.http.websocketx.WebSocketVersion;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The client's end of the WebSocket handshake; gives way to the tunnel's handler, or reports why there is no tunnel. */
 final class ClientHandshake extends ChannelInboundHandlerAdapter {
@@ -29,6 +31,9 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     private final Consumer<Channel> done;
     private final Consumer<Throwable> failed;
     private final String server;
+    /** Success and failure are told once: a failed handshake is seen again as the connection's end. */
+    private boolean settled;
+    private @Nullable Future<?> timeout;
 
     ClientHandshake(URI server, Consumer<Channel> upgraded, Consumer<Channel> done,
             Consumer<Throwable> failed) {
@@ -46,7 +51,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
         if (event instanceof SslHandshakeCompletionEvent tls) {
             if (tls.isSuccess()) {
                 handshaker.handshake(ctx.channel());
-                ctx.executor()
+                timeout = ctx.executor()
                         .schedule(
                                 () -> fail(ctx, DialFailure.unreachable(server + " did not answer in time")),
                                 TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
@@ -82,14 +87,24 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
             fail(ctx, DialFailure.unreachable(server + ": " + e.getMessage()));
             return;
         }
+        settle();
         ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
         upgraded.accept(ctx.channel());
         ctx.pipeline().remove(this);
         done.accept(ctx.channel());
     }
 
+    private void settle() {
+        settled = true;
+        Future<?> running = timeout;
+        if (running != null) {
+            running.cancel(false);
+        }
+    }
+
     private void fail(ChannelHandlerContext ctx, DialFailure failure) {
-        if (!ctx.isRemoved()) {
+        if (!settled) {
+            settle();
             failed.accept(failure);
             ctx.close();
         }
@@ -97,7 +112,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        failed.accept(DialFailure.unreachable(server + " closed the connection"));
+        fail(ctx, DialFailure.unreachable(server + " closed the connection"));
         ctx.fireChannelInactive();
     }
 

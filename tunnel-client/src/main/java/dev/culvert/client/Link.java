@@ -46,7 +46,7 @@ final class Link {
     private int attempts;
     private boolean stopped;
     private long liveSinceNanos;
-    private @Nullable TunnelChannelHandler handler;
+    private volatile @Nullable TunnelChannelHandler handler;
     private volatile boolean live;
 
     /**
@@ -125,6 +125,10 @@ final class Link {
 
     /** The WebSocket is open: a session takes it over, in the same pass. */
     private void upgraded(Channel channel) {
+        if (stopped) {
+            channel.close();
+            return;
+        }
         SessionLimits limits = SessionLimits.defaults();
         SecureRandom random = shared.random;
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, 0, shared.instance.getMostSignificantBits(),
