@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
@@ -112,7 +113,9 @@ final class EdgeExchange implements ResponseSink {
             finish();
             return;
         }
-        if (!writer.isHeadSent()) {
+        if (writer.isHeadSent()) {
+            connection.deadline().clear();
+        } else {
             awaitResponse();
         }
         RequestSink to = sink;
@@ -126,6 +129,7 @@ final class EdgeExchange implements ResponseSink {
         for (Map.Entry<String, String> field : received) {
             trailers.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
         }
+        ForwardingRules.response(trailers, false);
         return trailers;
     }
 

@@ -2,6 +2,8 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +110,16 @@ class EdgeExchangeTest {
         edge.written();
 
         assertThat(edge.relay.all).hasSize(2);
+    }
+
+    @Test
+    void trailersForThisHopDoNotCross() {
+        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n");
+        edge.send("Connection: x-hop\r\nX-Hop: 1\r\nKeep-Alive: 1\r\nUpgrade: h2c\r\nX-Sum: 9\r\n\r\n");
+
+        Http2Headers trailers = Objects.requireNonNull(edge.only().trailers);
+        assertThat(trailers).hasSize(1);
+        assertThat(trailers.get("x-sum")).hasToString("9");
     }
 
     @Test

@@ -148,6 +148,22 @@ class EdgeTimeoutsIT {
     }
 
     @Test
+    void aResponseThatBeganBeforeItsRequestEndedHasNoTimeout() throws Exception {
+        limits(SHORT, SHORT, SHORT, SHORT);
+        caller.head("POST /", "Content-Length: 5").send("he");
+        FakeRelay.Exchange exchange = edge.relay.next();
+        exchange.head("200", false).body("a");
+        caller.readUntil("a\r\n");
+        caller.send("llo");
+        await().until(() -> exchange.ended);
+
+        await().during(SHORT.multipliedBy(3)).until(() -> exchange.cancelled == null);
+        exchange.body("b");
+
+        assertThat(caller.readUntil("b\r\n")).isEqualTo("1\r\nb\r\n");
+    }
+
+    @Test
     void anUpgradedConnectionHasNoTimeout() throws Exception {
         limits(SHORT, SHORT, SHORT, SHORT);
         caller.head("GET /", "Connection: upgrade", "Upgrade: websocket");
