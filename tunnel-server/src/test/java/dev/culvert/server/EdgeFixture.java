@@ -8,6 +8,7 @@ import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.testing.EventLoopWatch;
 import io.netty.util.AsciiString;
 import java.time.Clock;
 import java.time.Duration;

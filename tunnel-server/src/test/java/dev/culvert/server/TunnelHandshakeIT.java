@@ -12,6 +12,7 @@ import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.testing.EventLoopWatch;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Duration;
