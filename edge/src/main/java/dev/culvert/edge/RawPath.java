@@ -8,7 +8,7 @@ public final class RawPath {
     private RawPath() {}
 
     /**
-     * Whether {@code path} can be matched as it stands: no dot segment (raw or encoded), no backslash (raw or encoded),
+     * Whether {@code path} can be matched as it stands: no dot segment (raw or encoded, as {@code ..%2f}), no backslash (raw or encoded),
      * no control or non-ASCII byte, no {@code %00}, no broken escape, no fragment.
      */
     public static boolean wellFormed(String path) {
@@ -19,20 +19,20 @@ public final class RawPath {
             if (c <= ' ' || c >= 0x7f || c == '\\' || c == '#') {
                 return false;
             }
-            if (c == '/') {
-                if (dotSegment(segment, dots)) {
-                    return false;
-                }
-                segment = 0;
-                dots = 0;
-                continue;
-            }
             if (c == '%') {
                 c = decoded(path, i);
                 if (c <= 0 || c == '\\') {
                     return false;
                 }
                 i += 2;
+            }
+            if (c == '/') { // an encoded one ends a dot segment too: an upstream may decode before it normalises
+                if (dotSegment(segment, dots)) {
+                    return false;
+                }
+                segment = 0;
+                dots = 0;
+                continue;
             }
             segment++;
             dots += c == '.' ? 1 : 0;
