@@ -106,7 +106,7 @@ abstract class PartCommand implements Task.LongRunning {
             facts.putAll(part.addresses());
             System.out.println(EventLine.of("listening", facts));
             return part.ended().thenReturn(ExitCode.DONE);
-        });
+        }).onErrorMap(failure -> ValueTrouble.explain(failure, binding));
     }
 
     private static OptionSpec flag(SettingInfo setting) {

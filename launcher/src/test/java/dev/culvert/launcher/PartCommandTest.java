@@ -2,8 +2,10 @@ package dev.culvert.launcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.certs.CertsException;
 import dev.culvert.edge.ListenException;
 import dev.culvert.edge.config.ConfigBinding;
+import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
 import java.io.IOException;
@@ -64,6 +66,28 @@ class PartCommandTest {
         assertThat(command.stopped.getAndSet(null)).isEqualTo(Duration.ofSeconds(7));
         command.stop(Duration.ofSeconds(7)).block();
         assertThat(command.stopped.get()).isNull();
+    }
+
+    @Test
+    void aValueThatTurnsOutUselessIsNamedWithItsOriginAndKey() {
+        var command = new SampleCommand(Mono.error(new ConfigException("listen", "another one")),
+                new HostPort("127.0.0.1", 1));
+
+        Captured captured = run(command, "--listen", "127.0.0.1:5");
+
+        assertThat(captured.exitCode()).isEqualTo(78);
+        assertThat(captured.err())
+                .isEqualTo("culvert: --listen: listen: \"127.0.0.1:5\" (expected: another one)\n");
+    }
+
+    @Test
+    void aFileThatCanNotBeUsedIsNamedWithItsKey() {
+        var command = new SampleCommand(Mono.error(new CertsException("127.0.0.1:5: no such file")));
+
+        Captured captured = run(command, "--listen", "127.0.0.1:5");
+
+        assertThat(captured.exitCode()).isEqualTo(78);
+        assertThat(captured.err()).isEqualTo("culvert: --listen: listen: 127.0.0.1:5: no such file\n");
     }
 
     @Test

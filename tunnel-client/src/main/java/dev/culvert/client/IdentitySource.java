@@ -10,6 +10,7 @@ import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Clock;
@@ -122,8 +123,11 @@ public final class IdentitySource {
                         "a file of at most " + MAX_TOKEN_FILE_BYTES + " bytes");
             }
             return EnrolmentToken.parse(Files.readString(file).strip());
+        } catch (NoSuchFileException e) {
+            throw new ConfigException("enrolmentTokenFile", "an existing file; there is no " + file);
         } catch (IOException e) {
-            throw new ConfigException("enrolmentTokenFile", "a readable file; " + file + ": " + e);
+            throw new ConfigException("enrolmentTokenFile",
+                    "a readable file; " + file + ": " + e.getMessage());
         } catch (CertsException e) {
             throw new ConfigException("enrolmentTokenFile",
                     "a file that holds an enrolment token; " + file + ": " + e.getMessage());

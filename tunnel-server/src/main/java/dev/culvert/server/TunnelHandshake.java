@@ -18,6 +18,7 @@ import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpContentException;
 import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
 import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker13;
@@ -93,7 +94,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         try {
             String id = requestId(request);
             Problem problem = request.decoderResult().isFailure()
-                    ? Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the request is not valid HTTP/1.1")
+                    ? undecodable(request)
                     : route(ctx, request, id);
             if (problem != null) {
                 refuse(ctx, problem, id);
@@ -101,6 +102,13 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         } finally {
             request.release();
         }
+    }
+
+    private static Problem undecodable(FullHttpRequest request) {
+        return request.decoderResult().cause() instanceof TooLongHttpContentException
+                ? Problem.of(Cause.BODY_TOO_LARGE, Hop.TUNNEL,
+                        "the body is larger than " + EnrolmentService.MAX_BODY_BYTES + " bytes")
+                : Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the request is not valid HTTP/1.1");
     }
 
     private static String requestId(FullHttpRequest request) {
@@ -225,7 +233,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         } else if (problem.cause() == Cause.METHOD_NOT_ALLOWED) {
             response.headers().set("allow", "POST");
         }
-        response.headers().set("connection", "close");
+        response.headers()
+                .set("connection", problem.cause() == Cause.UPGRADE_REQUIRED ? "close, upgrade" : "close");
         ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
     }
 

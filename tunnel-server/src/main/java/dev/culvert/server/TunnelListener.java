@@ -8,7 +8,6 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
@@ -43,7 +42,7 @@ final class TunnelListener {
         pipeline.addLast(tls.newHandler(channel.alloc()));
         pipeline.addLast(new HttpServerCodec(new HttpDecoderConfig().setStrictLineParsing(true)
                 .setUseRfc9112TransferEncoding(true)));
-        pipeline.addLast(new HttpObjectAggregator(EnrolmentService.MAX_BODY_BYTES, true));
+        pipeline.addLast(new EnrolmentBodies());
         pipeline.addLast(new TunnelHandshake(shared));
     }
 

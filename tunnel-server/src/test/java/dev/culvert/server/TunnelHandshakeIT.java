@@ -198,7 +198,8 @@ class TunnelHandshakeIT {
     void aPlainRequestIs426(String method) {
         String answer = dial().head(method + " /tunnel/v1").readAll();
 
-        assertThat(answer).startsWith("HTTP/1.1 426 ").contains("upgrade: websocket", "connection: close");
+        assertThat(answer).startsWith("HTTP/1.1 426 ")
+                .contains("upgrade: websocket", "connection: close, upgrade");
         assertThat(tunnels).isEmpty();
     }
 
@@ -244,7 +245,7 @@ class TunnelHandshakeIT {
 
         String answer = dial(null).head("POST /tunnel/v1/enrol", "Content-Length: " + bytes).readHead();
 
-        assertThat(answer).startsWith("HTTP/1.1 413 ");
+        assertThat(answer).startsWith("HTTP/1.1 413 ").contains("content-type: application/problem+json");
     }
 
     @Test
