@@ -24,13 +24,17 @@ final class RuntimeCommand {
                 + URLEncoder.encode(name, StandardCharsets.UTF_8);
     }
 
+    /** What the answer says about these keys, one a line; a key that it does not have is left out. */
     private static String facts(JsonNode runtime, String... keys) {
         var rows = new ArrayList<List<String>>();
         for (String key : keys) {
             JsonNode value = runtime.path(key);
+            if (value.isMissingNode()) {
+                continue;
+            }
             rows.add(List.of(key, value.isArray() ? joined(value) : value.asText("")));
         }
-        return TextTable.of(rows);
+        return rows.isEmpty() ? "" : TextTable.of(rows);
     }
 
     private static String joined(JsonNode values) {
@@ -38,10 +42,10 @@ final class RuntimeCommand {
     }
 
     /** {@code create ACCOUNT NAME}. */
-    @Command(name = "create", description = "Creates a runtime and prints its one-time enrolment token.", footer = {
+    @Command(name = "create", description = "Creates a runtime, and prints its one-time enrolment token or writes it to a file.", footer = {
             "",
-            "Example:", "  culvert runtime create acme prod --host gitops.acme.example"})
-    static final class Create extends AdminCommand {
+            "Example:", "  culvert runtime create acme prod --token-file token --host gitops.acme.example"})
+    static final class Create extends TokenCommand {
         @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
         private String account = "";
         @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name, unique in its account.")
@@ -50,13 +54,14 @@ final class RuntimeCommand {
         private List<String> hosts = new ArrayList<>();
 
         @Override
-        Mono<AdminApi.Answer> ask(AdminApi api) {
+        Mono<AdminApi.Answer> issue(AdminApi api) {
             return api.call("POST", "/runtimes", Map.of("account", account, "name", name, "hosts", hosts));
         }
 
         @Override
         String table(JsonNode answer) {
-            return facts(answer, "account", "name", "host", "hosts", "enrolmentToken", "enrolmentExpiresAt");
+            return facts(answer, "account", "name", "host", "hosts", "enrolmentToken", "enrolmentTokenFile",
+                    "enrolmentExpiresAt");
         }
     }
 
@@ -112,9 +117,9 @@ final class RuntimeCommand {
     }
 
     /** {@code enrol-token ACCOUNT NAME}. */
-    @Command(name = "enrol-token", description = "Prints another one-time enrolment token, for a client that lost its identity.", footer = {
-            "", "Example:", "  culvert runtime enrol-token acme prod --ttl 15m"})
-    static final class EnrolToken extends AdminCommand {
+    @Command(name = "enrol-token", description = "Makes another one-time enrolment token, for a client that lost its identity.", footer = {
+            "", "Example:", "  culvert runtime enrol-token acme prod --token-file token --ttl 15m"})
+    static final class EnrolToken extends TokenCommand {
         @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
         private String account = "";
         @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
@@ -123,13 +128,13 @@ final class RuntimeCommand {
         private String ttl = "";
 
         @Override
-        Mono<AdminApi.Answer> ask(AdminApi api) {
+        Mono<AdminApi.Answer> issue(AdminApi api) {
             return api.call("POST", path(account, name) + "/enrolment-tokens", Map.of("ttl", ttl));
         }
 
         @Override
         String table(JsonNode answer) {
-            return facts(answer, "enrolmentToken", "enrolmentExpiresAt");
+            return facts(answer, "enrolmentToken", "enrolmentTokenFile", "enrolmentExpiresAt");
         }
     }
 

@@ -1,0 +1,50 @@
+package dev.culvert.launcher;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.culvert.launcher.admin.AdminApi;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import reactor.core.publisher.Mono;
+
+/** A command of the admin API whose answer holds an enrolment token: shown, or kept in a file and never shown. */
+abstract class TokenCommand extends AdminCommand {
+    private static final String TOKEN = "enrolmentToken";
+    private static final String TOKEN_FILE = "enrolmentTokenFile";
+
+    @Option(names = "--token-file", paramLabel = "FILE", description = "Write the enrolment token to FILE (mode 0600, replaced whole) instead of showing it.")
+    private @Nullable Path file;
+
+    /** Asks for a token. Errors are for {@link Failures}. */
+    abstract Mono<AdminApi.Answer> issue(AdminApi api);
+
+    @Override
+    final Mono<AdminApi.Answer> ask(AdminApi api) {
+        Path wanted = file;
+        return wanted == null
+                ? issue(api)
+                : Mono.using(() -> TokenFile.reserve(wanted),
+                        reserved -> issue(api).map(answer -> kept(answer, reserved)), TokenFile::discard);
+    }
+
+    private static AdminApi.Answer kept(AdminApi.Answer answer, TokenFile reserved) {
+        if (!answer.ok()) {
+            return answer;
+        }
+        if (!(answer.json() instanceof ObjectNode told) || !told.path(TOKEN).isTextual()) {
+            throw new CommandException(ExitCode.FAILED, "--token-file: " + reserved.file()
+                    + " was not written: the answer holds no enrolment token (is --admin a tunnel server's admin API?)");
+        }
+        try {
+            reserved.write(told.path(TOKEN).asText());
+        } catch (IOException e) {
+            throw new CommandException(ExitCode.FAILED, "--token-file: " + reserved.file()
+                    + " could not be written; the runtime is there: culvert runtime enrol-token makes another token");
+        }
+        ObjectNode shown = told.deepCopy();
+        shown.remove(TOKEN);
+        shown.put(TOKEN_FILE, reserved.file().toString());
+        return new AdminApi.Answer(answer.status(), shown.toString(), shown);
+    }
+}
