@@ -16,20 +16,33 @@ public final class Base64Url {
      * unless they are {@code length} bytes in their only spelling.
      */
     public static byte[] decode(String what, String text, int length) {
-        byte[] bytes = new byte[0];
+        byte[] bytes = decodeUpTo(what, text, length);
+        if (bytes.length != length) {
+            throw malformed(what, length + " bytes");
+        }
+        return bytes;
+    }
+
+    /** The same for at most {@code max} bytes. */
+    public static byte[] decodeUpTo(String what, String text, int max) {
+        byte[] bytes = {};
         // Four characters carry three bytes.
-        if (text.length() == (length * 4 + 2) / 3) {
+        if (text.length() <= (max * 4 + 2) / 3) {
             try {
                 bytes = Base64.getUrlDecoder().decode(text);
             } catch (IllegalArgumentException e) {
-                // Its message quotes a character of what may be a secret; falls through to ours.
-                bytes = new byte[0];
+                // Its message quotes a character of what may be a secret.
+                throw malformed(what, "at most " + max + " bytes");
             }
         }
-        if (bytes.length != length || !encode(bytes).equals(text)) {
-            throw new CertsException(
-                    what + " is malformed (expected: " + length + " bytes as base64url without padding)");
+        if (bytes.length == 0 || bytes.length > max || !encode(bytes).equals(text)) {
+            throw malformed(what, "at most " + max + " bytes");
         }
         return bytes;
+    }
+
+    private static CertsException malformed(String what, String expected) {
+        return new CertsException(
+                what + " is malformed (expected: " + expected + " as base64url without padding)");
     }
 }

@@ -1,8 +1,10 @@
 package dev.culvert.certs;
 
+import java.io.ByteArrayInputStream;
 import java.security.GeneralSecurityException;
 import java.security.cert.CertPathValidator;
 import java.security.cert.CertPathValidatorException;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.PKIXParameters;
@@ -64,6 +66,20 @@ public final class ClientCertificates {
                     .toList();
         } catch (SSLPeerUnverifiedException e) {
             return List.of();
+        }
+    }
+
+    /** Reads a certificate. Errors: {@link CertsException} unless {@code der} is one, and nothing else. */
+    public static X509Certificate parse(byte[] der) {
+        try {
+            var in = new ByteArrayInputStream(der);
+            var certificate = CertificateFactory.getInstance("X.509").generateCertificate(in);
+            if (in.available() == 0 && certificate instanceof X509Certificate read) {
+                return read;
+            }
+            throw new CertsException("certificate: not DER of one X.509 certificate");
+        } catch (CertificateException e) {
+            throw new CertsException("certificate: not DER of one X.509 certificate", e);
         }
     }
 

@@ -53,6 +53,11 @@ final class Platform implements AutoCloseable {
     }
 
     static Platform start(Path folder, CallerLimits limits) {
+        return start(folder, limits, Duration.ofDays(1));
+    }
+
+    /** @param clientLife of the certificates that clients get */
+    static Platform start(Path folder, CallerLimits limits, Duration clientLife) {
         CertificateAuthority ca = CertificateAuthority.create("Culvert tests", Clock.systemUTC());
         ca.writeTo(folder.resolve("ca.crt"), folder.resolve("ca.key"));
         ca.issueServer(List.of(DOMAIN, "*." + DOMAIN), List.of(), YEAR)
@@ -61,10 +66,11 @@ final class Platform implements AutoCloseable {
         ca.issueServer(List.of("localhost"), List.of(InetAddress.getLoopbackAddress()), YEAR)
                 .writeTo(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key"));
         return new Platform(folder,
-                Objects.requireNonNull(TunnelServer.start(config(folder, limits)).block(PATIENCE)));
+                Objects.requireNonNull(
+                        TunnelServer.start(config(folder, limits, clientLife)).block(PATIENCE)));
     }
 
-    private static ServerConfig config(Path folder, CallerLimits limits) {
+    private static ServerConfig config(Path folder, CallerLimits limits, Duration clientLife) {
         return new ServerConfig(
                 new ServerConfig.Edge(ANY_PORT, DOMAIN,
                         new ServerConfig.Tls(folder.resolve("edge.crt"), folder.resolve("edge.key")), limits,
@@ -72,7 +78,7 @@ final class Platform implements AutoCloseable {
                         false),
                 new ServerConfig.Tunnel(ANY_PORT,
                         new ServerConfig.Tls(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key")),
-                        new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"))),
+                        new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"), clientLife)),
                 new ServerConfig.Admin(ANY_PORT, folder.resolve("admin.token")), folder.resolve("data"));
     }
 

@@ -15,7 +15,9 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.CertificateException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -56,10 +58,22 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
                                 () -> fail(ctx, DialFailure.unreachable(server + " did not answer in time")),
                                 TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             } else {
-                fail(ctx, DialFailure.unreachable(server + ": TLS: " + tls.cause().getMessage()));
+                fail(ctx, DialFailure.unreachable(server + ": TLS: " + reason(tls.cause())));
             }
         }
         ctx.fireUserEventTriggered(event);
+    }
+
+    /** TLS engines wrap the verdict on a certificate several times; it is what the operator needs. */
+    private static String reason(Throwable failure) {
+        Throwable told = failure;
+        for (Throwable inner = failure; inner != null; inner = inner.getCause()) {
+            if (inner instanceof CertificateException) {
+                told = inner;
+                break;
+            }
+        }
+        return Objects.toString(told.getMessage(), told.getClass().getSimpleName());
     }
 
     @Override

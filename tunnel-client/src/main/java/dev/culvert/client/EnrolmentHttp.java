@@ -26,7 +26,7 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 
-/** One server's enrolment resource: small JSON documents by POST, bounded in size and time. */
+/** One of a server's resources that issue certificates: small JSON documents by POST, bounded in size and time. */
 final class EnrolmentHttp {
     /** An answer is two certificates and a few names: some 2 KiB. */
     static final int MAX_ANSWER_BYTES = 16 * 1024;
@@ -46,9 +46,12 @@ final class EnrolmentHttp {
     private final HttpClient client;
     private final String uri;
 
-    /** @param tunnel the tunnel's own address, {@code wss://…/tunnel/v1} */
-    EnrolmentHttp(URI tunnel, SslContext tls, LoopResources loops) {
-        this.uri = "https" + tunnel.toString().substring("wss".length()) + "/enrol";
+    /**
+     * @param tunnel the tunnel's own address, {@code wss://…/tunnel/v1}
+     * @param resource below that, {@code enrol} or {@code renew}
+     */
+    EnrolmentHttp(URI tunnel, String resource, SslContext tls, LoopResources loops) {
+        this.uri = "https" + tunnel.toString().substring("wss".length()) + "/" + resource;
         this.client = HttpClient.create(ConnectionProvider.newConnection())
                 .runOn(loops)
                 .protocol(HttpProtocol.HTTP11)

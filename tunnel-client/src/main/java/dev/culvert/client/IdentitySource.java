@@ -67,6 +67,16 @@ public final class IdentitySource {
         });
     }
 
+    /** Whether a token is configured, usable or not. */
+    boolean hasToken() {
+        return config.enrolmentTokenFile() != null;
+    }
+
+    /** An identity by the configured token, whatever is stored. Errors as {@link #identity}'s. */
+    Mono<Identity> enrolledAnew() {
+        return enrolled("the stored identity is refused");
+    }
+
     private Mono<Identity> replaced(Identity ended) {
         LOG.atWarn().addKeyValue("since", ended.expires()).log("stored certificate has ended");
         return config.enrolmentTokenFile() == null
@@ -90,7 +100,7 @@ public final class IdentitySource {
         }
         return Mono.fromCallable(() -> readToken(file))
                 .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(token -> store.enrolmentKey().flatMap(keys -> enrol(token, keys)));
+                .flatMap(token -> store.nextKey().flatMap(keys -> enrol(token, keys)));
     }
 
     private Mono<Identity> enrol(EnrolmentToken token, KeyPair keys) {
@@ -107,12 +117,38 @@ public final class IdentitySource {
                                 .log("enrolled")));
     }
 
+    /**
+     * A new certificate for a new key, proven with the present one, which may have ended; stored before it is emitted.
+     * Each subscription is one attempt, which tries every address of the server. Never empty. Errors as {@link
+     * #identity}'s.
+     */
+    public Mono<Identity> renewed(Identity present) {
+        return Mono.fromCallable(() -> TlsContexts.client(present.trust(), null, List.of("http/1.1")))
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(tls -> store.nextKey()
+                        .flatMap(keys -> Flux.fromIterable(config.server())
+                                .map(address -> new Renewer(new EnrolmentHttp(address, "renew", tls, loops),
+                                        present,
+                                        CertificateRequest.create(keys)).renew())
+                                .reduce(IdentitySource::orNext)
+                                .flatMap(attempt -> attempt)
+                                .flatMap(leaf -> store.renewed(keys, leaf))))
+                .doOnNext(identity -> LOG.atInfo()
+                        .addKeyValue("expires", identity.expires())
+                        .log("certificate renewed"));
+    }
+
+    private static <T> Mono<T> orNext(Mono<T> first, Mono<T> second) {
+        return first.onErrorResume(EnrolmentException.Failed.class, e -> second);
+    }
+
     /** The addresses in order: a refusal ends it, a failure goes on to the next, the last failure is told. */
     private Mono<Enroller.Enrolled> atAnyOf(List<URI> addresses, SslContext tls, EnrolmentToken token,
             CertificateRequest request) {
         return Flux.fromIterable(addresses)
-                .map(address -> new Enroller(new EnrolmentHttp(address, tls, loops), token, request).enrol())
-                .reduce((first, second) -> first.onErrorResume(EnrolmentException.Failed.class, e -> second))
+                .map(address -> new Enroller(new EnrolmentHttp(address, "enrol", tls, loops), token, request)
+                        .enrol())
+                .reduce(IdentitySource::orNext)
                 .flatMap(attempt -> attempt);
     }
 

@@ -19,10 +19,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The identity folder: {@code client.key} (0600), {@code client.crt}, {@code ca.crt}, and {@code enrolment.key} (0600)
- * while an enrolment is under way. Each file is replaced whole; {@code enrolment.key} goes last, so that after a crash
- * at any point either the old or the new identity can be had. All work is done on the elastic scheduler; cancelling
- * does not undo it. Errors: {@link CertsException} naming the file.
+ * The identity folder: {@code client.key} (0600), {@code client.crt}, {@code ca.crt}, and {@code next.key} (0600) while an
+ * enrolment or a renewal is under way. Each file is replaced whole, in an order that a crash at any point can be made
+ * good for: either the old or the new identity can be had. All work is done on the elastic scheduler; cancelling does not
+ * undo it. Errors: {@link CertsException} naming the file.
  */
 final class IdentityStore {
     private final Path folder;
@@ -30,7 +30,7 @@ final class IdentityStore {
     private final Path key;
     private final Path certificate;
     private final Path authority;
-    private final Path enrolmentKey;
+    private final Path nextKey;
 
     /** @param serverCa the configured authorities of servers, which replace all other trust */
     IdentityStore(Path folder, @Nullable Path serverCa) {
@@ -39,7 +39,7 @@ final class IdentityStore {
         this.key = folder.resolve("client.key");
         this.certificate = folder.resolve("client.crt");
         this.authority = folder.resolve("ca.crt");
-        this.enrolmentKey = folder.resolve("enrolment.key");
+        this.nextKey = folder.resolve("next.key");
     }
 
     /** What is there. Fails only for a configured {@code serverCa} that can't be read. */
@@ -49,6 +49,7 @@ final class IdentityStore {
             if (!Files.exists(key) && !Files.exists(certificate)) {
                 return new StoredIdentity.Absent();
             }
+            complete();
             try {
                 return new StoredIdentity.Usable(read(configured));
             } catch (CertsException e) {
@@ -65,20 +66,20 @@ final class IdentityStore {
         });
     }
 
-    /** The key of the enrolment under way, or a new one, on disk before it is returned. */
-    Mono<KeyPair> enrolmentKey() {
+    /** The key of the enrolment or renewal under way, or a new one, on disk before it is returned. */
+    Mono<KeyPair> nextKey() {
         return blocking(() -> {
             createFolder();
-            if (Files.exists(enrolmentKey)) {
+            if (Files.exists(nextKey)) {
                 try {
-                    return KeyPairs.of(PemFiles.readKey(enrolmentKey));
+                    return KeyPairs.of(PemFiles.readKey(nextKey));
                 } catch (CertsException e) {
                     // Nothing was issued for a key that can't be read: a new one loses nothing.
-                    Files.delete(enrolmentKey);
+                    Files.delete(nextKey);
                 }
             }
             KeyPair made = KeyPairs.generate();
-            PemFiles.writeKey(enrolmentKey, made.getPrivate());
+            PemFiles.writeKey(nextKey, made.getPrivate());
             return made;
         });
     }
@@ -87,11 +88,36 @@ final class IdentityStore {
     Mono<Identity> save(KeyPair keys, X509Certificate leaf, X509Certificate ca) {
         return blocking(() -> {
             PemFiles.writeCertificates(authority, List.of(ca));
-            new TlsMaterial(List.of(leaf), keys.getPrivate()).writeTo(certificate, key);
-            Identity identity = read(configuredTrust());
-            Files.deleteIfExists(enrolmentKey);
-            return identity;
+            return replace(keys, leaf);
         });
+    }
+
+    /** Replaces certificate and key; the servers that are trusted stay the same. */
+    Mono<Identity> renewed(KeyPair keys, X509Certificate leaf) {
+        return blocking(() -> replace(keys, leaf));
+    }
+
+    /** The certificate goes first: until its key follows, that is in {@code next.key}, where {@link #complete} finds it. */
+    private Identity replace(KeyPair keys, X509Certificate leaf) throws IOException {
+        PemFiles.writeCertificates(certificate, List.of(leaf));
+        PemFiles.writeKey(key, keys.getPrivate());
+        Files.deleteIfExists(nextKey);
+        return read(configuredTrust());
+    }
+
+    /** Ends a {@link #replace} that a crash has cut in the middle. */
+    private void complete() throws IOException {
+        if (!Files.exists(nextKey) || !Files.exists(certificate)) {
+            return;
+        }
+        TlsMaterial cut;
+        try {
+            cut = TlsMaterial.load(certificate, nextKey);
+        } catch (CertsException e) {
+            return; // the certificate is not for that key yet, or can't be read: nothing to complete
+        }
+        PemFiles.writeKey(key, cut.key());
+        Files.delete(nextKey);
     }
 
     private Identity read(@Nullable ServerTrust configured) {

@@ -13,7 +13,7 @@ import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
-import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.net.URI;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -46,17 +46,21 @@ final class Link {
     private int attempts;
     private boolean stopped;
     private long liveSinceNanos;
+    /** Whose certificate the present session rests on. */
+    private @Nullable Identity proven;
+    private @Nullable Hello ownHello;
+    private volatile @Nullable ScheduledFuture<?> waiting;
     private volatile @Nullable TunnelChannelHandler handler;
     private volatile boolean live;
 
     /**
      * What the links of a client share.
      *
-     * @param tls asked before each dial, so that a renewed identity is used
+     * @param credentials asked before each dial, so that a renewed identity is used
      * @param instance random id of this process
      * @param observer told of changes, on the link's event loop
      */
-    record Shared(Dialler dialler, List<URI> servers, Supplier<SslContext> tls, Relay relay,
+    record Shared(Dialler dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
             SessionMeter meter,
             UUID instance, String software, SecureRandom random, TakeOver takeOver, Observer observer) {}
 
@@ -65,6 +69,9 @@ final class Link {
         void live(Link link, SessionEvent.Live live);
 
         void lost(Link link, String reason);
+
+        /** The server does not accept the identity. */
+        void refused();
     }
 
     Link(Shared shared, int index, EventLoop loop) {
@@ -86,7 +93,17 @@ final class Link {
 
     /** Starts dialling after {@code delay}. */
     void start(Duration delay) {
-        loop.schedule(this::dial, delay.toMillis(), TimeUnit.MILLISECONDS);
+        waiting = loop.schedule(this::dial, delay.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Dials now, if it waits for that; with the newest identity. Callable from any thread. */
+    void dialNow() {
+        loop.execute(() -> {
+            ScheduledFuture<?> due = waiting;
+            if (due != null && due.cancel(false)) {
+                dial();
+            }
+        });
     }
 
     private void dial() {
@@ -94,19 +111,17 @@ final class Link {
             return;
         }
         URI server = shared.servers.get(attempts++ % shared.servers.size());
-        SslContext tls;
-        try {
-            tls = shared.tls.get();
-        } catch (RuntimeException e) {
-            retry(backoff.afterRefusal(), "the identity can't be used: " + e.getMessage());
-            return;
-        }
-        shared.dialler.dial(server, tls, loop, this::upgraded)
+        Credentials credentials = shared.credentials.get();
+        proven = credentials.identity();
+        shared.dialler.dial(server, credentials.tls(), loop, this::upgraded)
                 .subscribe(channel -> {}, failure -> loop.execute(() -> failed(failure)));
     }
 
     private void failed(Throwable failure) {
         boolean refused = failure instanceof DialFailure dial && dial.isRefused();
+        if (refused) {
+            shared.observer.refused();
+        }
         retry(refused ? backoff.afterRefusal() : backoff.afterLoss(Duration.ZERO),
                 String.valueOf(failure.getMessage()));
     }
@@ -131,15 +146,42 @@ final class Link {
         }
         SessionLimits limits = SessionLimits.defaults();
         SecureRandom random = shared.random;
-        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, 0, shared.instance.getMostSignificantBits(),
+        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH,
+                shared.instance.getMostSignificantBits(),
                 shared.instance.getLeastSignificantBits(), index, shared.takeOver.isWanted(),
                 limits.accepts(),
                 new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong()),
                 shared.software);
+        ownHello = hello;
         Session session = new Session(Session.Role.CLIENT, hello, limits, System.nanoTime());
         TunnelChannelHandler opened = new TunnelChannelHandler(session, true, new Tunnelled(), shared.meter);
         handler = opened;
         channel.pipeline().addLast(opened);
+    }
+
+    /** Proves the newest identity on the present session, if that rests on an older one. Callable from any thread. */
+    void prove() {
+        loop.execute(() -> {
+            Identity newest = shared.credentials.get().identity();
+            TunnelChannelHandler present = handler;
+            if (present == null || !live || newest == proven) {
+                return; // the next session begins with it
+            }
+            Hello server = present.peerHello();
+            Hello client = ownHello;
+            if (server == null || client == null) {
+                return;
+            }
+            SessionProof.of(newest, server.nonce(), client.nonce())
+                    .subscribe(proof -> loop.execute(() -> prove(present, newest, proof)),
+                            error -> log.atError().setCause(error).log("certificate can't be proven"));
+        });
+    }
+
+    private void prove(TunnelChannelHandler session, Identity identity, SessionProof proof) {
+        if (session == handler && session.auth(proof.certificate(), proof.signature())) {
+            proven = identity;
+        }
     }
 
     /** Takes no new streams, lets those in flight finish, and does not dial again. */
@@ -172,6 +214,18 @@ final class Link {
             shared.observer.live(Link.this, ready);
             if (stopped) {
                 drain();
+            } else {
+                prove(); // renewed while this was dialled
+            }
+        }
+
+        @Override
+        public void authAnswered(SessionEvent.AuthAnswer answer) {
+            if (answer.code() != ErrorCode.NO_ERROR) {
+                log.atWarn()
+                        .addKeyValue("connection", index)
+                        .addKeyValue("reason", answer.detail())
+                        .log("renewed certificate refused, the session goes on with the one before");
             }
         }
 

@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
 /**
@@ -39,6 +40,7 @@ public final class TunnelClient {
     private final Sinks.Empty<Void> ended = Sinks.empty();
     private @Nullable EdgeServer health;
     private @Nullable Disposable enrolling;
+    private volatile @Nullable IdentityRenewal renewal;
     private volatile @Nullable String notReady = "not connected yet";
 
     private TunnelClient(ClientConfig config, EventLoops loops, boolean ownsLoops,
@@ -87,15 +89,36 @@ public final class TunnelClient {
                 .doBeforeRetry(signal -> log.atWarn()
                         .addKeyValue("reason", signal.failure().getMessage())
                         .log("not enrolled yet"));
-        enrolling = new IdentitySource(config, loops, Clock.systemUTC()).identity()
-                .map(Identity::tlsContext)
+        Clock clock = Clock.systemUTC();
+        IdentitySource source = new IdentitySource(config, loops, clock);
+        enrolling = source.identity()
+                .flatMap(identity -> identity.expiredAt(clock.instant())
+                        ? revived(source, identity)
+                        : Mono.just(identity))
+                .publishOn(Schedulers.boundedElastic())
+                .map(Credentials::of)
                 .retryWhen(retry)
                 .subscribe(
-                        tls -> links.start(tls, Duration.ofMillis(ThreadLocalRandom.current().nextLong(200))),
+                        first -> begin(new IdentityRenewal(source, clock, first, links)),
                         failure -> {
                             notReady = String.valueOf(failure.getMessage());
                             ended.tryEmitError(failure);
                         });
+    }
+
+    /** One that has ended while this client was off is renewed before the first dial, which would be refused. */
+    private static Mono<Identity> revived(IdentitySource source, Identity ended) {
+        return source.renewed(ended).onErrorResume(EnrolmentException.class, error -> {
+            log.atWarn().addKeyValue("reason", error.getMessage()).log("ended certificate not renewed");
+            return Mono.just(ended);
+        });
+    }
+
+    private void begin(IdentityRenewal identities) {
+        renewal = identities;
+        identities.start();
+        links.start(identities::current, identities::refused,
+                Duration.ofMillis(ThreadLocalRandom.current().nextLong(200)));
     }
 
     private static boolean mayPass(Throwable failure) {
@@ -140,6 +163,10 @@ public final class TunnelClient {
             Disposable attempt = enrolling;
             if (attempt != null) {
                 attempt.dispose();
+            }
+            IdentityRenewal identities = renewal;
+            if (identities != null) {
+                identities.stop();
             }
             EdgeServer listener = health;
             return links.stop(grace)

@@ -7,7 +7,6 @@ import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.protocol.session.SessionEvent;
 import io.micrometer.core.instrument.Counter;
-import io.netty.handler.ssl.SslContext;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +14,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -35,6 +35,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     private final Counter reconnects;
     private final AtomicInteger liveLinks = new AtomicInteger();
     private volatile List<Link> links = List.of();
+    private volatile Runnable refused = () -> {};
     private volatile boolean stopping;
 
     TunnelLinks(ClientConfig config, EventLoops loops, Telemetry telemetry, Consumer<ClientEvent> events) {
@@ -46,9 +47,15 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         telemetry.tunnels(this);
     }
 
-    /** Dials the first connection after {@code delay}, the others a second apart. */
-    void start(SslContext tls, Duration delay) {
-        var shared = new Link.Shared(new Dialler(loops), config.server(), () -> tls, upstream.relay(), meter,
+    /**
+     * Dials the first connection after {@code delay}, the others a second apart.
+     *
+     * @param whenRefused told on an event loop when the server does not accept the identity
+     */
+    void start(Supplier<Credentials> credentials, Runnable whenRefused, Duration delay) {
+        refused = whenRefused;
+        var shared = new Link.Shared(new Dialler(loops), config.server(), credentials, upstream.relay(),
+                meter,
                 UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(), this);
         List<Link> all = new ArrayList<>();
         for (int index = 0; index < config.connections(); index++) {
@@ -57,6 +64,21 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
             all.add(link);
         }
         links = List.copyOf(all);
+    }
+
+    /** An identity was renewed: sessions prove it. */
+    void prove() {
+        links.forEach(Link::prove);
+    }
+
+    /** There is an identity of another kind than the one that was refused: dials that wait for long go out now. */
+    void dialNow() {
+        links.forEach(Link::dialNow);
+    }
+
+    @Override
+    public void refused() {
+        refused.run();
     }
 
     @Override

@@ -58,7 +58,7 @@ class IdentitySourceIT {
         assertThat(TlsMaterial.load(home("client.crt"), home("client.key"))).isEqualTo(identity.material());
         assertThat(mode("client.key")).isEqualTo("rw-------");
         assertThat(mode("")).isEqualTo("rwx------");
-        assertThat(home("enrolment.key")).doesNotExist();
+        assertThat(home("next.key")).doesNotExist();
     }
 
     @Test
@@ -91,18 +91,18 @@ class IdentitySourceIT {
     @Test
     void crashBetweenKeyAndCertificateIsMendedByTheSameToken() throws IOException {
         Identity enrolled = obtain(token, server.address());
-        PemFiles.writeKey(home("enrolment.key"), enrolled.material().key());
+        PemFiles.writeKey(home("next.key"), enrolled.material().key());
         PemFiles.writeCertificates(home("client.crt"), List.of(CA.issueClient(
                 CertificateRequest.create(KeyPairs.generate()), enrolled.client(), Duration.ofHours(1))));
 
         assertThat(obtain(token, server.address()).material().key()).isEqualTo(enrolled.material().key());
-        assertThat(home("enrolment.key")).doesNotExist();
+        assertThat(home("next.key")).doesNotExist();
     }
 
     @Test
     void enrolmentKeyThatCanNotBeReadIsReplaced() throws IOException {
         Files.createDirectories(home(""));
-        Files.writeString(home("enrolment.key"), "cut off");
+        Files.writeString(home("next.key"), "cut off");
 
         assertThat(obtain(token, server.address()).client().account()).isEqualTo("acme");
     }

@@ -5,6 +5,7 @@ import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -102,8 +103,19 @@ public record ServerConfig(
      *
      * @param certificate PEM certificate
      * @param key PEM private key
+     * @param clientLife how long the certificates of clients live
      */
     public record Ca(
             @Setting("PEM file of the authority's certificate, from culvert certs init") Path certificate,
-            @Setting("PEM file of its private key") Path key) {}
+            @Setting("PEM file of its private key") Path key,
+            @Setting(value = "How long certificates of clients live; they renew at two thirds of it", byDefault = "24h", accepts = "10s..90d") Duration clientLife) {
+        private static final Duration SHORTEST = Duration.ofSeconds(10);
+        private static final Duration LONGEST = Duration.ofDays(90);
+
+        public Ca {
+            if (clientLife.compareTo(SHORTEST) < 0 || clientLife.compareTo(LONGEST) > 0) {
+                throw new ConfigException("clientLife", "10s..90d");
+            }
+        }
+    }
 }

@@ -20,7 +20,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** What a server's listeners share, wired together once. */
 record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
-        EnrolmentService enrolment,
+        EnrolmentService enrolment, RenewalService renewal,
         TunnelRegistry registry, SessionMeter meter, AdminApi admin, SslContext edgeTls, SslContext tunnelTls,
         EdgeListener.Shared edge, TunnelHandshake.Shared handshake) {
 
@@ -65,15 +65,18 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         Telemetry telemetry = new Telemetry();
         SessionMeter meter = new SessionMeter();
         TunnelRegistry registry = new TunnelRegistry(clock);
-        EnrolmentService enrolment = new EnrolmentService(store, files.ca, clock);
+        var issuer = new CertificateIssuer(files.ca, config.tunnel().ca().clientLife());
+        EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
+        RenewalService renewal = new RenewalService(store, issuer, clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
         RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
                 new EnrolmentTokens(files.ca.certificate()), config.edge().domain(), clock,
                 gone -> Schedulers.parallel()
                         .schedule(() -> meters.forget(gone.toString()), LAST_REQUESTS.toMillis(),
                                 TimeUnit.MILLISECONDS));
-        TunnelSessions sessions = new TunnelSessions(store, registry, meter, "culvert/" + Version.current(),
-                clock);
+        TunnelSessions sessions = new TunnelSessions(
+                new ServerSession.Shared(store, registry, renewal, clock), meter,
+                "culvert/" + Version.current());
         telemetry.tunnels(new ServerFigures(registry, meter));
         List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
         ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);
@@ -85,10 +88,11 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                     : new EdgeRuntimes.Answerer(runtime.name().toString(),
                             new TunnelRelay(registry, runtime.id(), maxStreams));
         };
-        return new ServerParts(EventLoops.create(), telemetry, store, enrolment, registry, meter,
+        return new ServerParts(EventLoops.create(), telemetry, store, enrolment, renewal, registry, meter,
                 new AdminApi(token, store, registrar, registry, clock), files.edgeTls, files.tunnelTls,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters, HTTPS),
-                new TunnelHandshake.Shared(store, enrolment, List.of(files.ca.certificate()), sessions::start,
+                new TunnelHandshake.Shared(store, enrolment, renewal, List.of(files.ca.certificate()),
+                        sessions::start,
                         telemetry,
                         clock));
     }
@@ -96,6 +100,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     /** Gives back everything but the sockets, which the listeners close. */
     Mono<Void> close() {
         return enrolment.close()
+                .then(renewal.close())
                 .then(store.close())
                 .then(Mono.fromRunnable(telemetry::close))
                 .then(loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)));

@@ -30,11 +30,12 @@ import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * A connection of the tunnel listener until it is a tunnel: enrolment, and the WebSocket handshake of a client whose
@@ -43,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     static final String PATH = "/tunnel/v1";
     static final String ENROL_PATH = PATH + "/enrol";
+    static final String RENEW_PATH = PATH + "/renew";
     static final String SUBPROTOCOL = "culvert.v1";
     /** RFC 6455 §4.1. */
     private static final String WEB_SOCKET_VERSION = "13";
@@ -58,10 +60,16 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
      * What all connections share.
      *
      * @param authorities whose client certificates count
-     * @param tunnels puts a session's handler behind the WebSocket codec of a runtime's connection
      */
-    record Shared(RuntimeStore store, EnrolmentService enrolment, List<X509Certificate> authorities,
-            BiConsumer<ChannelHandlerContext, RegisteredRuntime> tunnels, Telemetry telemetry, Clock clock) {}
+    record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
+            List<X509Certificate> authorities, Tunnels tunnels, Telemetry telemetry, Clock clock) {}
+
+    /** Puts a session's handler behind the WebSocket codec of a runtime's connection. */
+    @FunctionalInterface
+    interface Tunnels {
+        /** Puts it there; {@code until} is when the client's certificate ends. */
+        void start(ChannelHandlerContext ctx, RegisteredRuntime runtime, Instant until);
+    }
 
     TunnelHandshake(Shared shared) {
         this.shared = shared;
@@ -123,11 +131,14 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     private @Nullable Problem route(ChannelHandlerContext ctx, FullHttpRequest request, String id) {
         String path = request.uri();
         if (path.equals(ENROL_PATH)) {
-            return enrol(ctx, request, id);
+            return issue(ctx, request, id, shared.enrolment()::enrol);
+        }
+        if (path.equals(RENEW_PATH)) {
+            return issue(ctx, request, id, shared.renewal()::renew);
         }
         if (!path.equals(PATH)) {
             return Problem.of(Cause.NOT_FOUND, Hop.TUNNEL,
-                    "this listener serves " + PATH + " and " + ENROL_PATH);
+                    "this listener serves " + PATH + ", " + ENROL_PATH + " and " + RENEW_PATH);
         }
         boolean upgrade = request.method().equals(HttpMethod.GET)
                 && request.headers().containsValue("connection", "upgrade", true)
@@ -149,18 +160,25 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return upgrade(ctx, request);
     }
 
-    private @Nullable Problem enrol(ChannelHandlerContext ctx, FullHttpRequest request, String id) {
+    /** What answers a request for a certificate. */
+    @FunctionalInterface
+    private interface Desk {
+        Mono<EnrolmentAnswer> answer(byte[] body, String requestId, InetSocketAddress remote);
+    }
+
+    private @Nullable Problem issue(ChannelHandlerContext ctx, FullHttpRequest request, String id,
+            Desk desk) {
         if (!request.method().equals(HttpMethod.POST)) {
-            return Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.TUNNEL, "enrolment is a POST");
+            return Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.TUNNEL, "certificates are asked for by POST");
         }
         InetSocketAddress remote = (InetSocketAddress) ctx.channel().remoteAddress();
-        shared.enrolment()
-                .enrol(ByteBufUtil.getBytes(request.content()), id, remote)
+        desk.answer(ByteBufUtil.getBytes(request.content()), id, remote)
                 .subscribe(
                         answer -> ctx.executor().execute(() -> write(ctx, answer)),
                         failure -> ctx.executor()
                                 .execute(() -> refuse(ctx,
-                                        Problem.of(Cause.INTERNAL, Hop.TUNNEL, "enrolment failed; try again"),
+                                        Problem.of(Cause.INTERNAL, Hop.TUNNEL,
+                                                "no certificate could be issued; try again"),
                                         id)));
         return null;
     }
@@ -177,19 +195,20 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     /** The runtime whose certificate the client showed, judged now: the handshake itself accepts anything. */
     private @Nullable Problem upgrade(ChannelHandlerContext ctx, FullHttpRequest request) {
         SslHandler tls = Objects.requireNonNull(ctx.pipeline().get(SslHandler.class));
-        Verdict verdict = ClientCertificates.verify(ClientCertificates.shown(tls.engine().getSession()),
-                shared.authorities(), shared.clock().instant());
+        List<X509Certificate> shown = ClientCertificates.shown(tls.engine().getSession());
+        Verdict verdict = ClientCertificates.verify(shown, shared.authorities(), shared.clock().instant());
         return switch (verdict) {
             case Verdict.Missing missing -> unauthorized("no client certificate was shown; enrol first");
             case Verdict.Expired expired ->
-                unauthorized("the client certificate ended at " + expired.since());
+                unauthorized(
+                        "the client certificate ended at " + expired.since() + "; renew it, or enrol again");
             case Verdict.Untrusted untrusted -> unauthorized(untrusted.reason());
             case Verdict.Valid valid -> {
                 RegisteredRuntime runtime = shared.store().byId(valid.identity().runtimeId());
                 if (runtime == null) {
                     yield unauthorized("the runtime of this certificate was deleted; enrol with a new token");
                 }
-                accept(ctx, request, runtime);
+                accept(ctx, request, runtime, shown.getFirst().getNotAfter().toInstant());
                 yield null;
             }
         };
@@ -199,7 +218,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return Problem.of(Cause.UNAUTHORIZED, Hop.TUNNEL, detail);
     }
 
-    private void accept(ChannelHandlerContext ctx, FullHttpRequest request, RegisteredRuntime runtime) {
+    private void accept(ChannelHandlerContext ctx, FullHttpRequest request, RegisteredRuntime runtime,
+            Instant until) {
         var config = WebSocketDecoderConfig.newBuilder()
                 .maxFramePayloadLength(MAX_MESSAGE)
                 .allowExtensions(false)
@@ -212,7 +232,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
             if (done.isSuccess()) {
                 ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
-                shared.tunnels().accept(ctx, runtime);
+                shared.tunnels().start(ctx, runtime, until);
                 ctx.pipeline().remove(this);
             } else {
                 ctx.close();

@@ -59,7 +59,7 @@ class EnrolmentServiceTest {
         registrar = new RuntimeRegistrar(store, new FakeTunnels(), new EnrolmentTokens(ca.certificate()),
                 "t.example",
                 clock, gone -> {});
-        service = new EnrolmentService(store, ca, clock);
+        service = new EnrolmentService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
         RuntimeRegistrar.Registration made = await(registrar.register(PROD, List.of()));
         runtime = made.runtime();
         token = EnrolmentToken.parse(made.token().text());
@@ -155,7 +155,7 @@ class EnrolmentServiceTest {
         store.close().block();
         store = await(SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults(), clock));
         service.close().block();
-        service = new EnrolmentService(store, ca, clock);
+        service = new EnrolmentService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
 
         assertProblem(prove(token, nonce(token.id()), CertificateRequest.create(keys())), 401, "unauthorized",
                 "another key");
@@ -219,7 +219,7 @@ class EnrolmentServiceTest {
     @Test
     void moreWaitingRequestsThanTheLimitAreRefusedForNow() {
         service.close().block();
-        service = new EnrolmentService(store, ca, clock, 2);
+        service = new EnrolmentService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock, 2);
         byte[] ask = bytes("{\"token\":\"" + token.id() + "\"}");
 
         List<EnrolmentAnswer> answers = await(

@@ -58,12 +58,13 @@ class TunnelHandshakeIT {
     @BeforeEach
     void open() {
         store = await(SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults(), clock));
-        enrolment = new EnrolmentService(store, ca, clock);
+        enrolment = new EnrolmentService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
         registrar = new RuntimeRegistrar(store, new FakeTunnels(), new EnrolmentTokens(ca.certificate()),
                 "t.example", clock, gone -> {});
         runtime = await(registrar.register(PROD, List.of())).runtime();
-        var shared = new TunnelHandshake.Shared(store, enrolment, List.of(ca.certificate()),
-                (ctx, let) -> tunnels.add(let), telemetry, clock);
+        var renewal = new RenewalService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
+        var shared = new TunnelHandshake.Shared(store, enrolment, renewal, List.of(ca.certificate()),
+                (ctx, let, until) -> tunnels.add(let), telemetry, clock);
         TlsMaterial own = ca.issueServer(List.of("t.example"), List.of(), DAY);
         listener = await(TunnelListener.start(HostPort.parse("127.0.0.1:0"),
                 TlsContexts.tunnel(own, List.of(ca.certificate()), List.of("http/1.1")), shared, loops));

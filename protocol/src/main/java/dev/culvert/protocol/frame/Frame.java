@@ -48,6 +48,18 @@ public sealed interface Frame {
     /** No new streams (server), or none above {@code lastAccepted} (client). */
     record GoAway(ErrorCode code, int lastAccepted, int delayMillis, String detail) implements Frame {}
 
+    /**
+     * Client: from now on this is its certificate (docs/protocol.md §9a). Both arrays belong to the frame.
+     *
+     * @param certificate DER, at most {@link FrameCodec#MAX_CERTIFICATE} bytes
+     * @param proof a signature over the session's nonces by its key, at most {@link FrameCodec#MAX_PROOF} bytes
+     */
+    @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
+    record Auth(byte[] certificate, byte[] proof) implements Frame {}
+
+    /** Server: what it thinks of an {@link Auth}: {@code NO_ERROR}, or why the certificate before it stays. */
+    record AuthAnswer(ErrorCode code, String detail) implements Frame {}
+
     /** A frame of a type that need not be known. */
     record Skipped(int type) implements Frame {}
 

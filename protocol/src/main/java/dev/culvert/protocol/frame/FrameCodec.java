@@ -24,6 +24,11 @@ public final class FrameCodec {
     /** Longest detail of a reset or go-away, in bytes. */
     public static final int MAX_DETAIL = 200;
 
+    /** Longest certificate of an AUTH, in bytes of DER. */
+    public static final int MAX_CERTIFICATE = 4096;
+    /** Longest proof of an AUTH, in bytes. */
+    public static final int MAX_PROOF = 512;
+
     /** Flag of HEAD and DATA: the sender's half ends here. */
     public static final int END = 0x01;
     /** Flag of HEAD: the last frame of this head. */
@@ -43,6 +48,7 @@ public final class FrameCodec {
     private static final int RESET = 0x06;
     private static final int PING = 0x07;
     private static final int GOAWAY = 0x08;
+    private static final int AUTH = 0x09;
     private static final int OPTIONAL = 0x80;
 
     private FrameCodec() {}
@@ -92,6 +98,7 @@ public final class FrameCodec {
                         in.readUnsignedByte(), detail(in));
             case PING -> new Ping(sized(onSession(streamId, in), 8).readLong(), (flags & END) != 0);
             case GOAWAY -> goAway(onSession(streamId, in));
+            case AUTH -> AuthFields.read(onSession(streamId, in));
             default -> skipped(type);
         };
     }
@@ -161,7 +168,7 @@ public final class FrameCodec {
         return in;
     }
 
-    private static String detail(ByteBuf in) {
+    static String detail(ByteBuf in) {
         if (in.readableBytes() > MAX_DETAIL) {
             throw ProtocolException.session(ErrorCode.FRAME_SIZE,
                     "a detail is longer than " + MAX_DETAIL + " bytes");
@@ -205,6 +212,16 @@ public final class FrameCodec {
                 finish(out, at);
             }
             case GoAway f -> encodeGoAway(f, out);
+            case Frame.Auth f -> {
+                int at = begin(out, AUTH, 0, 0);
+                AuthFields.write(f, out);
+                finish(out, at);
+            }
+            case Frame.AuthAnswer f -> {
+                int at = begin(out, AUTH, 0, 0);
+                AuthFields.write(f, out);
+                finish(out, at);
+            }
             case Skipped f -> finish(out, begin(out, f.type(), 0, 0));
         }
     }
@@ -255,10 +272,15 @@ public final class FrameCodec {
     }
 
     private static void writeDetail(String detail, ByteBuf out) {
+        out.writeCharSequence(fitting(detail), StandardCharsets.UTF_8);
+    }
+
+    /** The beginning of a detail that fits. */
+    static String fitting(String detail) {
         String fitting = detail;
         while (ByteBufUtil.utf8Bytes(fitting) > MAX_DETAIL) {
             fitting = fitting.substring(0, Math.min(fitting.length() - 1, MAX_DETAIL));
         }
-        out.writeCharSequence(fitting, StandardCharsets.UTF_8);
+        return fitting;
     }
 }

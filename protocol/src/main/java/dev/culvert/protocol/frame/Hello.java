@@ -1,13 +1,14 @@
 package dev.culvert.protocol.frame;
 
 import io.netty.buffer.ByteBufUtil;
+import java.nio.ByteBuffer;
 
 /**
  * What a side says of itself when a session opens (docs/protocol.md §4).
  *
  * @param minVersion lowest protocol version spoken
  * @param maxVersion highest protocol version spoken; of a client's hello equal to {@code minVersion}
- * @param capabilities bits of §4
+ * @param capabilities bits of §4, as {@link #AUTH}
  * @param instanceHigh first half of the random id of the process
  * @param instanceLow second half
  * @param connection index of the client's connection, 0..3
@@ -21,6 +22,9 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
 
     /** The version of docs/protocol.md. */
     public static final int VERSION = 1;
+
+    /** The capability of in-band re-authentication, which both sides of this version have. */
+    public static final long AUTH = 1;
 
     /** Longest software name, in bytes of UTF-8. */
     static final int MAX_SOFTWARE = 100;
@@ -49,6 +53,11 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
 
     /** 32 random bytes, compared and printed nowhere. */
     public record Nonce(long a, long b, long c, long d) {
+        /** The 32 bytes as they are on the wire. */
+        public byte[] bytes() {
+            return ByteBuffer.allocate(4 * Long.BYTES).putLong(a).putLong(b).putLong(c).putLong(d).array();
+        }
+
         @Override
         public String toString() {
             return "***";

@@ -67,7 +67,7 @@ final class OpeningFields {
     }
 
     /** Calls {@code reader} with each tag, {@code in} holding just its value; false means that the tag is not known. */
-    private static void readFields(ByteBuf in, int required, IntPredicate reader) {
+    static void readFields(ByteBuf in, int required, IntPredicate reader) {
         int end = in.writerIndex();
         int seen = 0;
         while (in.readerIndex() < end) {
@@ -103,7 +103,7 @@ final class OpeningFields {
         }
     }
 
-    private static ByteBuf field(int tag, int length, ByteBuf out) {
+    static ByteBuf field(int tag, int length, ByteBuf out) {
         return out.writeByte(tag).writeShort(length);
     }
 

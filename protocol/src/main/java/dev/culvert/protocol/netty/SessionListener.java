@@ -8,6 +8,12 @@ public interface SessionListener {
     /** Server: the client said who it is; answer with {@link TunnelChannelHandler#ready} or {@code close}. */
     default void peerHello(Hello hello) {}
 
+    /** Server: the client proves another certificate; answer with {@link TunnelChannelHandler#answerAuth}. */
+    default void auth(SessionEvent.Auth auth) {}
+
+    /** Client: what the server thinks of {@link TunnelChannelHandler#auth}. */
+    default void authAnswered(SessionEvent.AuthAnswer answer) {}
+
     /** The session is live. */
     void live(SessionEvent.Live live);
 

@@ -3,6 +3,7 @@ package dev.culvert.protocol.netty;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.FrameCodec;
 import dev.culvert.protocol.frame.HeadOptions;
+import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.frame.ProtocolException;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
@@ -70,6 +71,11 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         return session;
     }
 
+    /** What the peer said of itself, once it has. */
+    public @Nullable Hello peerHello() {
+        return session.peerHello();
+    }
+
     /** Server: whether a stream can be opened now. */
     public boolean canOpen() {
         return session.canOpen();
@@ -116,6 +122,23 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         TunnelStream stream = streams.add(id, told);
         count(); // who asks for the number next sees this one too
         return stream;
+    }
+
+    /**
+     * Client: proves another certificate. Takes both arrays.
+     *
+     * @return false when that is not possible now, see {@link Session#auth}
+     */
+    public boolean auth(byte[] certificate, byte[] proof) {
+        boolean sent = session.auth(certificate, proof);
+        wake();
+        return sent;
+    }
+
+    /** Server: answers the client's other certificate. */
+    public void answerAuth(ErrorCode code, String detail) {
+        session.answerAuth(code, detail);
+        wake();
     }
 
     /** Takes or opens no new streams; the channel closes when those in flight are done. */
@@ -246,6 +269,8 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
             case SessionEvent.OfStream e -> streams.tell(e);
             case SessionEvent.PeerHello e -> listener.peerHello(e.hello());
             case SessionEvent.Live e -> listener.live(e);
+            case SessionEvent.Auth e -> listener.auth(e);
+            case SessionEvent.AuthAnswer e -> listener.authAnswered(e);
             case SessionEvent.GoingAway e -> listener.goingAway(e);
             case SessionEvent.Closed e -> {
                 closeStatus = status(e.code());

@@ -47,9 +47,28 @@ final class Arrivals {
             case Frame.Reset f -> reset(f);
             case Frame.Ping f -> ping(f, nowNanos);
             case Frame.GoAway f -> goAway(f);
+            case Frame.Auth f -> auth(f);
+            case Frame.AuthAnswer f -> authAnswer(f);
             case Frame.Skipped f -> {
             }
         }
+    }
+
+    private void auth(Frame.Auth f) {
+        boolean unanswered = session.authPending || session.outbox.hasAuth();
+        if (session.role != Role.SERVER || !session.bothCan(Hello.AUTH) || unanswered) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "AUTH out of order");
+        }
+        session.authPending = true;
+        session.events.add(new SessionEvent.Auth(f.certificate(), f.proof()));
+    }
+
+    private void authAnswer(Frame.AuthAnswer f) {
+        if (session.role != Role.CLIENT || !session.authPending) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "an answer to no AUTH");
+        }
+        session.authPending = false;
+        session.events.add(new SessionEvent.AuthAnswer(f.code(), f.detail()));
     }
 
     private boolean mayOpenWith(Frame frame) {
@@ -256,6 +275,7 @@ final class Arrivals {
 
     private void goAway(Frame.GoAway frame) {
         session.goAwayReceived = true;
+        session.firstGoAway(frame);
         session.events
                 .add(new GoingAway(frame.code(), frame.lastAccepted(), frame.delayMillis(), frame.detail()));
         if (!isGraceful(frame.code())) {

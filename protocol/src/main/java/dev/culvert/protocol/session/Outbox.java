@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class Outbox {
     /** Room for the longest frame that is neither HEAD nor DATA: READY with its texts at their longest. */
     private static final int CONTROL_ROOM = FrameCodec.HEADER_BYTES + 512;
+    private static final int AUTH_ROOM = CONTROL_ROOM + FrameCodec.MAX_CERTIFICATE + FrameCodec.MAX_PROOF;
 
     private final Heads heads;
     private final HeadWriter headWriter;
@@ -31,6 +32,7 @@ final class Outbox {
     private long ping;
     private boolean pongDue;
     private long pong;
+    private @Nullable Frame auth;
     private Frame.@Nullable GoAway behindHeads;
     private boolean cleared;
 
@@ -54,6 +56,15 @@ final class Outbox {
     void control(Frame frame) {
         control.add(frame);
         resets += frame instanceof Frame.Reset ? 1 : 0;
+    }
+
+    /** AUTH or its answer: one at a time. */
+    void auth(Frame claimOrAnswer) {
+        auth = claimOrAnswer;
+    }
+
+    boolean hasAuth() {
+        return auth != null;
     }
 
     int pendingResets() {
@@ -131,7 +142,7 @@ final class Outbox {
 
     /** Whether {@link #poll} would write something into an empty buffer. */
     boolean hasFrames() {
-        return headWriter.isBusy() || pingDue || pongDue || grantDue() || !control.isEmpty()
+        return headWriter.isBusy() || pingDue || pongDue || auth != null || grantDue() || !control.isEmpty()
                 || !grants.isEmpty()
                 || !headQueue.isEmpty() || behindHeads != null || ring.isReady();
     }
@@ -143,6 +154,7 @@ final class Outbox {
     /** A guess of how large the next batch gets, so that its buffer need not grow. */
     int batchBytes() {
         long bytes = 64L * (control.size() + grants.size() + 2) + 512L * headQueue.size()
+                + (auth == null ? 0 : AUTH_ROOM)
                 + ring.batchBytes() + headWriter.waitingBytes();
         return (int) Math.min(FrameCodec.MAX_BATCH, bytes);
     }
@@ -204,6 +216,9 @@ final class Outbox {
         } else if (next == null && pongDue) {
             pongDue = false;
             next = new Frame.Ping(pong, true);
+        } else if (next == null && auth != null && out.maxWritableBytes() >= AUTH_ROOM) {
+            next = auth;
+            auth = null;
         } else if (next == null && grantDue()) {
             next = new Frame.Grant(0, receiveWindow.grant());
         } else if (next == null) {
@@ -239,6 +254,7 @@ final class Outbox {
         resets = 0;
         pingDue = false;
         pongDue = false;
+        auth = null;
         behindHeads = null;
         cleared = true;
         if (last != null) {

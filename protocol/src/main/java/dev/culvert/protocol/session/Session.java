@@ -238,11 +238,35 @@ public final class Session {
         if (session.phase == Phase.LIVE && !session.goAwaySent) {
             session.goAwaySent = true;
             Frame.GoAway goAway = new Frame.GoAway(code, session.lastAccepted(), delayMillis, detail);
+            session.firstGoAway(goAway);
             if (session.role == Role.SERVER) {
                 session.outbox.behindHeads(goAway);
             } else {
                 session.outbox.control(goAway);
             }
+        }
+    }
+
+    /**
+     * Client: proves another certificate (docs/protocol.md §9a); takes both arrays.
+     *
+     * @return false when the server has no such capability, the session is not live, or an answer is still due
+     */
+    public boolean auth(byte[] certificate, byte[] proof) {
+        if (session.role != Role.CLIENT || session.phase != Phase.LIVE || session.authPending
+                || !session.bothCan(Hello.AUTH)) {
+            return false;
+        }
+        session.authPending = true;
+        session.outbox.auth(new Frame.Auth(certificate, proof));
+        return true;
+    }
+
+    /** Server: answers {@link SessionEvent.Auth}. */
+    public void answerAuth(ErrorCode code, String detail) {
+        if (session.role == Role.SERVER && session.phase == Phase.LIVE && session.authPending) {
+            session.authPending = false;
+            session.outbox.auth(new Frame.AuthAnswer(code, detail));
         }
     }
 
@@ -253,8 +277,12 @@ public final class Session {
 
     /** The WebSocket is gone. */
     public void disconnected() {
-        boolean drained = isDraining() && session.streams.isEmpty();
-        session.end(ErrorCode.NO_ERROR, drained ? "drained" : "the connection was lost", true);
+        Frame.GoAway goAway = session.drainReason;
+        if (goAway != null && session.streams.isEmpty()) {
+            session.end(goAway.code(), goAway.detail(), true); // drained
+        } else {
+            session.end(ErrorCode.NO_ERROR, "the connection was lost", true);
+        }
     }
 
     // ---- what is to be done ----

@@ -50,6 +50,13 @@ public sealed interface SessionEvent {
     record StreamReset(int streamId, ErrorCode code, int cause, int hop,
             String detail) implements OfStream {}
 
+    /** Server: the client proves another certificate; answer with {@link Session#answerAuth}. Both arrays are yours. */
+    @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
+    record Auth(byte[] certificate, byte[] proof) implements SessionEvent {}
+
+    /** Client: the server's answer to {@link Session#auth}: {@code NO_ERROR}, or why the certificate before it stays. */
+    record AuthAnswer(ErrorCode code, String detail) implements SessionEvent {}
+
     /** The peer goes away; see docs/protocol.md §8. */
     record GoingAway(ErrorCode code, int lastAccepted, int delayMillis,
             String detail) implements SessionEvent {}

@@ -45,6 +45,10 @@ final class SessionState {
     int lastStreamId;
     boolean goAwaySent;
     boolean goAwayReceived;
+    /** Why the session drains: the first go-away, of either side. */
+    Frame.@Nullable GoAway drainReason;
+    /** An AUTH waits for its answer: of the server (client), or of the application (server). */
+    boolean authPending;
     long unconsumedBytes;
 
     SessionState(Role role, Hello local, SessionLimits limits, long nowNanos) {
@@ -82,6 +86,17 @@ final class SessionState {
     /** Whether the peer has the stream too: it was opened on the wire, and did not end there in both directions. */
     static boolean isKnownToPeer(StreamState stream) {
         return stream.onWire && !stream.isEnded();
+    }
+
+    void firstGoAway(Frame.GoAway goAway) {
+        if (drainReason == null) {
+            drainReason = goAway;
+        }
+    }
+
+    /** Whether both sides have a capability (docs/protocol.md §4). */
+    boolean bothCan(long capability) {
+        return peer != null && (peer.capabilities() & local.capabilities() & capability) != 0;
     }
 
     Hello peer() {

@@ -20,6 +20,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -111,6 +112,31 @@ final class FrameCodecTest {
     }
 
     @Test
+    void authIsAClaimOrAnAnswer() {
+        ByteBuf out = Unpooled.buffer();
+        FrameCodec.encode(new Frame.Auth(new byte[]{1, 2}, new byte[]{3}), out);
+        assertThat(ByteBufUtil.hexDump(out)).isEqualTo("0900000900000000" + "0100020102" + "02000103");
+        Frame.Auth claim = (Frame.Auth) FrameCodec.decode(out);
+        assertThat(claim.certificate()).containsExactly(1, 2);
+        assertThat(claim.proof()).containsExactly(3);
+
+        assertBytes(new Frame.AuthAnswer(ErrorCode.UNAUTHORIZED, "no"),
+                "09 00 0007 00000000 03 0004 000d 6e6f");
+    }
+
+    @Test
+    void authOfBothOrOfNeitherIsASessionError() {
+        for (String fields : List.of("", "01 0001 aa", "02 0001 aa", "01 0000 02 0000",
+                "03 0002 0000 01 0001 aa")) {
+            ByteBuf in = bytes(
+                    "09 00 %04x 00000000".formatted(fields.replace(" ", "").length() / 2) + fields);
+
+            assertThatThrownBy(() -> FrameCodec.decode(in)).isInstanceOfSatisfying(ProtocolException.class,
+                    e -> assertThat(e.code()).isEqualTo(ErrorCode.PROTOCOL));
+        }
+    }
+
+    @Test
     void optionalTypesAndTheirBytesAreSkipped() {
         ByteBuf in = bytes("80 ff 0003 00000005 aabbcc" + "fe 00 0000 00000000");
 
@@ -182,7 +208,7 @@ final class FrameCodecTest {
             "a payload that leaves the batch, 0500 0004 00000001 000000, FRAME_SIZE",
             "the high bit of a stream id, 0500 0004 80000001 00000001, PROTOCOL",
             "an unknown required type, 0b00 0000 00000000, UNSUPPORTED",
-            "a capability that nobody has, 0900 0000 00000000, UNSUPPORTED",
+            "a capability that nobody has, 0a00 0000 00000000, UNSUPPORTED",
             "type zero, 0000 0000 00000000, UNSUPPORTED",
             "DATA on the session, 0400 0001 00000000 00, PROTOCOL",
             "empty DATA without an end, 0400 0000 00000001, PROTOCOL",

@@ -156,8 +156,9 @@ class TunnelChannelHandlerTest {
         wire.cross();
 
         assertThat(answer.ended).isTrue();
-        assertThat(closed(wire.server).detail()).isEqualTo("drained");
-        assertThat(closed(wire.client).detail()).isEqualTo("drained");
+        var reason = new SessionEvent.Closed(ErrorCode.DRAINING, "the server stops", true);
+        assertThat(closed(wire.server)).isEqualTo(reason);
+        assertThat(closed(wire.client)).isEqualTo(reason);
         assertThat(wire.client.channel.isActive()).isFalse();
     }
 

@@ -41,7 +41,7 @@ final class Wire implements AutoCloseable {
         End(Role role) {
             boolean server = role == Role.SERVER;
             SessionLimits limits = SessionLimits.defaults();
-            var hello = new Hello(Hello.VERSION, Hello.VERSION, 0, server ? 1 : 2, 7, 0, false,
+            var hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH, server ? 1 : 2, 7, 0, false,
                     limits.accepts(),
                     new Hello.Nonce(1, 2, 3, 4), "wire");
             handler = new TunnelChannelHandler(new Session(role, hello, limits, System.nanoTime()), !server,
@@ -60,6 +60,16 @@ final class Wire implements AutoCloseable {
         @Override
         public void live(SessionEvent.Live live) {
             told.add(live);
+        }
+
+        @Override
+        public void auth(SessionEvent.Auth auth) {
+            told.add(auth);
+        }
+
+        @Override
+        public void authAnswered(SessionEvent.AuthAnswer answer) {
+            told.add(answer);
         }
 
         @Override

@@ -204,6 +204,10 @@ final class Side {
             }
             case SessionEvent.PeerHello e -> {
             }
+            case SessionEvent.Auth e -> {
+            }
+            case SessionEvent.AuthAnswer e -> {
+            }
             case SessionEvent.Live e -> {
             }
             case SessionEvent.GoingAway e -> {

@@ -1,0 +1,74 @@
+package dev.culvert.certs;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.InvalidKeyException;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.SignatureException;
+
+/**
+ * Signatures that prove the possession of a client's key without TLS doing so: ECDSA with SHA-256 over a label and
+ * length-prefixed inputs (docs/identity.md). Each label is for one purpose, so that no proof can stand in for another.
+ * All arrays are borrowed for the call.
+ */
+public final class KeyProof {
+    /** Longest signature by a P-256 key, in bytes of DER. */
+    public static final int MAX_BYTES = 72;
+    private static final String ALGORITHM = "SHA256withECDSA";
+    private static final String RENEWAL = "culvert renewal v1";
+    private static final String SESSION = "culvert session v1";
+
+    private final byte[] input;
+
+    private KeyProof(String label, byte[]... inputs) {
+        byte[] text = label.getBytes(StandardCharsets.US_ASCII);
+        int length = Integer.BYTES + text.length;
+        for (byte[] part : inputs) {
+            length += Integer.BYTES + part.length;
+        }
+        ByteBuffer all = ByteBuffer.allocate(length).putInt(text.length).put(text);
+        for (byte[] part : inputs) {
+            all.putInt(part.length).put(part);
+        }
+        this.input = all.array();
+    }
+
+    /** By the old key: that whoever holds it asks for a certificate for the key of a request, now. */
+    public static KeyProof renewal(byte[] nonce, byte[] csrDer) {
+        return new KeyProof(RENEWAL, nonce, csrDer);
+    }
+
+    /** By the key of a certificate: that the client of this very session holds it. */
+    public static KeyProof session(byte[] serverNonce, byte[] clientNonce, byte[] certificateDer) {
+        return new KeyProof(SESSION, serverNonce, clientNonce, certificateDer);
+    }
+
+    /** Signs. The result is the caller's, at most {@link #MAX_BYTES}. Errors: {@link CertsException}. */
+    public byte[] sign(PrivateKey key) {
+        try {
+            Signature signature = Signature.getInstance(ALGORITHM);
+            signature.initSign(key);
+            signature.update(input);
+            return signature.sign();
+        } catch (GeneralSecurityException e) {
+            throw new CertsException("the client's key can't sign", e);
+        }
+    }
+
+    /** Whether this was signed with the private half of {@code key}. Never throws for what a peer can send. */
+    public boolean isBy(PublicKey key, byte[] signed) {
+        try {
+            Signature signature = Signature.getInstance(ALGORITHM);
+            signature.initVerify(key);
+            signature.update(input);
+            return signature.verify(signed);
+        } catch (SignatureException | InvalidKeyException e) {
+            return false; // not DER, out of range, or a key of another kind
+        } catch (GeneralSecurityException e) {
+            throw new CertsException("every Java platform has " + ALGORITHM, e);
+        }
+    }
+}

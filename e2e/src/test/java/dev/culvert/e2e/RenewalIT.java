@@ -1,0 +1,95 @@
+package dev.culvert.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.server.CallerLimits;
+import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.server.HttpServer;
+
+/** Certificates that live seconds: requests and a WebSocket go on while they are renewed. */
+class RenewalIT {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration LIFE = Duration.ofSeconds(10);
+    /** Set to how many seconds to run, for the long run of docs/operations.md. */
+    private static final Duration RUN = Duration.ofSeconds(Integer.getInteger("culvert.renewal.seconds", 22));
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void sessionsOutliveTheirCertificates() throws Exception {
+        DisposableServer upstream = HttpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .route(routes -> routes
+                        .get("/hello", (request, response) -> response.sendString(Mono.just("hello")))
+                        .ws("/ws",
+                                (in, out) -> out.sendObject(in.receiveFrames().map(WebSocketFrame::retain))))
+                .bindNow();
+        try (Platform platform = Platform.start(folder, CallerLimits.defaults(), LIFE)) {
+            platform.connect("acme", "prod", URI.create("http://127.0.0.1:" + upstream.port()));
+            HttpClient caller = platform.caller("acme", "prod");
+            Path certificate = folder.resolve("identity-acme-prod").resolve("client.crt");
+            Sinks.Many<String> words = Sinks.many().unicast().onBackpressureBuffer();
+            List<String> echoed = new CopyOnWriteArrayList<>();
+            var cut = new AtomicBoolean();
+            var webSocket = caller.websocket()
+                    .uri("/ws")
+                    .handle((in, out) -> out.sendObject(words.asFlux().map(TextWebSocketFrame::new))
+                            .then()
+                            .and(in.receive().asString().doOnNext(echoed::add)))
+                    .subscribe(nothing -> {}, error -> cut.set(true), () -> cut.set(true));
+
+            Set<String> certificates = new HashSet<>();
+            int requests = 0;
+            long end = System.nanoTime() + RUN.toNanos();
+            while (System.nanoTime() < end) {
+                certificates.add(Files.readString(certificate));
+                assertThat(status(caller)).isEqualTo(200);
+                requests++;
+                String word = "word " + requests;
+                words.tryEmitNext(word).orThrow();
+                await().atMost(PATIENCE)
+                        .pollDelay(Duration.ZERO)
+                        .pollInterval(Duration.ofMillis(5))
+                        .until(() -> echoed.contains(word));
+                echoed.clear();
+                assertThat(cut).isFalse();
+            }
+
+            System.out.printf("renewal: %d requests and WebSocket messages, %d certificates in %d s%n",
+                    requests,
+                    certificates.size(), RUN.toSeconds());
+            assertThat(certificates)
+                    .hasSizeGreaterThanOrEqualTo((int) (RUN.toSeconds() / LIFE.toSeconds()) + 1);
+            webSocket.dispose();
+        } finally {
+            upstream.disposeNow();
+        }
+    }
+
+    private static int status(HttpClient caller) {
+        Integer status = caller.get()
+                .uri("/hello")
+                .responseSingle((head, body) -> body.asString().thenReturn(head.status().code()))
+                .block(PATIENCE);
+        return status == null ? 0 : status;
+    }
+}

@@ -1,0 +1,35 @@
+package dev.culvert.server;
+
+import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.certs.CertificateRequest;
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.ClientIdentity;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+
+/** Issues the certificates of tunnel clients, all with the same life. Safe for use by any thread. */
+public final class CertificateIssuer {
+    private final CertificateAuthority ca;
+    private final Duration life;
+
+    /** @param life of each certificate; clients renew at two thirds of it */
+    public CertificateIssuer(CertificateAuthority ca, Duration life) {
+        this.ca = ca;
+        this.life = life;
+    }
+
+    /** The authority that signs. */
+    public X509Certificate authority() {
+        return ca.certificate();
+    }
+
+    /** A certificate for the request's key. What fails here is no fault of the request's. */
+    X509Certificate issue(CertificateRequest request, RegisteredRuntime runtime) {
+        try {
+            var identity = new ClientIdentity(runtime.name().account(), runtime.name().name(), runtime.id());
+            return ca.issueClient(request, identity, life);
+        } catch (CertsException e) {
+            throw new IllegalStateException("the authority can't issue certificates", e);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package dev.culvert.server;
+
+import dev.culvert.certs.Base64Url;
+import dev.culvert.certs.CertificateRequest;
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.ClientCertificates;
+import dev.culvert.certs.ClientCertificates.Verdict;
+import dev.culvert.certs.ClientIdentity;
+import dev.culvert.certs.EnrolmentProof;
+import dev.culvert.certs.KeyProof;
+import dev.culvert.certs.Pem;
+import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.protocol.frame.Hello.Nonce;
+import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * New certificates for clients that prove the key of an earlier one (docs/enrolment.md). Its thread is not enrolment's:
+ * strangers who try tokens do not keep clients from renewing. Callable on any thread.
+ */
+public final class RenewalService {
+    /** How long after its end a certificate may still be renewed: a cluster that was switched off for a holiday. */
+    static final Duration GRACE = Duration.ofDays(30);
+
+    private static final Logger log = LoggerFactory.getLogger(RenewalService.class);
+    private static final int MAX_WAITING = 1024;
+
+    private final RuntimeStore store;
+    private final CertificateIssuer issuer;
+    private final Clock clock;
+    private final EnrolmentNonces nonces;
+    private final Scheduler scheduler;
+
+    /** Makes the service. Its thread starts with the first request and ends by {@link #close}. */
+    public RenewalService(RuntimeStore store, CertificateIssuer issuer, Clock clock) {
+        this.store = store;
+        this.issuer = issuer;
+        this.clock = clock;
+        this.nonces = new EnrolmentNonces(clock, EnrolmentNonces.MAX_SPENT);
+        this.scheduler = Schedulers.newBoundedElastic(1, MAX_WAITING, "culvert-renewal", 60, true);
+    }
+
+    /**
+     * Answers {@code POST /tunnel/v1/renew}. Never empty, never an error: refusals are problems.
+     *
+     * @param body the whole body, at most {@link EnrolmentService#MAX_BODY_BYTES}; borrowed until the answer
+     * @param requestId for problems
+     * @param remote for the log
+     */
+    public Mono<EnrolmentAnswer> renew(byte[] body, String requestId, InetSocketAddress remote) {
+        return Mono.fromCallable(() -> answer(body, remote))
+                .subscribeOn(scheduler)
+                .onErrorResume(error -> Mono.just(EnrolmentAnswer
+                        .problem(EnrolmentAnswers.problem(error, remote), requestId)));
+    }
+
+    /**
+     * Judges the certificate that a client proves on a live session. Errors: {@link EdgeException} with the reason.
+     *
+     * @param certificate DER
+     * @param proof of its key, over both nonces
+     * @param runtimeId whose session it is
+     * @return when the certificate ends
+     */
+    Mono<Instant> judge(byte[] certificate, byte[] proof, Nonce server, Nonce client, String runtimeId) {
+        return Mono.fromCallable(() -> {
+            X509Certificate shown = ClientCertificates.parse(certificate);
+            RegisteredRuntime runtime = runtimeOf(shown);
+            if (!runtime.id().equals(runtimeId)) {
+                throw unauthorized("the certificate is another runtime's");
+            }
+            if (!clock.instant().isBefore(shown.getNotAfter().toInstant())) {
+                throw unauthorized("the certificate has ended");
+            }
+            if (!KeyProof.session(server.bytes(), client.bytes(), certificate)
+                    .isBy(shown.getPublicKey(), proof)) {
+                throw unauthorized("the proof is not by the certificate's key");
+            }
+            return shown.getNotAfter().toInstant();
+        }).subscribeOn(scheduler);
+    }
+
+    /** Lets running requests end, and refuses others with 503. Completes empty. */
+    public Mono<Void> close() {
+        return scheduler.disposeGracefully();
+    }
+
+    private record NonceView(String nonce) {}
+
+    private record CertificateView(String certificate, String ca, String account, String runtime,
+            String host) {}
+
+    private EnrolmentAnswer answer(byte[] body, InetSocketAddress remote) {
+        if (body.length > EnrolmentService.MAX_BODY_BYTES) {
+            throw EnrolmentAnswers.refused(Cause.BODY_TOO_LARGE,
+                    "the body is larger than " + EnrolmentService.MAX_BODY_BYTES + " bytes");
+        }
+        JsonFields fields = JsonFields.readOpen(body);
+        X509Certificate certificate = one(Pem.certificates(fields.text("certificate")));
+        RegisteredRuntime runtime = runtimeOf(certificate);
+        String subject = certificate.getSerialNumber().toString(16);
+        String nonce = fields.optionalText("nonce");
+        return nonce == null
+                ? EnrolmentAnswers.of(200, new NonceView(Base64Url.encode(nonces.issue(subject))))
+                : renewed(fields, nonce, certificate, runtime, remote);
+    }
+
+    private EnrolmentAnswer renewed(JsonFields fields, String encodedNonce, X509Certificate certificate,
+            RegisteredRuntime runtime, InetSocketAddress remote) {
+        byte[] nonce = Base64Url.decode("nonce", encodedNonce, EnrolmentProof.NONCE_BYTES);
+        byte[] proof = Base64Url.decodeUpTo("proof", fields.text("proof"), KeyProof.MAX_BYTES);
+        if (!nonces.fresh(certificate.getSerialNumber().toString(16), nonce)) {
+            throw EnrolmentAnswers.startAgain();
+        }
+        CertificateRequest request = CertificateRequest.parse(fields.text("csr"));
+        if (!KeyProof.renewal(nonce, request.encoded()).isBy(certificate.getPublicKey(), proof)) {
+            throw unauthorized("the proof is not by the certificate's key");
+        }
+        if (!nonces.spend(nonce)) {
+            throw EnrolmentAnswers.startAgain();
+        }
+        X509Certificate next = issuer.issue(request, runtime);
+        log.atInfo()
+                .addKeyValue("runtime", runtime.name())
+                .addKeyValue("remote", remote)
+                .addKeyValue("serial", next.getSerialNumber().toString(16))
+                .addKeyValue("replaces", certificate.getSerialNumber().toString(16))
+                .log("client certificate renewed");
+        return EnrolmentAnswers.of(201, new CertificateView(Pem.text(next), Pem.text(issuer.authority()),
+                runtime.name().account(), runtime.name().name(), runtime.host()));
+    }
+
+    /** The runtime that a certificate of ours, not long ended, names. */
+    private RegisteredRuntime runtimeOf(X509Certificate certificate) {
+        Verdict verdict = ClientCertificates.verify(List.of(certificate), List.of(issuer.authority()),
+                clock.instant());
+        ClientIdentity identity = switch (verdict) {
+            case Verdict.Valid valid -> valid.identity();
+            case Verdict.Expired ended when clock.instant().isBefore(ended.since().plus(GRACE)) ->
+                ended.identity();
+            case Verdict.Expired ended -> throw unauthorized("the certificate ended at " + ended.since()
+                    + ", more than " + GRACE.toDays() + " days ago");
+            case Verdict.Untrusted untrusted -> throw unauthorized(untrusted.reason());
+            case Verdict.Missing missing -> throw unauthorized("no certificate");
+        };
+        RegisteredRuntime runtime = store.byId(identity.runtimeId());
+        if (runtime == null) {
+            throw unauthorized("the runtime of this certificate was deleted");
+        }
+        return runtime;
+    }
+
+    private static X509Certificate one(List<X509Certificate> certificates) {
+        if (certificates.size() != 1) {
+            throw new CertsException("certificate: " + certificates.size() + " certificates (expected: one)");
+        }
+        return certificates.get(0);
+    }
+
+    private static EdgeException unauthorized(String detail) {
+        return EnrolmentAnswers.refused(Cause.UNAUTHORIZED, detail + EnrolmentAnswers.NEW_TOKEN);
+    }
+}
