@@ -6,7 +6,7 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** The field list of AUTH (docs/protocol.md §9a): a certificate with its proof, or the answer to one. */
+/** The field list of AUTH (docs/protocol.md §4.1): a certificate with its proof, or the answer to one. */
 final class AuthFields {
     private static final int CERTIFICATE = 1;
     private static final int PROOF = 2;

@@ -49,7 +49,7 @@ public sealed interface Frame {
     record GoAway(ErrorCode code, int lastAccepted, int delayMillis, String detail) implements Frame {}
 
     /**
-     * Client: from now on this is its certificate (docs/protocol.md §9a). Both arrays belong to the frame.
+     * Client: from now on this is its certificate (docs/protocol.md §4.1). Both arrays belong to the frame.
      *
      * @param certificate DER, at most {@link FrameCodec#MAX_CERTIFICATE} bytes
      * @param proof a signature over the session's nonces by its key, at most {@link FrameCodec#MAX_PROOF} bytes

@@ -248,7 +248,7 @@ public final class Session {
     }
 
     /**
-     * Client: proves another certificate (docs/protocol.md §9a); takes both arrays.
+     * Client: proves another certificate (docs/protocol.md §4.1); takes both arrays.
      *
      * @return false when the server has no such capability, the session is not live, or an answer is still due
      */
