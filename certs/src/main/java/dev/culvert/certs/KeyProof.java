@@ -11,7 +11,7 @@ import java.security.SignatureException;
 
 /**
  * Signatures that prove the possession of a client's key without TLS doing so: ECDSA with SHA-256 over a label and
- * length-prefixed inputs (docs/identity.md). Each label is for one purpose, so that no proof can stand in for another.
+ * length-prefixed inputs (docs/enrolment.md). Each label is for one purpose, so that no proof can stand in for another.
  * All arrays are borrowed for the call.
  */
 public final class KeyProof {
