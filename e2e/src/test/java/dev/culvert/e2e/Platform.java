@@ -9,6 +9,7 @@ import dev.culvert.router.RoutingConfig;
 import dev.culvert.server.CallerLimits;
 import dev.culvert.server.ServerConfig;
 import dev.culvert.server.TunnelServer;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -25,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.netty.ByteBufFlux;
 import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
@@ -84,23 +86,33 @@ final class Platform implements AutoCloseable {
 
     /** Creates a runtime through the admin API. Returns the file of its enrolment token. */
     Path createRuntime(String account, String name) throws IOException {
-        String json = Objects.requireNonNull(HttpClient.create()
-                .headers(headers -> headers.set("authorization", "Bearer " + adminToken())
-                        .set("content-type", "application/json"))
-                .post()
-                .uri("http://" + server.adminAddress() + "/api/v1/runtimes")
-                .send(reactor.netty.ByteBufFlux.fromString(
-                        Mono.just(
-                                "{\"account\":\"" + account + "\",\"name\":\"" + name + "\",\"hosts\":[]}")))
-                .responseContent()
-                .aggregate()
-                .asString()
-                .block(PATIENCE));
+        String json = admin(HttpMethod.POST, "/api/v1/runtimes",
+                "{\"account\":\"" + account + "\",\"name\":\"" + name + "\",\"hosts\":[]}");
         var matcher = Pattern.compile("\"enrolmentToken\":\"([^\"]+)\"").matcher(json);
         if (!matcher.find()) {
             throw new IOException("no token in " + json);
         }
         return Files.writeString(folder.resolve(account + "-" + name + ".token"), matcher.group(1));
+    }
+
+    /** Deletes a runtime through the admin API. */
+    void deleteRuntime(String account, String name) {
+        admin(HttpMethod.DELETE, "/api/v1/runtimes/" + account + "/" + name, "");
+    }
+
+    private String admin(HttpMethod method, String path, String body) {
+        return HttpClient.create()
+                .headers(headers -> headers.set("authorization", "Bearer " + adminToken())
+                        .set("content-type", "application/json"))
+                .request(method)
+                .uri("http://" + server.adminAddress() + path)
+                .send(ByteBufFlux.fromString(Mono.just(body)))
+                .responseContent()
+                .aggregate()
+                .asString()
+                .defaultIfEmpty("")
+                .blockOptional(PATIENCE)
+                .orElseThrow();
     }
 
     String adminToken() {
@@ -111,7 +123,7 @@ final class Platform implements AutoCloseable {
         }
     }
 
-    ClientConfig clientConfig(String account, String name, Path token, @Nullable URI to,
+    ClientConfig clientConfig(String account, String name, @Nullable Path token, @Nullable URI to,
             @Nullable RoutingConfig router) {
         return new ClientConfig(List.of(URI.create("wss://localhost:" + server.tunnelAddress().port())), null,
                 token,

@@ -3,6 +3,8 @@ package dev.culvert.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.culvert.certs.PemFiles;
+import dev.culvert.client.TunnelClient;
 import dev.culvert.server.CallerLimits;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
@@ -10,6 +12,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -28,7 +31,7 @@ class RenewalIT {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration LIFE = Duration.ofSeconds(10);
     /** Set to how many seconds to run, for the long run of docs/operations.md. */
-    private static final Duration RUN = Duration.ofSeconds(Integer.getInteger("culvert.renewal.seconds", 22));
+    private static final Duration RUN = Duration.ofSeconds(Integer.getInteger("culvert.renewal.seconds", 14));
 
     @TempDir
     Path folder;
@@ -82,6 +85,43 @@ class RenewalIT {
             webSocket.dispose();
         } finally {
             upstream.disposeNow();
+        }
+    }
+
+    @Test
+    void clientThatWasOffBeyondItsCertificateComesBackByItself() throws Exception {
+        try (Platform platform = Platform.start(folder, CallerLimits.defaults(), LIFE)) {
+            URI nowhere = URI.create("http://127.0.0.1:1");
+            Path token = platform.createRuntime("acme", "prod");
+            platform.connect(platform.clientConfig("acme", "prod", token, nowhere, null))
+                    .stop(Duration.ZERO)
+                    .block(PATIENCE);
+            Path certificate = folder.resolve("identity-acme-prod").resolve("client.crt");
+            Instant end = PemFiles.readCertificates(certificate).getFirst().getNotAfter().toInstant();
+            await().atMost(PATIENCE).until(() -> Instant.now().isAfter(end));
+
+            platform.connect(platform.clientConfig("acme", "prod", null, nowhere, null));
+
+            assertThat(PemFiles.readCertificates(certificate).getFirst().getNotAfter().toInstant())
+                    .isAfter(end);
+        }
+    }
+
+    @Test
+    void runtimeMadeAgainIsServedWithItsNewToken() throws Exception {
+        try (Platform platform = Platform.start(folder)) {
+            URI nowhere = URI.create("http://127.0.0.1:1");
+            Path token = platform.createRuntime("acme", "prod");
+            platform.connect(platform.clientConfig("acme", "prod", token, nowhere, null))
+                    .stop(Duration.ZERO)
+                    .block(PATIENCE);
+            platform.deleteRuntime("acme", "prod");
+            Path second = platform.createRuntime("acme", "prod");
+
+            TunnelClient client = platform
+                    .connect(platform.clientConfig("acme", "prod", second, nowhere, null));
+
+            assertThat(client.isLive()).isTrue();
         }
     }
 

@@ -164,7 +164,7 @@ final class Link {
         loop.execute(() -> {
             Identity newest = shared.credentials.get().identity();
             TunnelChannelHandler present = handler;
-            if (present == null || !live || newest == proven) {
+            if (present == null || !live || newest.equals(proven)) {
                 return; // the next session begins with it
             }
             Hello server = present.peerHello();

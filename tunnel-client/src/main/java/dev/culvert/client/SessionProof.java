@@ -6,7 +6,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A certificate with the proof of its key, for one session (docs/protocol.md §9a). Whoever gets it owns both arrays.
+ * A certificate with the proof of its key, for one session (docs/protocol.md §4.1). Whoever gets it owns both arrays.
  *
  * @param certificate DER
  * @param signature by its key, over the session's nonces

@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +39,8 @@ public final class TunnelClient {
     private final Telemetry telemetry = new Telemetry();
     private final TunnelLinks links;
     private final Sinks.Empty<Void> ended = Sinks.empty();
+    private final Sinks.Empty<Void> stopped = Sinks.empty();
+    private final AtomicBoolean stopping = new AtomicBoolean();
     private @Nullable EdgeServer health;
     private @Nullable Disposable enrolling;
     private volatile @Nullable IdentityRenewal renewal;
@@ -156,24 +159,34 @@ public final class TunnelClient {
         return ended.asMono();
     }
 
-    /** Drains: takes no new streams, gives those in flight {@code grace} to end, then closes. Never fails. */
+    /**
+     * Drains: takes no new streams, gives those in flight {@code grace} to end, then closes. Stopped again, it waits for the
+     * first stop. Never fails.
+     */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
-            notReady = "draining";
-            Disposable attempt = enrolling;
-            if (attempt != null) {
-                attempt.dispose();
+            if (stopping.compareAndSet(false, true)) {
+                shutDown(grace).subscribe(nothing -> {}, stopped::tryEmitError, stopped::tryEmitEmpty);
             }
-            IdentityRenewal identities = renewal;
-            if (identities != null) {
-                identities.stop();
-            }
-            EdgeServer listener = health;
-            return links.stop(grace)
-                    .then(listener == null ? Mono.empty() : listener.stop(Duration.ZERO))
-                    .then(Mono.fromRunnable(telemetry::close))
-                    .then(ownsLoops ? loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)) : Mono.empty())
-                    .doFinally(signal -> ended.tryEmitEmpty());
+            return stopped.asMono();
         });
+    }
+
+    private Mono<Void> shutDown(Duration grace) {
+        notReady = "draining";
+        Disposable attempt = enrolling;
+        if (attempt != null) {
+            attempt.dispose();
+        }
+        IdentityRenewal identities = renewal;
+        if (identities != null) {
+            identities.stop();
+        }
+        EdgeServer listener = health;
+        return links.stop(grace)
+                .then(listener == null ? Mono.empty() : listener.stop(Duration.ZERO))
+                .then(Mono.fromRunnable(telemetry::close))
+                .then(ownsLoops ? loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)) : Mono.empty())
+                .doFinally(signal -> ended.tryEmitEmpty());
     }
 }

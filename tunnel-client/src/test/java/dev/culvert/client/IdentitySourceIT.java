@@ -20,6 +20,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPair;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -97,6 +98,27 @@ class IdentitySourceIT {
 
         assertThat(obtain(token, server.address()).material().key()).isEqualTo(enrolled.material().key());
         assertThat(home("next.key")).doesNotExist();
+    }
+
+    @Test
+    void crashBetweenRenewedCertificateAndItsKeyIsCompleted() throws IOException {
+        Identity enrolled = obtain(token, server.address());
+        KeyPair next = KeyPairs.generate();
+        PemFiles.writeKey(home("next.key"), next.getPrivate());
+        PemFiles.writeCertificates(home("client.crt"), List.of(CA.issueClient(
+                CertificateRequest.create(next), enrolled.client(), Duration.ofHours(1))));
+
+        assertThat(obtain(null, server.address()).material().key()).isEqualTo(next.getPrivate());
+        assertThat(home("next.key")).doesNotExist();
+        assertThat(mode("client.key")).isEqualTo("rw-------");
+    }
+
+    @Test
+    void crashBeforeTheRenewedCertificateLeavesTheOldIdentity() throws IOException {
+        Identity enrolled = obtain(token, server.address());
+        PemFiles.writeKey(home("next.key"), KeyPairs.generate().getPrivate());
+
+        assertThat(obtain(null, server.address())).isEqualTo(enrolled);
     }
 
     @Test
