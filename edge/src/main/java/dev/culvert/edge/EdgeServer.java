@@ -127,9 +127,7 @@ public final class EdgeServer {
         if (!(error instanceof ChannelBindException)) {
             return error;
         }
-        Throwable cause = error.getCause() == null ? error : error.getCause();
-        String message = cause.getMessage();
-        return new ListenException(address, message == null ? cause.getClass().getSimpleName() : message);
+        return new ListenException(address, Reason.of(error.getCause() == null ? error : error.getCause()));
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.culvert.client;
 
 import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.Reason;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
@@ -86,7 +87,7 @@ final class Dialler {
             connecting.addListener(done -> {
                 if (!done.isSuccess()) {
                     sink.error(DialFailure.unreachable(target.getHost() + ":" + target.getPort() + ": "
-                            + done.cause().getMessage()));
+                            + Reason.of(done.cause())));
                 }
             });
         });

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.edge.Problem;
+import dev.culvert.edge.Reason;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -160,7 +161,6 @@ final class EnrolmentHttp {
                 break;
             }
         }
-        String reason = told.getMessage() == null ? told.getClass().getSimpleName() : told.getMessage();
-        return new EnrolmentException.Failed(uri + ": " + printable(reason), cause);
+        return new EnrolmentException.Failed(uri + ": " + printable(Reason.of(told)), cause);
     }
 }

@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ListenException;
+import dev.culvert.edge.Reason;
 import dev.culvert.edge.config.HostPort;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
@@ -48,7 +49,8 @@ final class RelayListener {
                 })
                 .bind()
                 .map(server -> new RelayListener(server, connections))
-                .onErrorMap(e -> new ListenException(address, String.valueOf(e.getMessage())));
+                .onErrorMap(e -> new ListenException(address,
+                        Reason.of(e.getCause() == null ? e : e.getCause())));
     }
 
     HostPort address() {

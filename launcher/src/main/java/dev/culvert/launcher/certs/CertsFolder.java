@@ -2,6 +2,7 @@ package dev.culvert.launcher.certs;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.CertsException;
+import dev.culvert.edge.Reason;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -56,7 +57,7 @@ public record CertsFolder(Path path) {
         try {
             Files.createDirectories(path);
         } catch (IOException e) {
-            throw new CertsException(path + ": can't be made, " + e, e);
+            throw new CertsException(path + ": can't be made: " + Reason.of(e), e);
         }
         List<String> present = NAMES.stream().filter(name -> Files.exists(file(name))).toList();
         if (!present.isEmpty()) {

@@ -1,5 +1,6 @@
 package dev.culvert.launcher.demo;
 
+import dev.culvert.edge.Reason;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
@@ -26,7 +27,7 @@ public record DemoCheck(String name, Mono<String> proof) {
     }
 
     private static String reason(Throwable wrong) {
-        return wrong instanceof DemoException ? String.valueOf(wrong.getMessage()) : wrong.toString();
+        return wrong instanceof DemoException ? String.valueOf(wrong.getMessage()) : Reason.of(wrong);
     }
 
     private static long millisSince(long began) {
