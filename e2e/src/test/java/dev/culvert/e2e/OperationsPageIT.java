@@ -120,7 +120,9 @@ class OperationsPageIT {
         Map<String, Family> families = new TreeMap<>();
         Family family = new Family("", new TreeSet<>());
         for (String line : text.lines().toList()) {
-            if (line.startsWith("# TYPE ")) {
+            if (line.startsWith("# HELP culvert_")) {
+                assertThat(line).matches("# HELP \\w+ [A-Z].+");
+            } else if (line.startsWith("# TYPE ")) {
                 String[] words = line.split(" ", 4);
                 family = new Family(words[3], new TreeSet<>());
                 families.put(words[2], family);

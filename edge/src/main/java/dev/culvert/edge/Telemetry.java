@@ -30,6 +30,7 @@ public final class Telemetry implements AutoCloseable {
     private @Nullable TunnelFigures tunnels;
 
     public Telemetry() {
+        registry.config().meterFilter(new MeterTexts());
         collections.bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
         new JvmThreadMetrics().bindTo(registry);

@@ -1,0 +1,30 @@
+package dev.culvert.edge;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.config.MeterFilter;
+import java.util.Map;
+
+/** The {@code # HELP} line of each meter of the gateway's own, as docs/operations.md describes it; wherever it is made. */
+final class MeterTexts implements MeterFilter {
+    private static final Map<String, String> TEXTS = Map.of("culvert.edge.requests",
+            "Requests that ended, from the head, once read, to the last byte of the answer.",
+            "culvert.edge.active.requests", "Requests that have begun and not ended.", "culvert.tunnels",
+            "Runtimes with a session; at a client 1 or 0.", "culvert.tunnel.streams",
+            "Streams open in all sessions.",
+            "culvert.tunnel", "Bytes of frames, without WebSocket and TLS.", "culvert.tunnel.rtt",
+            "Last heartbeats: the longest of a server's sessions, the shortest of a client's connections.",
+            "culvert.tunnel.reconnects", "Sessions that were lost; each is dialled again.",
+            "culvert.buffered",
+            "Bytes queued to send, and bytes received that no reader has taken yet.", "culvert.problems",
+            "Problems answered.");
+
+    @Override
+    public Meter.Id map(Meter.Id id) {
+        String text = id.getDescription() == null ? TEXTS.get(id.getName()) : null;
+        return text == null
+                ? id
+                : new Meter.Id(id.getName(), Tags.of(id.getTagsAsIterable()), id.getBaseUnit(), text,
+                        id.getType());
+    }
+}
