@@ -33,7 +33,7 @@ abstract class PartCommand implements Task.LongRunning {
     private @Nullable Path file;
 
     @Option(names = "--check-config", order = -1, description = "Print the effective configuration and the origin of each value,"
-            + " secrets masked, and end.")
+            + " secrets masked, and end. Files that it names are not opened.")
     private boolean checkConfig;
 
     PartCommand(Class<? extends Record> type) {

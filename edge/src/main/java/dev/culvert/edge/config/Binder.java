@@ -89,13 +89,16 @@ final class Binder {
         } else if (field.shape() instanceof Shape.Keyed) {
             return Map.of();
         }
+        missing(parent == null ? null : parent.origin(), field, key, field.accepts());
+        return null;
+    }
+
+    private void missing(@Nullable Origin origin, Shape.Field field, String key, String expected) {
         SettingInfo info = SettingList.info(field, key);
         String how = info.fileOnly() || key.contains("[")
                 ? ""
                 : "; set it in the file, with " + info.flag() + " or " + info.variable();
-        error(parent == null ? null : parent.origin(), key,
-                "missing (expected: " + field.accepts() + how + ")");
-        return null;
+        error(origin, key, "missing (expected: " + expected + how + ")");
     }
 
     private @Nullable Object below(Shape.Group group, String key, @Nullable ConfigNode node) {
@@ -195,7 +198,7 @@ final class Binder {
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof ConfigException wrong) {
                 String key = wrong.key().startsWith(prefix) ? wrong.key() : prefix + wrong.key();
-                rejected(key, wrong.expected(), entries);
+                rejected(group, prefix, key, wrong.expected(), entries);
                 return null;
             }
             throw new IllegalStateException(group.type().getName() + " failed on " + prefix, e.getCause());
@@ -204,13 +207,21 @@ final class Binder {
         }
     }
 
-    private void rejected(String key, String expected, ConfigNode.@Nullable Entries entries) {
+    private void rejected(Shape.Group group, String prefix, String key, String expected,
+            ConfigNode.@Nullable Entries entries) {
         ConfigBinding.Effective at = effective.get(key);
         if (at != null) {
             refused(key, at.value().equals(MASK) ? MASK : quoted(at.value()), at.origin(), expected);
-        } else {
-            error(entries == null ? null : entries.origin(), key, "expected " + expected);
+            return;
         }
+        Origin place = entries == null ? null : entries.origin();
+        group.fields()
+                .stream()
+                .filter(field -> key.equals(prefix + field.name()) && field.shape() instanceof Shape.Many)
+                .filter(field -> entries == null || !entries.entries().containsKey(field.name()))
+                .findFirst()
+                .ifPresentOrElse(field -> missing(place, field, key, expected),
+                        () -> error(place, key, "expected " + expected));
     }
 
     private void unknownKeys(List<Shape.Field> fields, String prefix, ConfigNode.@Nullable Entries entries) {

@@ -8,7 +8,8 @@ import java.util.Map;
  * {@link Setting}; their compact constructors check what one component can't say and throw {@link ConfigException}.
  *
  * <p>Precedence: defaults, file, environment, flags, code. A list or map is taken whole from the highest source that
- * sets it. All mistakes are reported at once in {@link ConfigErrors}. Thread-safe: nothing is kept between calls.
+ * sets it. Mistakes are reported together in {@link ConfigErrors}; what a
+ * record itself checks is reported once all of its values can be read. Thread-safe: nothing is kept between calls.
  */
 public final class ConfigBinder {
     private ConfigBinder() {}
@@ -17,7 +18,7 @@ public final class ConfigBinder {
      * Binds one record from values by dotted key, for embedding and tests: {@code Map.of("edge.domain", "x.test")}.
      * Lists are comma-separated, maps {@code key=value} or one dotted key per entry.
      *
-     * @throws ConfigErrors naming every mistake
+     * @throws ConfigErrors naming the mistakes
      */
     public static <T extends Record> T bind(Class<T> type, Map<String, String> values) {
         return bind(ConfigSources.of(values), List.of(type)).value(type);
@@ -26,7 +27,7 @@ public final class ConfigBinder {
     /**
      * Binds records that share one namespace: each takes its own top-level keys of the same file.
      *
-     * @throws ConfigErrors naming every mistake
+     * @throws ConfigErrors naming the mistakes
      */
     public static ConfigBinding bind(ConfigSources sources, List<Class<? extends Record>> types) {
         return new Binder(shapes(types), sources).bind();

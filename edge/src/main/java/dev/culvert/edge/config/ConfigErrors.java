@@ -2,7 +2,7 @@ package dev.culvert.edge.config;
 
 import java.util.List;
 
-/** Everything that is wrong with a configuration, at once; each line names origin, key, value and what is accepted. */
+/** What is wrong with a configuration; each line names origin, key, value and what is accepted. */
 public final class ConfigErrors extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

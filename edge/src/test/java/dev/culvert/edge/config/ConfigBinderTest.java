@@ -86,7 +86,7 @@ class ConfigBinderTest {
     }
 
     @Test
-    void everyMistakeIsReportedAtOnceWithOriginKeyValueAndWhatIsAccepted() {
+    void mistakesAreReportedTogetherWithOriginKeyValueAndWhatIsAccepted() {
         var sources = new ConfigSources(file("pause", "soon", "mode", "fastt", "sizes", "1"),
                 Map.of("CULVERT_EDGE_LISTEN", "8443"), Map.of("--edge-max-streams", "9999"), Map.of());
 
@@ -105,6 +105,40 @@ class ConfigBinderTest {
 
         assertThat(errors(sources))
                 .containsExactly("--edge-max-streams: edge.maxStreams: \"9999\" (expected: 1..5000)");
+    }
+
+    record Addresses(@Setting("addresses") List<URI> server) {
+        Addresses {
+            if (server.isEmpty()) {
+                throw new ConfigException("server", "1 to 16 addresses, as wss://a:1");
+            }
+        }
+    }
+
+    @Test
+    void aListThatMayNotBeEmptyNamesTheWaysToSetIt() {
+        for (ConfigNode.@Nullable Entries file : new ConfigNode.@Nullable Entries[]{null,
+                file("mode", "fast")}) {
+            var sources = new ConfigSources(file, Map.of(), Map.of(), LEAST);
+
+            ConfigErrors thrown = catchThrowableOfType(ConfigErrors.class,
+                    () -> ConfigBinder.bind(sources, List.of(Sample.class, Addresses.class)));
+
+            assertThat(thrown.errors())
+                    .containsExactly((file == null ? "" : "s.yaml: ") + "server: missing (expected: 1 to 16"
+                            + " addresses, as wss://a:1; set it in the file, with --server or CULVERT_SERVER)");
+        }
+    }
+
+    @Test
+    void aListThatIsGivenAndEmptyNamesItsPlace() {
+        var sources = new ConfigSources(file("server", ""), Map.of(), Map.of(), LEAST);
+
+        ConfigErrors thrown = catchThrowableOfType(ConfigErrors.class,
+                () -> ConfigBinder.bind(sources, List.of(Sample.class, Addresses.class)));
+
+        assertThat(thrown.errors())
+                .containsExactly("s.yaml:1: server: \"[]\" (expected: 1 to 16 addresses, as wss://a:1)");
     }
 
     @Test

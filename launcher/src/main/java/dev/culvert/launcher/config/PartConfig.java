@@ -29,7 +29,7 @@ public record PartConfig(Class<? extends Record> type) {
     /**
      * Reads and binds; blocks on the disk.
      *
-     * @throws dev.culvert.edge.config.ConfigErrors naming every mistake
+     * @throws dev.culvert.edge.config.ConfigErrors naming the mistakes
      */
     public ConfigBinding load(@Nullable Path file, Map<String, String> environment,
             Map<String, String> flags) {
