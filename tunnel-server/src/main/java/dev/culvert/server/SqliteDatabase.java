@@ -57,8 +57,8 @@ final class SqliteDatabase {
             })
                     .subscribeOn(scheduler)
                     .doOnError(failed -> scheduler.dispose())
-                    .onErrorMap(SQLException.class, failed -> failure(file, failed))
-                    .onErrorMap(IOException.class, failed -> failure(file, failed));
+                    .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
+                    .onErrorMap(IOException.class, failed -> DatabaseTrouble.of(file, failed));
         });
     }
 
@@ -69,7 +69,7 @@ final class SqliteDatabase {
     <T, R> Mono<R> transact(Work<T> work, Function<T, R> then) {
         return Mono.fromCallable(() -> then.apply(commit(work)))
                 .subscribeOn(scheduler)
-                .onErrorMap(SQLException.class, failed -> failure(file, failed))
+                .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
                 .onErrorMap(RejectedExecutionException.class, full -> new StoreException.Busy(
                         "the database has too much to do, or is closed; try again later"));
     }
@@ -82,7 +82,7 @@ final class SqliteDatabase {
         })
                 .subscribeOn(scheduler)
                 .onErrorComplete(RejectedExecutionException.class)
-                .onErrorMap(SQLException.class, failed -> failure(file, failed))
+                .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
                 .then(scheduler.disposeGracefully());
     }
 
@@ -132,9 +132,5 @@ final class SqliteDatabase {
             connection.close();
             throw failed;
         }
-    }
-
-    private static StoreException failure(Path file, Exception cause) {
-        return new StoreException.Failed("the database " + file + " failed: " + cause.getMessage(), cause);
     }
 }

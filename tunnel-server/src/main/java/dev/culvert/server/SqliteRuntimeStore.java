@@ -40,10 +40,12 @@ public final class SqliteRuntimeStore implements RuntimeStore {
      */
     public static Mono<SqliteRuntimeStore> open(Path dataDir, String domain, StoreLimits limits,
             Clock clock) {
-        return SqliteDatabase.open(dataDir.resolve(FILE), limits)
+        Path file = dataDir.resolve(FILE);
+        return SqliteDatabase.open(file, limits)
                 .flatMap(database -> database
                         .transact(connection -> load(connection, domain, limits),
                                 table -> new SqliteRuntimeStore(database, table, clock))
+                        .onErrorMap(IllegalArgumentException.class, wrong -> DatabaseTrouble.of(file, wrong))
                         .onErrorResume(failed -> database.close().then(Mono.error(failed))));
     }
 

@@ -27,12 +27,13 @@ final class SqliteSchema {
     /** Brings the database to the newest version, in the caller's transaction. */
     static void migrate(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
+            refuseForeign(statement);
             statement.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
             int version = version(statement);
             if (version > VERSIONS.size()) {
-                throw new SQLException("the database has schema version " + version
-                        + " (expected: at most " + VERSIONS.size()
-                        + "); a newer culvert wrote it: run that one");
+                throw new SQLException("it has schema version " + version
+                        + ", which a newer culvert wrote (expected: at"
+                        + " most " + VERSIONS.size() + "; run that culvert, or restore a backup of before)");
             }
             for (List<String> changes : VERSIONS.subList(version, VERSIONS.size())) {
                 for (String change : changes) {
@@ -41,6 +42,19 @@ final class SqliteSchema {
             }
             statement.execute("DELETE FROM schema_version");
             statement.execute("INSERT INTO schema_version VALUES (" + VERSIONS.size() + ")");
+        }
+    }
+
+    /** Our tables must not be mixed with those of another program. */
+    private static void refuseForeign(Statement statement) throws SQLException {
+        try (ResultSet row = statement
+                .executeQuery("SELECT count(*), coalesce(sum(name = 'schema_version'), 0)"
+                        + " FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")) {
+            if (row.next() && row.getInt(1) > 0 && row.getInt(2) == 0) {
+                throw new SQLException(
+                        "it holds tables of another program (expected: a database of Culvert's, or"
+                                + " none: name another folder)");
+            }
         }
     }
 

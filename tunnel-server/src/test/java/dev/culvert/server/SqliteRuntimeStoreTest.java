@@ -9,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.DriverManager;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -246,48 +245,6 @@ class SqliteRuntimeStoreTest {
                         .isEqualTo("rw-------");
             }
         }
-    }
-
-    @Test
-    void databaseOfANewerVersionIsRefused() throws Exception {
-        store.close().block();
-        try (var connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("culvert.db"));
-                var statement = connection.createStatement()) {
-            statement.execute("UPDATE schema_version SET version = 1000");
-        }
-
-        assertThatThrownBy(() -> open(SMALL)).isInstanceOf(StoreException.Failed.class)
-                .hasMessageContaining("1000")
-                .hasMessageContaining("newer");
-    }
-
-    @Test
-    void fileThatIsNoDatabaseIsRefusedAndKept() throws IOException {
-        Path other = Files.createDirectory(folder.resolve("other"));
-        Files.writeString(other.resolve("culvert.db"), "notes of the operator, not a database\n".repeat(100));
-
-        assertThatThrownBy(() -> await(
-                SqliteRuntimeStore.open(other, "t.example", SMALL, Clock.fixed(NOW, ZoneOffset.UTC))))
-                .isInstanceOf(StoreException.Failed.class)
-                .hasMessageContaining("culvert.db");
-        assertThat(other.resolve("culvert.db")).content().startsWith("notes");
-    }
-
-    @Test
-    void folderThatCantBeMadeIsRefused() throws IOException {
-        Path file = Files.writeString(folder.resolve("file"), "x");
-
-        assertThatThrownBy(() -> await(
-                SqliteRuntimeStore.open(file.resolve("data"), "t.example", SMALL,
-                        Clock.fixed(NOW, ZoneOffset.UTC))))
-                .isInstanceOf(StoreException.Failed.class)
-                .hasMessageContaining("file");
-    }
-
-    @Test
-    void folderInUseIsRefused() {
-        assertThatThrownBy(() -> open(SMALL)).isInstanceOf(StoreException.Failed.class)
-                .hasMessageContaining("locked");
     }
 
     @Test
