@@ -12,18 +12,25 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * {@code culvert bench compare}: the same load against the upstream alone, two nginx hops and Culvert, in turns, and the
  * figures as ratios to the nginx hops of the same run.
  */
 @Command(name = "compare", mixinStandardHelpOptions = true, description = {
-        "Compares Culvert with a chain of two nginx (TLS between, upstream keep-alive, one worker each): requests a second,",
-        "latency, and CPU time per request of the proxies' processes. Needs nginx and wrk."}, footer = {"",
-                "Example:",
-                "  culvert bench compare --connections 1,32,256 --duration 10 --rounds 3"})
+        "Compares Culvert with a chain of two nginx, and with no proxy at all.",
+        "The hops have TLS between them, upstream keep-alive and one worker each. Shows requests a second, latency, and CPU"
+                + " time per request of the proxies' processes. Needs nginx and wrk."}, footer = {"",
+                        "Example:",
+                        "  culvert bench compare --connections 1,32,256 --duration 10 --rounds 3"})
 final class CompareCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
     @Option(names = "--connections", split = ",", defaultValue = "1,32,256", description = "Connections of the load. Default: ${DEFAULT-VALUE}")
     private List<Integer> connections = List.of();
 
@@ -38,6 +45,10 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        check("--connections", connections.stream().mapToInt(Integer::intValue).min().orElse(0), 1);
+        check("--duration", seconds, 1);
+        check("--rounds", rounds, 1);
+        check("--warm-up", warmUp, 0);
         Path dir = Files.createTempDirectory("culvert-bench-");
         List<Contender> contenders = new ArrayList<>();
         try {
@@ -52,6 +63,13 @@ final class CompareCommand implements Callable<Integer> {
         } finally {
             contenders.forEach(Contender::close);
             delete(dir);
+        }
+    }
+
+    private void check(String option, long value, int least) {
+        if (value < least) {
+            throw new ParameterException(spec.commandLine(),
+                    option + ": " + value + " (expected: " + least + " or more)");
         }
     }
 

@@ -14,7 +14,17 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    /** A command line that ends with this project's exit codes. It runs nothing by itself. */
+    static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand());
+        // The script's first word, which names this module, does not get here.
+        line.setCommandName("culvert bench");
+        line.setUsageHelpAutoWidth(true);
+        line.getSubcommands().values().forEach(sub -> sub.getCommandSpec().exitCodeOnInvalidInput(USAGE));
+        line.setParameterExceptionHandler(Main::wrongUsage);
         line.setExecutionExceptionHandler((failure, command, parsed) -> {
             if (failure instanceof BenchException known) {
                 command.getErr().println("culvert bench: " + known.getMessage());
@@ -22,11 +32,18 @@ public final class Main {
             }
             throw failure;
         });
-        System.exit(line.execute(args));
+        return line;
+    }
+
+    private static int wrongUsage(ParameterException wrong, String[] args) {
+        CommandLine line = wrong.getCommandLine();
+        line.getErr().println("culvert bench: " + wrong.getMessage());
+        line.getErr().println("Try '" + line.getCommandSpec().qualifiedName() + " --help'.");
+        return USAGE;
     }
 
     /** The command without a subcommand: says what there is. */
-    @Command(name = "bench", mixinStandardHelpOptions = true, description = "The load harness.", exitCodeOnInvalidInput = USAGE, footer = {
+    @Command(name = "bench", mixinStandardHelpOptions = true, description = "Compares Culvert under load with other ways to reach an upstream.", exitCodeOnInvalidInput = USAGE, footer = {
             "", "Example:", "  culvert bench compare --connections 1,32,256"})
     static final class Bench implements Callable<Integer> {
         @Spec

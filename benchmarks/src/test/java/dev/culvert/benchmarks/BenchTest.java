@@ -3,9 +3,12 @@ package dev.culvert.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
 
 class BenchTest {
     private static final String WRK = """
@@ -51,6 +54,31 @@ class BenchTest {
         Cpu mine = Cpu.of(List.of(ProcessHandle.current().pid()));
 
         assertThat(mine.totalMicros()).isPositive().isGreaterThanOrEqualTo(mine.jitMicros());
+    }
+
+    @Test
+    void wrongUsageEndsWith64AndNamesTheCommandAsItIsTyped() {
+        for (String[] args : new String[][]{{}, {"nonsense"}, {"compare", "--nonsense"},
+                {"compare", "--rounds", "x"}, {"compare", "--rounds", "0"},
+                {"compare", "--connections", "1,-1"}}) {
+            var err = new StringWriter();
+
+            int code = Main.commandLine().setErr(new PrintWriter(err, true)).execute(args);
+
+            assertThat(code).as(err.toString()).isEqualTo(64);
+            assertThat(err.toString()).startsWith("culvert bench: ").contains("Try 'culvert bench");
+        }
+    }
+
+    @Test
+    void everyCommandShowsAnExample() {
+        CommandLine bench = Main.commandLine();
+        CommandLine compare = bench.getSubcommands().get("compare");
+
+        assertThat(bench.getUsageMessage()).startsWith("Usage: culvert bench [")
+                .containsPattern("Example:\\R  culvert bench compare ");
+        assertThat(compare.getUsageMessage()).startsWith("Usage: culvert bench compare [")
+                .containsPattern("Example:\\R  culvert bench compare ");
     }
 
     @Test
