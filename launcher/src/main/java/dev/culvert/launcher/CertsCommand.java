@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert certs …}: the certificate authority. */
-@Command(name = "certs", description = "The certificate authority of a server.", subcommands = CertsCommand.Init.class, footer = {
+@Command(name = "certs", description = "Makes the certificate authority and the certificates of a server.", subcommands = CertsCommand.Init.class, footer = {
         "", "Example:", "  culvert certs init --dir certs --domain tunnels.example.com"})
 final class CertsCommand {
 

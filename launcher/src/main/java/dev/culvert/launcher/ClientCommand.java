@@ -12,8 +12,9 @@ import reactor.core.publisher.Mono;
 /** {@code culvert client}. */
 @Command(name = "client", description = "Runs the tunnel client, with the request router inside or one upstream behind it.", footer = {
         "", "Examples:", "  culvert client --config client.yaml",
-        "  culvert client --server wss://tunnels.example.com:7443 --server-ca ca.crt --enrolment-token-file token"
-                + " --identity-dir identity --to http://127.0.0.1:3000"})
+        "  culvert client --server wss://tunnels.example.com:7443 --server-ca ca.crt \\",
+        "    --enrolment-token-file token --identity-dir identity \\",
+        "    --to http://127.0.0.1:3000"})
 final class ClientCommand extends PartCommand {
     ClientCommand() {
         super(ClientConfig.class);

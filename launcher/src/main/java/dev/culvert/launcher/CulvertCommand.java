@@ -1,19 +1,22 @@
 package dev.culvert.launcher;
 
 import java.io.PrintWriter;
+import java.net.URI;
+import java.net.URISyntaxException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The root of all commands; {@link #commandLine} puts them together. */
 @Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", subcommands = {
         ServerCommand.class,
         ClientCommand.class, AppProxyCommand.class, DemoCommand.class, RuntimeCommand.class,
-        CertsCommand.class}, footer = {"",
+        CertsCommand.class, BenchCommand.class}, footer = {"",
                 "Examples:",
                 "  culvert demo",
                 "  culvert server --config server.yaml",
@@ -27,6 +30,7 @@ final class CulvertCommand {
         prepare(line);
         line.setExpandAtFiles(false).setUsageHelpAutoWidth(true).setUsageHelpLongOptionsMaxWidth(40);
         line.setParameterExceptionHandler(CulvertCommand::wrongUsage);
+        line.registerConverter(URI.class, CulvertCommand::uri);
         return line;
     }
 
@@ -44,6 +48,15 @@ final class CulvertCommand {
             return task;
         }
         throw new ParameterException(named.commandSpec().commandLine(), "a command is missing");
+    }
+
+    /** Else the message would hold the name of a class. */
+    private static URI uri(String text) {
+        try {
+            return new URI(text);
+        } catch (URISyntaxException e) {
+            throw new TypeConversionException("'" + text + "' (expected: http://host:port)");
+        }
     }
 
     private static void prepare(CommandLine line) {

@@ -14,10 +14,11 @@ import reactor.core.publisher.Mono;
 
 /** {@code culvert demo}. */
 @Command(name = "demo", description = {
-        "Runs all parts on 127.0.0.1, with certificates made on the spot and real upstreams,",
-        "and prints lines to paste. With --check it sends traffic through every route instead, and ends."}, footer = {
-                "",
-                "Example:", "  culvert demo --check --port-offset 100"})
+        "Runs all parts on 127.0.0.1 and prints lines to paste.",
+        "Certificates are made on the spot, the upstreams are real. With --check it sends traffic through every route"
+                + " instead, and ends."}, footer = {
+                        "",
+                        "Example:", "  culvert demo --check --port-offset 100"})
 final class DemoCommand implements Task.LongRunning {
     private final AtomicReference<@Nullable DemoSystem> running = new AtomicReference<>();
 
@@ -76,7 +77,10 @@ final class DemoCommand implements Task.LongRunning {
     }
 
     private static CommandException inUse(ListenException failure) {
+        int port = failure.address().port();
+        String what = String.valueOf(failure.getMessage());
         return new CommandException(ExitCode.UNAVAILABLE,
-                failure.getMessage() + "; --port-offset N moves all ports of the demo");
+                (what.contains("in use") ? "port " + port + " is in use" : what)
+                        + ": stop what listens there, or move all ports of the demo with --port-offset N");
     }
 }

@@ -16,7 +16,8 @@ import reactor.core.publisher.Mono;
 @Command(name = "runtime", description = "Creates, lists, shows and deletes runtimes, and enrols their clients, through the admin API.", subcommands = {
         RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
         RuntimeCommand.EnrolToken.class, RuntimeCommand.Delete.class}, footer = {"", "Example:",
-                "  culvert runtime create acme prod --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
+                "  culvert runtime create acme prod --token-file token \\",
+                "    --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
 final class RuntimeCommand {
 
     private static String path(String account, String name) {

@@ -3,6 +3,7 @@ package dev.culvert.launcher;
 import dev.culvert.certs.CertsException;
 import dev.culvert.edge.config.ConfigBinding;
 import dev.culvert.edge.config.ConfigException;
+import dev.culvert.server.StoreException;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -21,6 +22,9 @@ final class ValueTrouble {
             case CertsException unusable -> first(binding, entry -> message.startsWith(entry.value() + ":"))
                     .map(entry -> told(entry, message))
                     .orElse(failure);
+            case StoreException.Failed store -> first(binding, entry -> entry.key().equals("dataDir"))
+                    .map(entry -> told(entry, message))
+                    .orElse(store);
             default -> failure;
         };
     }

@@ -3,8 +3,11 @@ package dev.culvert.launcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -20,6 +23,7 @@ class CulvertCommandTest {
 
     private static void everyCommandShowsAnExample(CommandLine line) {
         String name = line.getCommandSpec().qualifiedName();
+        assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z].+\\.");
         assertThat(line.getUsageMessage()).as(name).containsPattern("Examples?:\\R+  " + name);
         line.getSubcommands().values().forEach(CulvertCommandTest::everyCommandShowsAnExample);
     }
@@ -68,7 +72,7 @@ class CulvertCommandTest {
     }
 
     @Test
-    void checkConfigReportsEveryMistakeAndEndsWith78() throws IOException {
+    void checkConfigReportsTheMistakesAndEndsWith78() throws IOException {
         Path file = Files.writeString(folder.resolve("server.yaml"), "edge:\n  domian: x\n  listen: here\n");
 
         Captured captured = Captured.run("server", "--config", file.toString(), "--check-config");
@@ -93,6 +97,50 @@ class CulvertCommandTest {
         assertThat(captured.err()).contains("http://127.0.0.1:1")
                 .doesNotContain("\tat ")
                 .doesNotContain("abc");
+    }
+
+    @Test
+    void theHelpListsEveryCommandOfTheScript() {
+        assertThat(Captured.run("--help").out()).containsPattern("\\R  bench +Compares")
+                .containsPattern("\\R  demo +Runs all parts on 127.0.0.1 and prints lines to paste\\.\\R");
+    }
+
+    @Test
+    void noClassIsNamedToUsers() throws IOException {
+        Path token = Files.writeString(folder.resolve("admin.token"), "abc\n");
+
+        for (String admin : List.of("http://127.0.0.1:1", "http://nobody.invalid:1", "ht tp://x",
+                "nowhere")) {
+            Captured captured = Captured.run("runtime", "list", "--admin", admin, "--admin-token-file",
+                    token.toString());
+
+            assertThat(captured.exitCode()).isIn(64, 69);
+            assertThat(captured.err()).startsWith("culvert: ")
+                    .contains(admin)
+                    .doesNotContain("Exception", "java");
+        }
+    }
+
+    @Test
+    void aClientWithoutServerNamesTheWaysToGiveOne() {
+        Captured captured = Captured.run("client", "--to", "http://127.0.0.1:1");
+
+        assertThat(captured.exitCode()).isEqualTo(78);
+        assertThat(captured.err()).isEqualTo("culvert: server: missing (expected: 1 to 16 addresses, as"
+                + " wss://tunnels.example.com:7443; set it in the file, with --server or CULVERT_SERVER)\n");
+    }
+
+    @Test
+    void aPortThatTheDemoNeedsIsNamedWithTheWayOut() throws IOException {
+        try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            int offset = taken.getLocalPort() - 9090;
+
+            Captured captured = Captured.run("demo", "--port-offset", Integer.toString(offset));
+
+            assertThat(captured.exitCode()).isEqualTo(69);
+            assertThat(captured.err()).startsWith("culvert: port " + taken.getLocalPort() + " is in use: ")
+                    .contains("--port-offset N");
+        }
     }
 
     @Test

@@ -120,6 +120,19 @@ class PartsIT {
     }
 
     @Test
+    void aDataFolderThatCanNotBeUsedIsNamedWithItsKey() throws Exception {
+        Path file = Files.writeString(folder.resolve("file"), "x");
+
+        try (Launched server = Launched.start(folder, "server", "--config", "server.yaml", "--data-dir",
+                file.toString())) {
+            assertThat(server.exitCode()).isEqualTo(78);
+            assertThat(server.err())
+                    .startsWith("culvert: --data-dir: dataDir: " + file + " is a file (expected: a folder")
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @Test
     void theAppProxyTellsWhereItListensAndDrainsOnSigterm() throws Exception {
         try (Launched proxy = Launched.start(folder, "app-proxy", "--listen", "127.0.0.1:0")) {
             JsonNode ready = proxy.event("listening");

@@ -16,8 +16,8 @@ record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path fold
                 # the App-Proxy, through edge, tunnel and router
                 %1$s%2$s/app-proxy/api/info
 
-                # git
-                GIT_SSL_CAINFO=%3$s git -c http.curloptResolve=%4$s:127.0.0.1 clone %2$s/app-proxy/git/demo.git
+                # git, into the demo's own folder; the old clone goes first, so the line can be repeated
+                rm -rf %6$s/clone; GIT_SSL_CAINFO=%3$s git -c http.curloptResolve=%4$s:127.0.0.1 clone %2$s/app-proxy/git/demo.git %6$s/clone
 
                 # events of workflows, as they happen
                 %1$s-N %2$s/workflows/api/v1/workflow-events/demo
@@ -25,7 +25,8 @@ record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path fold
                 # an upload, answered with its SHA-256
                 head -c 10000000 /dev/urandom | tee %6$s/upload | sha256sum; %1$s-T %6$s/upload %2$s/workflows/upload
 
-                # a WebSocket: the server agrees to switch protocols (with a WebSocket client, wss://%4$s/workflows/ws/echo echoes)
+                # a WebSocket: "101 Switching Protocols" is success; curl can't go on from there and ends after 2 s with exit code 28
+                # (a WebSocket client gets its own messages back from wss://%4$s/workflows/ws/echo)
                 %1$s-i -N --max-time 2 --http1.1 -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: Y3VsdmVydCBkZW1vIGtleQ==' %2$s/workflows/ws/echo
 
                 # a webhook, and what the event source has got

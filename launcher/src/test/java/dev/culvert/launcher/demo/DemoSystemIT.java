@@ -91,6 +91,7 @@ class DemoSystemIT {
         assertThat(system.pasteLines()).contains("--cacert " + system.ca())
                 .contains("--resolve demo-local.culvert.localhost:" + system.edge().port() + ":127.0.0.1")
                 .contains("http.curloptResolve=")
+                .contains("demo.git " + system.folder() + "/clone\n")
                 .doesNotContain("%");
     }
 }
