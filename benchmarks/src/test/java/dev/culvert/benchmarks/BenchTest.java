@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -73,7 +74,7 @@ class BenchTest {
     @Test
     void everyCommandShowsAnExample() {
         CommandLine bench = Main.commandLine();
-        CommandLine compare = bench.getSubcommands().get("compare");
+        CommandLine compare = Objects.requireNonNull(bench.getSubcommands().get("compare"));
 
         assertThat(bench.getUsageMessage()).startsWith("Usage: culvert bench [")
                 .containsPattern("Example:\\R  culvert bench compare ");
