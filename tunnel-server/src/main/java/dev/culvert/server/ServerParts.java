@@ -9,6 +9,7 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.AsciiString;
 import java.time.Clock;
@@ -78,6 +79,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 new ServerSession.Shared(store, registry, renewal, clock), meter,
                 "culvert/" + Version.current());
         telemetry.tunnels(new ServerFigures(registry, meter));
+        FunctionCounter.builder("culvert.tunnel.reconnects", registry, TunnelRegistry::reconnects)
+                .register(telemetry.registry());
         List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
         ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);
         int maxStreams = config.edge().limits().maxStreams();

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ final class TunnelRegistry implements TunnelDirectory {
     static final int MAX_SESSIONS = 8;
 
     private final Map<String, Tunnel> tunnels = new ConcurrentHashMap<>();
+    private final LongAdder reconnects = new LongAdder();
     private final Clock clock;
 
     TunnelRegistry(Clock clock) {
@@ -113,6 +115,9 @@ final class TunnelRegistry implements TunnelDirectory {
             // Seeded from the clock, so that it does not go backwards when the server restarts.
             tunnel.generation = Math.max(tunnel.generation + 1, clock.millis());
         }
+        if (tunnel.lost != null) {
+            reconnects.increment();
+        }
         LiveSession session = make.apply(tunnel.generation);
         for (LiveSession other : tunnel.sessions) {
             if (!other.isOf(hello)) {
@@ -176,6 +181,11 @@ final class TunnelRegistry implements TunnelDirectory {
             }
         }
         return longest / 1e9;
+    }
+
+    /** Tunnels that came back after all their sessions were lost, since the start. */
+    long reconnects() {
+        return reconnects.sum();
     }
 
     /** Tunnels with at least one session. */

@@ -59,6 +59,21 @@ class TunnelRegistryTest {
     }
 
     @Test
+    void aTunnelThatComesBackAfterItsLossIsAReconnect() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        dial(FIRST, 1, true);
+        registry.remove(zero.live());
+        dial(FIRST, 0, true);
+        assertThat(registry.reconnects()).isZero();
+
+        all.stream().map(ends -> ends.live()).forEach(registry::remove);
+        dial(FIRST, 0, true);
+        dial(FIRST, 1, true);
+
+        assertThat(registry.reconnects()).isOne();
+    }
+
+    @Test
     void aNewInstanceTakesTheRuntimeOverWithAHigherGeneration() {
         TunnelEnds old = dial(FIRST, 0, true);
 
