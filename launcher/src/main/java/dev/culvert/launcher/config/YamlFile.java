@@ -1,5 +1,6 @@
 package dev.culvert.launcher.config;
 
+import dev.culvert.edge.Reason;
 import dev.culvert.edge.config.ConfigErrors;
 import dev.culvert.edge.config.ConfigNode;
 import dev.culvert.edge.config.Origin;
@@ -45,7 +46,7 @@ public final class YamlFile {
         } catch (CharacterCodingException e) {
             throw new ConfigErrors(List.of(file + ": not UTF-8 text"));
         } catch (IOException e) {
-            throw new ConfigErrors(List.of(file + ": can't be read: " + e.getMessage()));
+            throw new ConfigErrors(List.of(file + ": can't be read: " + Reason.of(e)));
         }
     }
 

@@ -96,6 +96,8 @@ class YamlFileTest {
     void aMissingFileIsNamed() {
         assertThatThrownBy(() -> YamlFile.read(file)).isInstanceOf(ConfigErrors.class)
                 .hasMessage(file + ": no such file");
+        assertThatThrownBy(() -> YamlFile.read(folder)).isInstanceOf(ConfigErrors.class)
+                .hasMessage(folder + ": can't be read: Is a directory");
     }
 
     private static <T extends ConfigNode> T child(ConfigNode.Entries parent, String key, Class<T> type) {
