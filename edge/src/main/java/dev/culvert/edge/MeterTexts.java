@@ -7,17 +7,20 @@ import java.util.Map;
 
 /** The {@code # HELP} line of each meter of the gateway's own, as docs/operations.md describes it; wherever it is made. */
 final class MeterTexts implements MeterFilter {
-    private static final Map<String, String> TEXTS = Map.of("culvert.edge.requests",
-            "Requests that ended, from the head, once read, to the last byte of the answer.",
-            "culvert.edge.active.requests", "Requests that have begun and not ended.", "culvert.tunnels",
-            "Runtimes with a session; at a client 1 or 0.", "culvert.tunnel.streams",
-            "Streams open in all sessions.",
-            "culvert.tunnel", "Bytes of frames, without WebSocket and TLS.", "culvert.tunnel.rtt",
-            "Last heartbeats: the longest of a server's sessions, the shortest of a client's connections.",
-            "culvert.tunnel.reconnects", "Sessions that were lost; each is dialled again.",
-            "culvert.buffered",
-            "Bytes queued to send, and bytes received that no reader has taken yet.", "culvert.problems",
-            "Problems answered.");
+    private static final Map<String, String> TEXTS = Map.ofEntries(
+            Map.entry("culvert.edge.requests",
+                    "Requests that ended, from the head, once read, to the last byte of the answer."),
+            Map.entry("culvert.edge.active.requests", "Requests that have begun and not ended."),
+            Map.entry("culvert.tunnels", "Runtimes with a session; at a client 1 or 0."),
+            Map.entry("culvert.tunnel.streams", "Streams open in all sessions."),
+            Map.entry("culvert.tunnel", "Bytes of frames, without WebSocket and TLS."),
+            Map.entry("culvert.tunnel.rtt",
+                    "Last heartbeats: the longest of a server's sessions, the shortest of a client's."),
+            Map.entry("culvert.tunnel.reconnects",
+                    "At a client, sessions that were lost; at a server, tunnels that came back."),
+            Map.entry("culvert.buffered",
+                    "Bytes queued to send, and bytes received that no reader has taken yet."),
+            Map.entry("culvert.problems", "Problems answered."));
 
     @Override
     public Meter.Id map(Meter.Id id) {
