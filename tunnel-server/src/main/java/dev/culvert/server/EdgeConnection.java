@@ -9,7 +9,6 @@ import dev.culvert.edge.relay.RelayRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
@@ -216,7 +215,9 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
         ChannelHandlerContext ctx = context();
         if (close) {
             closing = true;
-            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            deadline().set(LingeringClose.TIME, ctx::close);
+            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(flushed -> LingeringClose.begin(ctx.channel()));
             return;
         }
         deadline().set(shared.limits().idleTimeout(), ctx::close);

@@ -1,11 +1,13 @@
 package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -287,6 +289,31 @@ class EdgeConnectionIT {
 
         assertThat(answer).startsWith("HTTP/1.1 404").contains("connection: close", "unknown-host");
         assertThat(answer).doesNotContain("<");
+    }
+
+    @Test
+    void aRefusedCallerMayFinishSendingAndReadsWhy() {
+        caller.send("GET / HTTP/1.1\r\nHost: acme.example\r\nHost: acme.example\r\n\r\n");
+        assertThat(caller.readHead()).startsWith("HTTP/1.1 400").contains("connection: close");
+
+        for (int i = 0; i < 100; i++) {
+            caller.send(new byte[4096]);
+        }
+
+        assertThat(caller.readAll()).contains("urn:culvert:problem:bad-request").endsWith("}");
+        assertThat(edge.relay.all).isEmpty();
+    }
+
+    @Test
+    void aRefusedCallerThatNeverStopsSendingIsCutOff() {
+        caller.send("GET / HTTP/1.1\r\nHost: acme.example\r\nHost: acme.example\r\n\r\n");
+
+        assertThatThrownBy(() -> {
+            for (int i = 0; i < 10_000; i++) {
+                caller.send(new byte[16 << 10]);
+            }
+        }).isInstanceOf(UncheckedIOException.class);
+        await().until(() -> edge.listener.connections() == 0);
     }
 
     @Test
