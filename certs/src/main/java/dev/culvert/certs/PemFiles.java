@@ -2,12 +2,16 @@ package dev.culvert.certs;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -48,7 +52,8 @@ public final class PemFiles {
         } catch (NoSuchFileException e) {
             throw new CertsException(file + ": no such file (expected: " + expected + ")", e);
         } catch (IOException e) {
-            throw new CertsException(file + ": can't be read, " + e + " (expected: " + expected + ")", e);
+            throw new CertsException(file + ": can't be read, " + reason(e) + " (expected: " + expected + ")",
+                    e);
         } catch (CertsException e) {
             throw new CertsException(file + ": " + e.getMessage(), e.getCause());
         }
@@ -58,7 +63,19 @@ public final class PemFiles {
         try {
             AtomicFile.write(file, text.getBytes(StandardCharsets.US_ASCII), mode);
         } catch (IOException e) {
-            throw new CertsException(file + ": can't be written, " + e, e);
+            throw new CertsException(file + ": can't be written, " + reason(e), e);
         }
+    }
+
+    /** In words, without the name of a class. */
+    private static String reason(IOException failure) {
+        return switch (failure) {
+            case AccessDeniedException denied -> "no permission";
+            case FileAlreadyExistsException exists -> "something else is there";
+            case NoSuchFileException absent -> "no such folder";
+            case FileSystemException other ->
+                Objects.requireNonNullElse(other.getReason(), "the system refuses it");
+            default -> Objects.requireNonNullElse(failure.getMessage(), "the system refuses it");
+        };
     }
 }

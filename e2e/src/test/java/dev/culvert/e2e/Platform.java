@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -67,6 +68,15 @@ final class Platform implements AutoCloseable {
                         folder.resolve("edge.key"));
         ca.issueServer(List.of("localhost"), List.of(InetAddress.getLoopbackAddress()), YEAR)
                 .writeTo(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key"));
+        return open(folder, limits, clientLife);
+    }
+
+    /** Starts a server on the files and the data that one before left there. */
+    static Platform restart(Path folder) {
+        return open(folder, CallerLimits.defaults(), Duration.ofDays(1));
+    }
+
+    private static Platform open(Path folder, CallerLimits limits, Duration clientLife) {
         return new Platform(folder,
                 Objects.requireNonNull(
                         TunnelServer.start(config(folder, limits, clientLife)).block(PATIENCE)));
@@ -95,6 +105,11 @@ final class Platform implements AutoCloseable {
         return Files.writeString(folder.resolve(account + "-" + name + ".token"), matcher.group(1));
     }
 
+    /** Revokes a runtime's certificates through the admin API. */
+    void revokeRuntime(String account, String name) {
+        admin(HttpMethod.POST, "/api/v1/runtimes/" + account + "/" + name + "/revoke", "");
+    }
+
     /** Deletes a runtime through the admin API. */
     void deleteRuntime(String account, String name) {
         admin(HttpMethod.DELETE, "/api/v1/runtimes/" + account + "/" + name, "");
@@ -113,6 +128,22 @@ final class Platform implements AutoCloseable {
                 .defaultIfEmpty("")
                 .blockOptional(PATIENCE)
                 .orElseThrow();
+    }
+
+    /** How many clients the tunnel listener has refused for their certificates. */
+    int refusals() {
+        String metrics = HttpClient.create()
+                .get()
+                .uri("http://" + server.adminAddress() + "/metrics")
+                .responseContent()
+                .aggregate()
+                .asString()
+                .blockOptional(PATIENCE)
+                .orElseThrow();
+        var counted = Pattern
+                .compile("culvert_problems_total\\{cause=\"unauthorized\",hop=\"tunnel\"} (\\d+)")
+                .matcher(metrics);
+        return counted.find() ? Integer.parseInt(counted.group(1)) : 0;
     }
 
     String adminToken() {
@@ -134,15 +165,21 @@ final class Platform implements AutoCloseable {
     /** Starts a client and waits until its tunnel is up. */
     TunnelClient connect(ClientConfig config) throws InterruptedException {
         CountDownLatch connected = new CountDownLatch(1);
-        TunnelClient client = Objects.requireNonNull(TunnelClient.start(config, event -> {
+        TunnelClient client = start(config, event -> {
             if (event instanceof ClientEvent.Connected) {
                 connected.countDown();
             }
-        }).block(PATIENCE));
-        clients.add(client);
+        });
         if (!connected.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
             throw new AssertionError("no tunnel within " + PATIENCE);
         }
+        return client;
+    }
+
+    /** Starts a client. */
+    TunnelClient start(ClientConfig config, Consumer<ClientEvent> events) {
+        TunnelClient client = Objects.requireNonNull(TunnelClient.start(config, events).block(PATIENCE));
+        clients.add(client);
         return client;
     }
 

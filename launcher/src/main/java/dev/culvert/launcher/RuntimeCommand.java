@@ -10,12 +10,14 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert runtime …}: the runtimes of a server, through its admin API. */
-@Command(name = "runtime", description = "Creates, lists, shows and deletes runtimes, and enrols their clients, through the admin API.", subcommands = {
+@Command(name = "runtime", description = "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API.", subcommands = {
         RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
-        RuntimeCommand.EnrolToken.class, RuntimeCommand.Delete.class}, footer = {"", "Example:",
+        RuntimeCommand.EnrolToken.class, RuntimeCommand.Drain.class, RuntimeCommand.Disconnect.class,
+        RuntimeCommand.Revoke.class, RuntimeCommand.Delete.class}, footer = {"", "Example:",
                 "  culvert runtime create acme prod --token-file token \\",
                 "    --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
 final class RuntimeCommand {
@@ -136,6 +138,89 @@ final class RuntimeCommand {
         @Override
         String table(JsonNode answer) {
             return facts(answer, "enrolmentToken", "enrolmentTokenFile", "enrolmentExpiresAt");
+        }
+    }
+
+    /** {@code drain ACCOUNT NAME}. */
+    @Command(name = "drain", description = "Drains a runtime's sessions: requests in flight have 30 s to end, its client connects anew meanwhile.", footer = {
+            "", "Example:", "  culvert runtime drain acme prod"})
+    static final class Drain extends SessionsCommand {
+        @Override
+        Mono<AdminApi.Answer> change(AdminApi api, String tunnel) {
+            return api.call("POST", tunnel + "/drain", null);
+        }
+
+        @Override
+        String done() {
+            return "drained";
+        }
+    }
+
+    /** {@code disconnect ACCOUNT NAME}. */
+    @Command(name = "disconnect", description = "Closes a runtime's sessions at once; its client connects anew.", footer = {
+            "", "Example:", "  culvert runtime disconnect acme prod"})
+    static final class Disconnect extends SessionsCommand {
+        @Override
+        Mono<AdminApi.Answer> change(AdminApi api, String tunnel) {
+            return api.call("DELETE", tunnel, null);
+        }
+
+        @Override
+        String done() {
+            return "closed";
+        }
+    }
+
+    /** Changes every session of a runtime, and answers with the runtime as it was before. */
+    abstract static class SessionsCommand extends AdminCommand {
+        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
+        private String account = "";
+        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
+        private String name = "";
+
+        /** @param tunnel the session's resource */
+        abstract Mono<AdminApi.Answer> change(AdminApi api, String tunnel);
+
+        /** What was done to a session. */
+        abstract String done();
+
+        @Override
+        final Mono<AdminApi.Answer> ask(AdminApi api) {
+            return api.call("GET", path(account, name), null)
+                    .flatMap(runtime -> runtime.ok()
+                            ? Flux.fromIterable(runtime.json().path("tunnels"))
+                                    .concatMap(
+                                            tunnel -> change(api, "/tunnels/" + tunnel.path("id").asText()))
+                                    // One that ended meanwhile needs no change.
+                                    .filter(answer -> !answer.ok() && answer.status() != 404)
+                                    .next()
+                                    .defaultIfEmpty(runtime)
+                            : Mono.just(runtime));
+        }
+
+        @Override
+        final String table(JsonNode runtime) {
+            return done() + " " + runtime.path("tunnels").size() + " sessions of " + account + "/" + name;
+        }
+    }
+
+    /** {@code revoke ACCOUNT NAME}. */
+    @Command(name = "revoke", description = "Makes a runtime's certificates and tokens worthless, and closes its tunnel: its client needs a new token.", footer = {
+            "", "Example:", "  culvert runtime revoke acme prod"})
+    static final class Revoke extends AdminCommand {
+        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
+        private String account = "";
+        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
+        private String name = "";
+
+        @Override
+        Mono<AdminApi.Answer> ask(AdminApi api) {
+            return api.call("POST", path(account, name) + "/revoke", null);
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            return "revoked " + account + "/" + name;
         }
     }
 

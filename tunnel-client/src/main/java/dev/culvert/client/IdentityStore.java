@@ -6,6 +6,7 @@ import dev.culvert.certs.KeyPairs;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.ServerTrust;
 import dev.culvert.certs.TlsMaterial;
+import dev.culvert.edge.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -158,7 +159,8 @@ final class IdentityStore {
     private <T> Mono<T> blocking(Callable<T> work) {
         return Mono.fromCallable(work)
                 .onErrorMap(IOException.class,
-                        e -> new CertsException(folder + ": can't be used as identityDir, " + e, e))
+                        e -> new CertsException(folder + ": can't be used as identityDir, " + Reason.of(e),
+                                e))
                 .subscribeOn(Schedulers.boundedElastic());
     }
 }

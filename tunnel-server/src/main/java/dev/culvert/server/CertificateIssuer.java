@@ -26,7 +26,8 @@ public final class CertificateIssuer {
     /** A certificate for the request's key. What fails here is no fault of the request's. */
     X509Certificate issue(CertificateRequest request, RegisteredRuntime runtime) {
         try {
-            var identity = new ClientIdentity(runtime.name().account(), runtime.name().name(), runtime.id());
+            var identity = new ClientIdentity(runtime.name().account(), runtime.name().name(),
+                    runtime.identity());
             return ca.issueClient(request, identity, life);
         } catch (CertsException e) {
             throw new IllegalStateException("the authority can't issue certificates", e);

@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -120,9 +121,40 @@ public final class EnrolmentService {
         if (!clock.instant().isBefore(token.expires())) {
             throw unauthorized("the enrolment token expired at " + token.expires());
         }
-        return store.use(token.id(), Sha256.of(request.publicKey().getEncoded()))
-                .publishOn(scheduler)
-                .map(used -> issue(used, nonce, request, remote));
+        Sha256 key = Sha256.of(request.publicKey().getEncoded());
+        RegisteredRuntime runtime = runtimeOf(token);
+        X509Certificate before = issuedBefore(token, key);
+        if (before != null) {
+            return Mono.just(answer(token, runtime, nonce, before));
+        }
+        X509Certificate certificate = issuer.issue(request, runtime);
+        return store.use(token.id(), key, Pem.text(certificate)).map(used -> {
+            log.atInfo()
+                    .addKeyValue("runtime", runtime.name())
+                    .addKeyValue("token", token.id())
+                    .addKeyValue("remote", remote)
+                    .addKeyValue("serial", certificate.getSerialNumber().toString(16))
+                    .log("client enrolled");
+            return answer(used, runtime, nonce, certificate);
+        });
+    }
+
+    /** What the key got before, if that answer was lost on its way, and serves still. */
+    private @Nullable X509Certificate issuedBefore(StoredToken token, Sha256 key) {
+        String pem = token.certificate();
+        if (pem == null || !key.equals(token.usedBy())) {
+            return null;
+        }
+        X509Certificate certificate = Pem.certificates(pem).getFirst();
+        return clock.instant().isBefore(certificate.getNotAfter().toInstant()) ? certificate : null;
+    }
+
+    private RegisteredRuntime runtimeOf(StoredToken token) {
+        RegisteredRuntime runtime = store.byId(token.runtimeId());
+        if (runtime == null) {
+            throw unauthorized("the enrolment token's runtime was deleted");
+        }
+        return runtime;
     }
 
     private StoredToken proven(String tokenId, byte[] nonce, CertificateRequest request, byte[] proof) {
@@ -135,22 +167,11 @@ public final class EnrolmentService {
         return token;
     }
 
-    private EnrolmentAnswer issue(StoredToken token, byte[] nonce, CertificateRequest request,
-            InetSocketAddress remote) {
-        RegisteredRuntime runtime = store.byId(token.runtimeId());
-        if (runtime == null) {
-            throw unauthorized("the enrolment token's runtime was deleted");
-        }
+    private EnrolmentAnswer answer(StoredToken token, RegisteredRuntime runtime, byte[] nonce,
+            X509Certificate certificate) {
         RuntimeName name = runtime.name();
-        X509Certificate certificate = issuer.issue(request, runtime);
         byte[] proof = EnrolmentProof.response(token.hash().bytes(), nonce, encoded(certificate),
                 encoded(issuer.authority()));
-        log.atInfo()
-                .addKeyValue("runtime", name)
-                .addKeyValue("token", token.id())
-                .addKeyValue("remote", remote)
-                .addKeyValue("serial", certificate.getSerialNumber().toString(16))
-                .log("client enrolled");
         return EnrolmentAnswers.of(201,
                 new CertificateView(Pem.text(certificate), Pem.text(issuer.authority()), name.account(),
                         name.name(), runtime.host(), Base64Url.encode(proof)));

@@ -17,6 +17,6 @@ public final class EnrolmentTokens implements TokenIssuer {
     public IssuedToken issue(String runtimeId, Instant expires) {
         EnrolmentToken token = EnrolmentToken.generate(ca);
         return new IssuedToken(token.text(),
-                new StoredToken(token.id(), Sha256.from(token.secretHash()), runtimeId, expires, null));
+                new StoredToken(token.id(), Sha256.from(token.secretHash()), runtimeId, expires, null, null));
     }
 }

@@ -4,11 +4,18 @@ import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** One session that carries a runtime's tunnel. Fields are read on any thread; the session itself on its event loop. */
 final class LiveSession {
+    /** The contract's grace of a drain. */
+    static final Duration DRAIN_GRACE = Duration.ofSeconds(30);
+
     final UUID id;
     final RegisteredRuntime runtime;
     final Hello hello;
@@ -19,6 +26,8 @@ final class LiveSession {
     private final String remote;
     /** Whether streams may be opened, as far as other threads know. */
     private volatile boolean accepting = true;
+    /** Ends a drain that takes too long. On the event loop. */
+    private @Nullable ScheduledFuture<?> cut;
 
     LiveSession(UUID id, RegisteredRuntime runtime, Hello hello, long generation,
             TunnelChannelHandler handler,
@@ -45,10 +54,26 @@ final class LiveSession {
         accepting = false;
     }
 
-    /** Opens no more streams, tells the client, and closes when those in flight are done. */
+    /**
+     * Opens no more streams, tells the client, and closes when those in flight have ended, after {@link #DRAIN_GRACE} in
+     * any case.
+     */
     void drain(ErrorCode code, String detail) {
         accepting = false;
-        loop.execute(() -> handler.goAway(code, 0, detail));
+        loop.execute(() -> {
+            handler.goAway(code, 0, detail);
+            if (cut == null) {
+                cut = loop.schedule(() -> handler.close(code, detail), DRAIN_GRACE.toMillis(),
+                        TimeUnit.MILLISECONDS);
+            }
+        });
+    }
+
+    /** The session is over. On the event loop. */
+    void ended() {
+        if (cut != null) {
+            cut.cancel(false);
+        }
     }
 
     /** Closes at once. */

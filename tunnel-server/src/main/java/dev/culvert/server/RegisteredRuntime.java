@@ -6,15 +6,21 @@ import java.util.List;
 /**
  * A runtime that the server knows.
  *
- * @param id random; a runtime deleted and made again has another, so that old certificates stay dead
+ * @param id random; a runtime deleted and made again has another
+ * @param identity random; what its clients' certificates name. A revocation gives it another, so that old ones stay dead
  * @param name account and name
  * @param host its own host below the edge's domain, in lower case
  * @param hosts its custom hosts, in lower case, in the order given
  * @param created when it was made, in whole milliseconds
  */
-public record RegisteredRuntime(String id, RuntimeName name, String host, List<String> hosts,
+public record RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
         Instant created) {
     public RegisteredRuntime {
         hosts = List.copyOf(hosts);
+    }
+
+    /** The same with another identity. */
+    RegisteredRuntime withIdentity(String another) {
+        return new RegisteredRuntime(id, another, name, host, hosts, created);
     }
 }

@@ -153,9 +153,9 @@ public final class RenewalService {
             case Verdict.Untrusted untrusted -> throw unauthorized(untrusted.reason());
             case Verdict.Missing missing -> throw unauthorized("no certificate");
         };
-        RegisteredRuntime runtime = store.byId(identity.runtimeId());
+        RegisteredRuntime runtime = store.byIdentity(identity.runtimeId());
         if (runtime == null) {
-            throw unauthorized("the runtime of this certificate was deleted");
+            throw unauthorized(Revocations.reason(store, identity));
         }
         return runtime;
     }

@@ -22,6 +22,7 @@ import reactor.core.scheduler.Schedulers;
 final class RuntimeCalls {
     static final String ALL = "/api/v1/runtimes";
     static final String ONE = "/api/v1/runtimes/{account}/{name}";
+    static final String REVOKE = "/api/v1/runtimes/{account}/{name}/revoke";
     static final String TOKENS = "/api/v1/runtimes/{account}/{name}/enrolment-tokens";
 
     private static final Pattern TTL = Pattern.compile("(\\d{1,6})(s|m|h|d)");
@@ -48,6 +49,8 @@ final class RuntimeCalls {
                 new AdminRoute(HttpMethod.GET, ONE, (request, segments) -> show(name(segments))),
                 new AdminRoute(HttpMethod.DELETE, ONE,
                         (request, segments) -> delete(request, name(segments))),
+                new AdminRoute(HttpMethod.POST, REVOKE,
+                        (request, segments) -> revoke(request, name(segments))),
                 new AdminRoute(HttpMethod.POST, TOKENS,
                         (request, segments) -> token(request, name(segments))));
     }
@@ -92,6 +95,13 @@ final class RuntimeCalls {
     private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {
         return registrar.delete(name).map(gone -> {
             audit.changed(request.context(), "runtime deleted", name);
+            return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
+        });
+    }
+
+    private Mono<EdgeResponse> revoke(EdgeRequest request, RuntimeName name) {
+        return registrar.revoke(name).map(revoked -> {
+            audit.changed(request.context(), "runtime revoked", name);
             return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
         });
     }

@@ -58,7 +58,8 @@ public final class RuntimeRegistrar {
             if (hosts.contains(domain)) {
                 throw new StoreException.Conflict("the host " + domain + " is the edge's own");
             }
-            var runtime = new RegisteredRuntime(UUID.randomUUID().toString(), name,
+            var runtime = new RegisteredRuntime(UUID.randomUUID().toString(), UUID.randomUUID().toString(),
+                    name,
                     name.label() + '.' + domain,
                     hosts, now());
             IssuedToken token = issuer.issue(runtime.id(), now().plus(TOKEN_LIFE));
@@ -76,6 +77,17 @@ public final class RuntimeRegistrar {
             IssuedToken token = issuer.issue(runtime.id(), now().plus(life));
             return store.add(token.stored()).thenReturn(token);
         }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    /**
+     * Makes all certificates and tokens of a runtime worthless and disconnects it. Its clients need a new token. Errors,
+     * beside the class's: {@link StoreException.Absent}.
+     */
+    public Mono<RegisteredRuntime> revoke(RuntimeName name) {
+        return Mono.defer(() -> store.revoke(name, UUID.randomUUID().toString()))
+                .subscribeOn(Schedulers.boundedElastic())
+                .doOnNext(revoked -> tunnels.closeAll(revoked.id(),
+                        "the certificates of " + name + " were revoked; enrol with a new token"));
     }
 
     /** Forgets a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */

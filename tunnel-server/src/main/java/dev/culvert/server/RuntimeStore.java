@@ -24,6 +24,10 @@ public interface RuntimeStore {
     @Nullable
     RegisteredRuntime byId(String runtimeId);
 
+    /** The runtime that certificates of an identity are for, or null: deleted, or revoked since. */
+    @Nullable
+    RegisteredRuntime byIdentity(String identity);
+
     /** The runtime of a name, or null. */
     @Nullable
     RegisteredRuntime byName(RuntimeName name);
@@ -44,6 +48,14 @@ public interface RuntimeStore {
     /** Forgets a runtime and its tokens. Errors: {@link StoreException.Absent}. Emits what was forgotten. */
     Mono<RegisteredRuntime> delete(RuntimeName name);
 
+    /**
+     * Gives a runtime another identity and forgets its tokens. Errors: {@link StoreException.Absent}. Emits the runtime as
+     * it is now.
+     *
+     * @param identity never used before
+     */
+    Mono<RegisteredRuntime> revoke(RuntimeName name, String identity);
+
     /** Keeps another token of a runtime. Errors: {@link StoreException.Absent}, {@link StoreException.Full}. */
     Mono<StoredToken> add(StoredToken token);
 
@@ -52,8 +64,9 @@ public interface RuntimeStore {
      * when another key used it before. Emits the bound token.
      *
      * @param keyHash SHA-256 of the public key
+     * @param certificate what that key gets, as PEM
      */
-    Mono<StoredToken> use(String tokenId, Sha256 keyHash);
+    Mono<StoredToken> use(String tokenId, Sha256 keyHash, String certificate);
 
     /** Ends the changes under way and closes the database. Later changes fail. Completes empty. */
     Mono<Void> close();

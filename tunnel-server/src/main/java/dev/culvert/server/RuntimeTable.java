@@ -18,6 +18,7 @@ final class RuntimeTable {
     private final StoreLimits limits;
     private final Map<String, RegisteredRuntime> byHost = new ConcurrentHashMap<>();
     private final Map<String, RegisteredRuntime> byId = new ConcurrentHashMap<>();
+    private final Map<String, RegisteredRuntime> byIdentity = new ConcurrentHashMap<>();
     private final ConcurrentSkipListMap<RuntimeName, RegisteredRuntime> byName = new ConcurrentSkipListMap<>();
     private final Map<String, StoredToken> tokens = new ConcurrentHashMap<>();
 
@@ -33,6 +34,11 @@ final class RuntimeTable {
     @Nullable
     RegisteredRuntime byId(String id) {
         return byId.get(id);
+    }
+
+    @Nullable
+    RegisteredRuntime byIdentity(String identity) {
+        return byIdentity.get(identity);
     }
 
     @Nullable
@@ -85,6 +91,7 @@ final class RuntimeTable {
     /** Adds a runtime. A custom host that meanwhile belongs to another runtime stays with that one. */
     void add(RegisteredRuntime runtime) {
         byId.put(runtime.id(), runtime);
+        byIdentity.put(runtime.identity(), runtime);
         byName.put(runtime.name(), runtime);
         byHost.put(runtime.host(), runtime);
         for (String host : runtime.hosts()) {
@@ -97,11 +104,26 @@ final class RuntimeTable {
         }
     }
 
+    /** Puts a runtime in the place of itself with another identity, whose tokens it loses. */
+    void revoke(RegisteredRuntime before, RegisteredRuntime after) {
+        byIdentity.remove(before.identity());
+        removeTokens(before);
+        byHost.replaceAll((host, runtime) -> runtime.id().equals(after.id()) ? after : runtime);
+        byName.put(after.name(), after);
+        byId.put(after.id(), after);
+        byIdentity.put(after.identity(), after);
+    }
+
     void remove(RegisteredRuntime runtime) {
         byHost.remove(runtime.host(), runtime);
         runtime.hosts().forEach(host -> byHost.remove(host, runtime));
         byName.remove(runtime.name());
         byId.remove(runtime.id());
+        byIdentity.remove(runtime.identity());
+        removeTokens(runtime);
+    }
+
+    private void removeTokens(RegisteredRuntime runtime) {
         tokens.values().removeIf(token -> token.runtimeId().equals(runtime.id()));
     }
 

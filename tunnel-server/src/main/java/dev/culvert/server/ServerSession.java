@@ -71,9 +71,10 @@ final class ServerSession implements SessionListener {
             return;
         }
         live = admitted;
-        if (shared.store.byId(runtime.id()) == null) {
-            // Deleted since the handshake: the deletion may have missed this session, so close it here.
-            shared.registry.closeAll(runtime.id(), "the runtime " + runtime.name() + " was deleted");
+        if (shared.store.byIdentity(runtime.identity()) == null) {
+            // Since the handshake: what closed the others may have missed this session.
+            shared.registry.closeAll(runtime.id(),
+                    "the runtime " + runtime.name() + " was deleted or revoked");
             return;
         }
         session.ready(id.getMostSignificantBits(), id.getLeastSignificantBits(), admitted.generation,
@@ -152,6 +153,7 @@ final class ServerSession implements SessionListener {
             ending.cancel(false);
         }
         if (live != null) {
+            live.ended();
             shared.registry.remove(live);
             log.atInfo()
                     .addKeyValue("runtime", runtime.name())

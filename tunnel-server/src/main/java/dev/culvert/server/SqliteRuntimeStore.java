@@ -60,6 +60,11 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     @Override
+    public @Nullable RegisteredRuntime byIdentity(String identity) {
+        return table.byIdentity(identity);
+    }
+
+    @Override
     public @Nullable RegisteredRuntime byName(RuntimeName name) {
         return table.byName(name);
     }
@@ -91,16 +96,35 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     @Override
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
         return database.transact(connection -> {
-            RegisteredRuntime runtime = table.byName(name);
-            if (runtime == null) {
-                throw new StoreException.Absent("there is no runtime " + name);
-            }
+            RegisteredRuntime runtime = present(name);
             update(connection, "DELETE FROM runtimes WHERE id = ?", runtime.id());
             return runtime;
         }, gone -> {
             table.remove(gone);
             return gone;
         });
+    }
+
+    @Override
+    public Mono<RegisteredRuntime> revoke(RuntimeName name, String identity) {
+        return database.transact(connection -> {
+            RegisteredRuntime runtime = present(name);
+            update(connection, "UPDATE runtimes SET identity = ? WHERE id = ?", identity, runtime.id());
+            update(connection, "DELETE FROM tokens WHERE runtime_id = ?", runtime.id());
+            return runtime;
+        }, before -> {
+            RegisteredRuntime after = before.withIdentity(identity);
+            table.revoke(before, after);
+            return after;
+        });
+    }
+
+    private RegisteredRuntime present(RuntimeName name) {
+        RegisteredRuntime runtime = table.byName(name);
+        if (runtime == null) {
+            throw new StoreException.Absent("there is no runtime " + name);
+        }
+        return runtime;
     }
 
     @Override
@@ -119,7 +143,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     @Override
-    public Mono<StoredToken> use(String tokenId, Sha256 keyHash) {
+    public Mono<StoredToken> use(String tokenId, Sha256 keyHash, String certificate) {
         return database.transact(connection -> {
             StoredToken token = table.token(tokenId);
             if (token == null) {
@@ -128,8 +152,9 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             if (!token.usableBy(keyHash)) {
                 throw new StoreException.Conflict("the enrolment token was used with another key before");
             }
-            update(connection, "UPDATE tokens SET used_by = ? WHERE id = ?", keyHash.bytes(), tokenId);
-            return token.usedBy(keyHash);
+            update(connection, "UPDATE tokens SET used_by = ?, certificate = ? WHERE id = ?", keyHash.bytes(),
+                    certificate, tokenId);
+            return token.usedBy(keyHash, certificate);
         }, used -> {
             table.put(used);
             return used;
@@ -143,8 +168,10 @@ public final class SqliteRuntimeStore implements RuntimeStore {
 
     private static void insert(Connection connection, RegisteredRuntime runtime) throws SQLException {
         RuntimeName name = runtime.name();
-        update(connection, "INSERT INTO runtimes (id, account, name, label, created) VALUES (?, ?, ?, ?, ?)",
-                runtime.id(), name.account(), name.name(), name.label(), runtime.created().toEpochMilli());
+        update(connection,
+                "INSERT INTO runtimes (id, identity, account, name, label, created) VALUES (?, ?, ?, ?, ?, ?)",
+                runtime.id(), runtime.identity(), name.account(), name.name(), name.label(),
+                runtime.created().toEpochMilli());
         for (int i = 0; i < runtime.hosts().size(); i++) {
             update(connection, "INSERT INTO custom_hosts (host, runtime_id, position) VALUES (?, ?, ?)",
                     runtime.hosts().get(i), runtime.id(), i);
@@ -172,22 +199,24 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         try (var statement = connection.createStatement();
                 ResultSet row = statement
                         .executeQuery(
-                                "SELECT id, account, name, created FROM runtimes ORDER BY created, id")) {
+                                "SELECT id, identity, account, name, created FROM runtimes ORDER BY created, id")) {
             while (row.next()) {
                 var name = new RuntimeName(row.getString("account"), row.getString("name"));
                 String id = row.getString("id");
-                table.add(new RegisteredRuntime(id, name, name.label() + '.' + domain,
+                table.add(new RegisteredRuntime(id, row.getString("identity"), name,
+                        name.label() + '.' + domain,
                         hosts.getOrDefault(id, List.of()), Instant.ofEpochMilli(row.getLong("created"))));
             }
         }
         try (var statement = connection.createStatement();
                 ResultSet row = statement
-                        .executeQuery("SELECT id, hash, runtime_id, expires, used_by FROM tokens")) {
+                        .executeQuery(
+                                "SELECT id, hash, runtime_id, expires, used_by, certificate FROM tokens")) {
             while (row.next()) {
                 byte[] usedBy = row.getBytes("used_by");
                 table.put(new StoredToken(row.getString("id"), Sha256.from(row.getBytes("hash")),
                         row.getString("runtime_id"), Instant.ofEpochMilli(row.getLong("expires")),
-                        usedBy == null ? null : Sha256.from(usedBy)));
+                        usedBy == null ? null : Sha256.from(usedBy), row.getString("certificate")));
             }
         }
         return table;

@@ -20,7 +20,11 @@ final class SqliteSchema {
               runtime_id TEXT NOT NULL REFERENCES runtimes (id) ON DELETE CASCADE,
               expires INTEGER NOT NULL, used_by BLOB) STRICT""",
             "CREATE INDEX custom_hosts_of_runtime ON custom_hosts (runtime_id)",
-            "CREATE INDEX tokens_of_runtime ON tokens (runtime_id)"));
+            "CREATE INDEX tokens_of_runtime ON tokens (runtime_id)"),
+            List.of("ALTER TABLE runtimes ADD COLUMN identity TEXT NOT NULL DEFAULT ''",
+                    "UPDATE runtimes SET identity = id",
+                    "CREATE UNIQUE INDEX runtimes_by_identity ON runtimes (identity)",
+                    "ALTER TABLE tokens ADD COLUMN certificate TEXT"));
 
     private SqliteSchema() {}
 

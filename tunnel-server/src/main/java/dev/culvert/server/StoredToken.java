@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param runtimeId the runtime it enrols
  * @param expires from when on it is refused, in whole milliseconds
  * @param usedBy SHA-256 of the public key it was used with, or null before its first use
+ * @param certificate what that key got, as PEM, for who asks again because the answer was lost
  */
 public record StoredToken(String id, Sha256 hash, String runtimeId, Instant expires,
-        @Nullable Sha256 usedBy) {
+        @Nullable Sha256 usedBy, @Nullable String certificate) {
 
     /** Whether the key with this SHA-256 may use the token: the first one, and again that one. */
     public boolean usableBy(Sha256 keyHash) {
@@ -21,7 +22,7 @@ public record StoredToken(String id, Sha256 hash, String runtimeId, Instant expi
     }
 
     /** This token after its use. */
-    StoredToken usedBy(Sha256 keyHash) {
-        return new StoredToken(id, hash, runtimeId, expires, keyHash);
+    StoredToken usedBy(Sha256 keyHash, String pem) {
+        return new StoredToken(id, hash, runtimeId, expires, keyHash, pem);
     }
 }

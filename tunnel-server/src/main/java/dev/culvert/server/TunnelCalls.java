@@ -22,6 +22,8 @@ final class TunnelCalls {
 
     List<AdminRoute> routes() {
         return List.of(new AdminRoute(HttpMethod.GET, "/api/v1/tunnels", (request, segments) -> list()),
+                new AdminRoute(HttpMethod.POST, "/api/v1/tunnels/{id}/drain",
+                        (request, segments) -> drain(request, segments.getOrDefault("id", ""))),
                 new AdminRoute(HttpMethod.DELETE, "/api/v1/tunnels/{id}",
                         (request, segments) -> close(request, segments.getOrDefault("id", ""))));
     }
@@ -35,6 +37,16 @@ final class TunnelCalls {
                                 store.byId(session.runtimeId())))
                         .toList(), null)))
                 .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private Mono<EdgeResponse> drain(EdgeRequest request, String id) {
+        return Mono.fromSupplier(() -> {
+            if (!tunnels.drain(id)) {
+                throw new StoreException.Absent("there is no such tunnel");
+            }
+            audit.changed(request.context(), "tunnel drained", id);
+            return EdgeResponse.Http.empty(HttpResponseStatus.ACCEPTED);
+        });
     }
 
     private Mono<EdgeResponse> close(EdgeRequest request, String id) {

@@ -16,6 +16,12 @@ public interface TunnelDirectory {
     /** How the runtime's tunnel is; {@link TunnelState#DISCONNECTED} for a runtime never heard of. */
     TunnelState stateOf(String runtimeId);
 
+    /**
+     * Opens no more streams in one session, tells its client to connect anew, and closes it when those in flight have
+     * ended, after {@link LiveSession#DRAIN_GRACE} in any case. False when there is none of this id.
+     */
+    boolean drain(String sessionId);
+
     /** Closes one session at once. False when there is none of this id. */
     boolean close(String sessionId);
 

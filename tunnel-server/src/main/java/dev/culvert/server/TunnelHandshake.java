@@ -204,9 +204,10 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                         "the client certificate ended at " + expired.since() + "; renew it, or enrol again");
             case Verdict.Untrusted untrusted -> unauthorized(untrusted.reason());
             case Verdict.Valid valid -> {
-                RegisteredRuntime runtime = shared.store().byId(valid.identity().runtimeId());
+                RegisteredRuntime runtime = shared.store().byIdentity(valid.identity().runtimeId());
                 if (runtime == null) {
-                    yield unauthorized("the runtime of this certificate was deleted; enrol with a new token");
+                    yield unauthorized(Revocations.reason(shared.store(), valid.identity())
+                            + "; enrol with a new token");
                 }
                 accept(ctx, request, runtime, shown.getFirst().getNotAfter().toInstant());
                 yield null;

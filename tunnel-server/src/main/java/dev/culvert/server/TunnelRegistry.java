@@ -237,16 +237,32 @@ final class TunnelRegistry implements TunnelDirectory {
     }
 
     @Override
+    public boolean drain(String sessionId) {
+        LiveSession session = session(sessionId);
+        if (session != null) {
+            session.drain(ErrorCode.DRAINING, "drained by an operator");
+        }
+        return session != null;
+    }
+
+    @Override
     public boolean close(String sessionId) {
+        LiveSession session = session(sessionId);
+        if (session != null) {
+            session.close(ErrorCode.DRAINING, "closed by an operator");
+        }
+        return session != null;
+    }
+
+    private @Nullable LiveSession session(String id) {
         for (Tunnel tunnel : tunnels.values()) {
             for (LiveSession session : tunnel.sessions) {
-                if (session.id.toString().equals(sessionId)) {
-                    session.close(ErrorCode.DRAINING, "closed by an operator");
-                    return true;
+                if (session.id.toString().equals(id)) {
+                    return session;
                 }
             }
         }
-        return false;
+        return null;
     }
 
     @Override

@@ -108,6 +108,30 @@ class AdminApiIT {
     }
 
     @Test
+    void tunnelIsDrainedByItsId() {
+        create("acme", "prod");
+        connect("s-1", "acme", "prod", 0.1);
+
+        assertThat(server.call("POST", "/api/v1/tunnels/s-1/drain", null).status()).isEqualTo(202);
+        assertProblem(server.call("POST", "/api/v1/tunnels/s-2/drain", null), 404, "not-found", "tunnel");
+    }
+
+    @Test
+    void revokedRuntimeIsDisconnectedAndKeepsItsName() {
+        create("acme", "prod");
+        connect("s-1", "acme", "prod", 0.1);
+
+        Answer answer = server.call("POST", RUNTIMES + "/acme/prod/revoke", null);
+
+        assertThat(answer.status()).isEqualTo(204);
+        assertThat(server.tunnels.closedReasons).containsExactly(
+                "the certificates of acme/prod were revoked; enrol with a new token");
+        assertThat(server.call("GET", RUNTIMES + "/acme/prod", null).status()).isEqualTo(200);
+        assertProblem(server.call("POST", RUNTIMES + "/acme/other/revoke", null), 404, "not-found",
+                "acme/other");
+    }
+
+    @Test
     void deletedRuntimeIsDisconnectedAndGone() {
         create("acme", "prod");
         connect("s-1", "acme", "prod", 0.1);

@@ -54,7 +54,8 @@ final class AdminServer implements AutoCloseable {
                 Clock.systemUTC()));
         TokenIssuer issuer = (runtimeId, expires) -> new IssuedToken("secret-of-" + runtimeId,
                 new StoredToken(runtimeId + "@" + System.nanoTime(),
-                        Sha256.of(runtimeId.getBytes(StandardCharsets.UTF_8)), runtimeId, expires, null));
+                        Sha256.of(runtimeId.getBytes(StandardCharsets.UTF_8)), runtimeId, expires, null,
+                        null));
         var registrar = new RuntimeRegistrar(store, tunnels, issuer, "t.example", Clock.systemUTC(),
                 gone -> {});
         api = new AdminApi(await(AdminToken.load(tokenFile)), store, registrar, tunnels, Clock.systemUTC());

@@ -83,7 +83,7 @@ class EnrolmentServiceTest {
         assertThat(certificate.getPublicKey()).isEqualTo(request.publicKey());
         assertThat(
                 ClientCertificates.verify(List.of(certificate), List.of(ca.certificate()), clock.instant()))
-                .isEqualTo(new Verdict.Valid(new ClientIdentity("acme", "prod", runtime.id())));
+                .isEqualTo(new Verdict.Valid(new ClientIdentity("acme", "prod", runtime.identity())));
         assertThat(certificate.getNotAfter().toInstant()).isEqualTo(clock.instant().plus(Duration.ofDays(1)));
         assertThat(Pem.certificates(json.path("ca").asText())).containsExactly(ca.certificate());
         assertThat(json.path("account").asText()).isEqualTo("acme");
@@ -130,10 +130,12 @@ class EnrolmentServiceTest {
     }
 
     @Test
-    void tokenServesTheSameKeyAgainAndNoOther() {
-        assertThat(prove(token, nonce(token.id()), request).status()).isEqualTo(201);
+    void tokenServesTheSameKeyTheSameCertificateAgainAndNoOther() {
+        String first = json(prove(token, nonce(token.id()), request)).path("certificate").asText();
 
-        assertThat(prove(token, nonce(token.id()), request).status()).isEqualTo(201);
+        assertThat(first).startsWith("-----BEGIN CERTIFICATE");
+        assertThat(json(prove(token, nonce(token.id()), request)).path("certificate").asText())
+                .isEqualTo(first);
         assertProblem(prove(token, nonce(token.id()), CertificateRequest.create(keys())), 401, "unauthorized",
                 "another key");
     }

@@ -24,6 +24,11 @@ final class FakeTunnels implements TunnelDirectory {
     }
 
     @Override
+    public boolean drain(String sessionId) {
+        return open.stream().anyMatch(session -> session.id().equals(sessionId));
+    }
+
+    @Override
     public boolean close(String sessionId) {
         return open.removeIf(session -> session.id().equals(sessionId));
     }

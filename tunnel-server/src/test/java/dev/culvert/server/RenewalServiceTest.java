@@ -25,6 +25,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,7 +59,7 @@ class RenewalServiceTest {
                 clock, gone -> {});
         service = new RenewalService(store, new CertificateIssuer(ca, LIFE), clock);
         runtime = await(registrar.register(PROD, List.of())).runtime();
-        certificate = issued(ca, oldKeys, runtime.id());
+        certificate = issued(ca, oldKeys, runtime.identity());
     }
 
     @AfterEach
@@ -113,7 +114,7 @@ class RenewalServiceTest {
 
     @Test
     void aNonceIsForItsCertificate() {
-        X509Certificate other = issued(ca, oldKeys, runtime.id());
+        X509Certificate other = issued(ca, oldKeys, runtime.identity());
 
         assertProblem(renew(other, nonce(certificate), oldKeys), 409, "nonce");
     }
@@ -122,7 +123,7 @@ class RenewalServiceTest {
     void aStrangersCertificateIsRefused() {
         CertificateAuthority stranger = CertificateAuthority.create("test", clock);
 
-        assertProblem(ask(issued(stranger, oldKeys, runtime.id())), 401, "not issued by an authority");
+        assertProblem(ask(issued(stranger, oldKeys, runtime.identity())), 401, "not issued by an authority");
     }
 
     @Test
@@ -131,6 +132,15 @@ class RenewalServiceTest {
         await(registrar.register(PROD, List.of()));
 
         assertProblem(ask(certificate), 401, "deleted");
+    }
+
+    @Test
+    void aRevokedCertificateIsRefusedAndANewOneIsNot() {
+        await(registrar.revoke(PROD));
+
+        assertProblem(ask(certificate), 401, "was revoked");
+        String identity = Objects.requireNonNull(store.byName(PROD)).identity();
+        assertThat(ask(issued(ca, oldKeys, identity)).status()).isEqualTo(200);
     }
 
     @Test
@@ -146,7 +156,7 @@ class RenewalServiceTest {
     void aSessionsNewCertificateIsJudged() throws Exception {
         Nonce server = new Nonce(1, 2, 3, 4);
         Nonce client = new Nonce(5, 6, 7, 8);
-        X509Certificate next = issued(ca, newKeys, runtime.id());
+        X509Certificate next = issued(ca, newKeys, runtime.identity());
         byte[] der = next.getEncoded();
         byte[] proof = KeyProof.session(server.bytes(), client.bytes(), der).sign(newKeys.getPrivate());
 

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.DriverManager;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +28,7 @@ import reactor.test.StepVerifier;
 
 class SqliteRuntimeStoreTest {
     private static final Instant NOW = Instant.parse("2026-01-02T03:04:05.678Z");
+    private static final String PEM = "a certificate";
     private static final Sha256 KEY = Sha256.of(bytes("key"));
     private static final StoreLimits SMALL = new StoreLimits(3, 2, 2, 100, Duration.ofMillis(20));
 
@@ -49,13 +51,13 @@ class SqliteRuntimeStoreTest {
         RegisteredRuntime runtime = runtime("acme", "prod", "git.example.com", "b.example.com");
         StoredToken token = token("t1", runtime);
         store.create(runtime, token).block();
-        store.use("t1", KEY).block();
+        store.use("t1", KEY, PEM).block();
 
         reopen();
 
         assertThat(store.byName(runtime.name())).isEqualTo(runtime);
         assertThat(store.byId(runtime.id())).isEqualTo(runtime);
-        assertThat(store.token("t1")).isEqualTo(token.usedBy(KEY));
+        assertThat(store.token("t1")).isEqualTo(token.usedBy(KEY, PEM));
     }
 
     @Test
@@ -72,6 +74,44 @@ class SqliteRuntimeStoreTest {
         assertThat(store.token("t1")).isNull();
         RegisteredRuntime again = runtime("acme", "prod", "git.example.com");
         assertThat(store.create(again, token("t2", again)).block()).isEqualTo(again);
+    }
+
+    @Test
+    void revocationSurvivesAReopenAndEndsTheTokens() {
+        RegisteredRuntime runtime = runtime("acme", "prod", "git.example.com");
+        store.create(runtime, token("t1", runtime)).block();
+
+        RegisteredRuntime revoked = store.revoke(runtime.name(), "another").block();
+
+        assertThat(revoked).isEqualTo(runtime.withIdentity("another"));
+        for (int opened = 0; opened < 2; opened++, reopen()) {
+            assertThat(store.byIdentity(runtime.identity())).isNull();
+            assertThat(store.byIdentity("another")).isEqualTo(revoked);
+            assertThat(store.byId(runtime.id())).isEqualTo(revoked);
+            assertThat(store.byName(runtime.name())).isEqualTo(revoked);
+            assertThat(store.byHost("git.example.com")).isEqualTo(revoked);
+            assertThat(store.byHost(runtime.host())).isEqualTo(revoked);
+            assertThat(store.token("t1")).isNull();
+        }
+    }
+
+    @Test
+    void databaseOfTheFirstVersionKeepsItsIdentities() throws Exception {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+        store.close().block();
+        try (var connection = DriverManager
+                .getConnection("jdbc:sqlite:" + folder.resolve(SqliteRuntimeStore.FILE));
+                var statement = connection.createStatement()) {
+            statement.execute("DROP INDEX runtimes_by_identity");
+            statement.execute("ALTER TABLE runtimes DROP COLUMN identity");
+            statement.execute("ALTER TABLE tokens DROP COLUMN certificate");
+            statement.execute("UPDATE schema_version SET version = 1");
+        }
+
+        open();
+
+        assertThat(store.byIdentity(runtime.id())).isEqualTo(runtime.withIdentity(runtime.id()));
     }
 
     @Test
@@ -204,11 +244,11 @@ class SqliteRuntimeStoreTest {
         RegisteredRuntime runtime = runtime("acme", "prod");
         store.create(runtime, token("t1", runtime)).block();
 
-        assertThat(await(store.use("t1", KEY)).usedBy()).isEqualTo(KEY);
-        assertThat(await(store.use("t1", KEY)).usedBy()).isEqualTo(KEY);
-        StepVerifier.create(store.use("t1", Sha256.of(bytes("other"))))
+        assertThat(await(store.use("t1", KEY, PEM)).usedBy()).isEqualTo(KEY);
+        assertThat(await(store.use("t1", KEY, PEM)).usedBy()).isEqualTo(KEY);
+        StepVerifier.create(store.use("t1", Sha256.of(bytes("other")), PEM))
                 .verifyError(StoreException.Conflict.class);
-        StepVerifier.create(store.use("t9", KEY)).verifyError(StoreException.Absent.class);
+        StepVerifier.create(store.use("t9", KEY, PEM)).verifyError(StoreException.Absent.class);
     }
 
     @Test
@@ -280,7 +320,8 @@ class SqliteRuntimeStoreTest {
 
     private static RegisteredRuntime runtime(String account, String name, String... hosts) {
         var full = new RuntimeName(account, name);
-        return new RegisteredRuntime(UUID.randomUUID().toString(), full, full.label() + ".t.example",
+        return new RegisteredRuntime(UUID.randomUUID().toString(), UUID.randomUUID().toString(), full,
+                full.label() + ".t.example",
                 List.of(hosts), NOW);
     }
 
@@ -289,7 +330,7 @@ class SqliteRuntimeStoreTest {
     }
 
     private static StoredToken expiring(String id, RegisteredRuntime runtime, Instant expires) {
-        return new StoredToken(id, Sha256.of(bytes(id)), runtime.id(), expires, null);
+        return new StoredToken(id, Sha256.of(bytes(id)), runtime.id(), expires, null, null);
     }
 
     private static byte[] bytes(String text) {

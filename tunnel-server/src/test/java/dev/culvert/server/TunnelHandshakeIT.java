@@ -96,7 +96,7 @@ class TunnelHandshakeIT {
     }
 
     private TlsCaller dial() {
-        return dial(identity(ca, runtime.id()));
+        return dial(identity(ca, runtime.identity()));
     }
 
     /** Everything that a client is told that asks for a tunnel and does not get one. */
@@ -150,7 +150,7 @@ class TunnelHandshakeIT {
     void aCertificateOfAnotherAuthorityIsRefused() {
         CertificateAuthority foreign = CertificateAuthority.create("test", clock);
 
-        assertRefused(refusal(identity(foreign, runtime.id())), 401, "unauthorized");
+        assertRefused(refusal(identity(foreign, runtime.identity())), 401, "unauthorized");
     }
 
     @Test
@@ -160,7 +160,7 @@ class TunnelHandshakeIT {
 
     @Test
     void anExpiredCertificateIsToldSinceWhen() {
-        TlsMaterial expired = identity(ca, runtime.id());
+        TlsMaterial expired = identity(ca, runtime.identity());
         clock.advance(DAY.plusSeconds(1));
 
         String answer = refusal(expired);
@@ -170,15 +170,28 @@ class TunnelHandshakeIT {
     }
 
     @Test
+    void aRevokedCertificateIsToldSo() {
+        TlsMaterial old = identity(ca, runtime.identity());
+        await(registrar.revoke(PROD));
+
+        String answer = refusal(old);
+
+        assertRefused(answer, 401, "unauthorized");
+        assertThat(answer).contains("this certificate of acme/prod was revoked")
+                .contains("enrol with a new token");
+    }
+
+    @Test
     void theCertificateOfADeletedRuntimeStaysDeadWhenTheNameIsUsedAgain() {
-        TlsMaterial old = identity(ca, runtime.id());
+        TlsMaterial old = identity(ca, runtime.identity());
         await(registrar.delete(PROD));
+        assertThat(refusal(old)).contains("the runtime acme/prod of this certificate was deleted");
         await(registrar.register(PROD, List.of()));
 
         String answer = refusal(old);
 
         assertRefused(answer, 401, "unauthorized");
-        assertThat(answer).contains("the runtime of this certificate was deleted");
+        assertThat(answer).contains("was revoked, or is that of a deleted runtime of the same name");
     }
 
     @ParameterizedTest

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TunnelRegistryTest {
-    private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1",
+    private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
             new RuntimeName("acme", "prod"),
             "acme-prod.t.example", List.of(), Instant.EPOCH);
     private static final UUID FIRST = new UUID(1, 1);
