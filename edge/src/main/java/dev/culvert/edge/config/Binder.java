@@ -9,11 +9,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** One run of the binder: walks shapes and nodes together and collects values, origins and mistakes. */
 final class Binder {
     private static final String MASK = "***";
+    private static final Pattern CREDENTIALS = Pattern.compile("://[^/\\s]*@");
 
     private final List<Shape.Group> roots;
     private final ConfigNode.@Nullable Entries file;
@@ -241,7 +243,7 @@ final class Binder {
 
     private void note(String key, Shape.Field field, @Nullable Object value, Origin origin) {
         if (value != null) {
-            String text = field.secret() ? MASK : ScalarType.format(value);
+            String text = field.secret() ? MASK : withoutCredentials(ScalarType.format(value));
             effective.put(key, new ConfigBinding.Effective(key, text, origin));
         }
     }
@@ -257,6 +259,11 @@ final class Binder {
     }
 
     private static String quoted(String text) {
-        return '"' + text + '"';
+        return '"' + withoutCredentials(text) + '"';
+    }
+
+    /** A URL's user information, which no key takes, is a secret wherever somebody put it. */
+    private static String withoutCredentials(String text) {
+        return CREDENTIALS.matcher(text).replaceAll("://" + MASK + "@");
     }
 }

@@ -50,6 +50,23 @@ class ConfigBinderTest {
             "x.test");
 
     @Test
+    void credentialsInAUrlAreNeverShown() {
+        var flags = new LinkedHashMap<>(LEAST);
+        flags.put("server", "wss://user:passw@a:1,wss://b:2/x@y");
+        ConfigBinding binding = ConfigBinder.bind(new ConfigSources(null, Map.of(), Map.of(), flags),
+                List.of(Sample.class));
+
+        assertThat(binding.effective()).anySatisfy(
+                entry -> assertThat(entry.value()).contains("wss://***@a:1", "wss://b:2/x@y"));
+        assertThat(binding.effective()).noneSatisfy(entry -> assertThat(entry.value()).contains("passw"));
+
+        flags.put("size", "http://user:secret@a");
+        ConfigErrors thrown = catchThrowableOfType(ConfigErrors.class, () -> ConfigBinder
+                .bind(new ConfigSources(null, Map.of(), Map.of(), flags), List.of(Sample.class)));
+        assertThat(thrown).hasMessageContaining("http://***@a").hasMessageNotContaining("secret");
+    }
+
+    @Test
     void codeBindsEveryTypeAndDefaultsFillTheRest() {
         var values = new LinkedHashMap<>(LEAST);
         values.put("server", "wss://a:1, wss://b:2");
