@@ -71,7 +71,7 @@ final class EnrolmentHttp {
     Mono<JsonNode> post(Map<String, String> document, int expected) {
         return Mono.fromCallable(() -> JSON.writeValueAsBytes(document))
                 .flatMap(body -> client.post()
-                        .uri(uri)
+                        .uri(URI.create(uri)) // as text, Reactor Netty knows no port of one digit
                         .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)))
                         .response((response, content) -> bounded(content)
                                 .map(answer -> read(response, answer, expected)))

@@ -54,6 +54,13 @@ class EnrolmentAnswersIT {
     }
 
     @Test
+    void portOfOneDigitIsDialled() {
+        assertThatThrownBy(() -> obtain(token, URI.create("wss://127.0.0.1:1/tunnel/v1")))
+                .isInstanceOf(EnrolmentException.Failed.class)
+                .hasMessageContaining("refused");
+    }
+
+    @Test
     void serverWithAnotherNameIsNeverAsked() {
         TlsMaterial elsewhere = CA.issueServer(List.of("elsewhere.example"), List.of(), Duration.ofDays(1));
         try (var other = new EnrolmentServer(CA, token, elsewhere)) {
