@@ -75,7 +75,7 @@ class DatabaseTroubleTest {
     @Test
     void aNameThatCulvertWouldNotStoreIsToldSo() throws SQLException {
         make();
-        sql("INSERT INTO runtimes VALUES ('1', 'NOT A NAME', 'x', 'y', 0)");
+        sql("INSERT INTO runtimes (id, account, name, label, created) VALUES ('1', 'NOT A NAME', 'x', 'y', 0)");
 
         refused(folder).hasMessageContaining("can't be used").hasMessageContaining("NOT A NAME");
     }
