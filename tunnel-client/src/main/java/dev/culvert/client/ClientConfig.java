@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param server addresses of one server, tried in order; their path is {@code /tunnel/v1} where none was given
  * @param serverCa replaces every other trust in servers; null: the token's pin, the enrolled authority, public ones
+ * @param extraCa trusted on top of whatever else is: the authority of a proxy that inspects TLS; null: none
+ * @param proxy the outbound proxy; null: that of the environment, if any
  * @param enrolmentTokenFile holds the token; null: there is an identity already
  * @param identityDir where the identity lives; made when absent
  * @param health the client's own listener
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 public record ClientConfig(
         @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
         @Setting("PEM file of the authorities that sign the server's certificate; not needed when the token pins it or a public authority signed") @Nullable Path serverCa,
+        @Setting("PEM file of authorities that are trusted on top of serverCa, pin and public ones: that of a proxy that inspects TLS") @Nullable Path extraCa,
+        @Nullable ProxyConfig proxy,
         @Setting("File of the enrolment token, used once; a usable identity wins over it") @Nullable Path enrolmentTokenFile,
         @Setting(value = "Folder of client.key (0600), client.crt and ca.crt; made when absent", byDefault = "/var/lib/culvert-client") Path identityDir,
         Health health,
@@ -57,6 +61,14 @@ public record ClientConfig(
             throw new ConfigException("connections",
                     "1.." + MAX_CONNECTIONS + "; remove the key for the default 2");
         }
+    }
+
+    /** Without extra authorities and a proxy of its own. */
+    public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path enrolmentTokenFile,
+            Path identityDir, Health health, @Nullable URI to, @Nullable URI routerUrl,
+            @Nullable RoutingConfig router, int connections) {
+        this(server, serverCa, null, null, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
+                connections);
     }
 
     /**

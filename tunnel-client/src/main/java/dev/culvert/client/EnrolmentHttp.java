@@ -5,12 +5,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Reason;
+import dev.culvert.edge.config.HostPort;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpContentException;
 import io.netty.handler.ssl.SslContext;
-import io.netty.handler.timeout.ReadTimeoutException;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.security.cert.CertificateException;
@@ -20,20 +24,11 @@ import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.netty.ByteBufFlux;
-import reactor.netty.http.HttpProtocol;
-import reactor.netty.http.client.HttpClient;
-import reactor.netty.http.client.HttpClientResponse;
-import reactor.netty.resources.ConnectionProvider;
-import reactor.netty.resources.LoopResources;
 
 /** One of a server's resources that issue certificates: small JSON documents by POST, bounded in size and time. */
 final class EnrolmentHttp {
     /** An answer is two certificates and a few names: some 2 KiB. */
     static final int MAX_ANSWER_BYTES = 16 * 1024;
-    /** Long enough for a slow outbound path, short enough to try the next address. */
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
-    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(15);
     /** All of one request; above the sum of what goes well slowly. */
     private static final Duration TOTAL_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration MAX_RETRY_AFTER = Duration.ofHours(1);
@@ -44,23 +39,25 @@ final class EnrolmentHttp {
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 
-    private final HttpClient client;
+    private final Connector connector;
+    private final SslContext tls;
+    private final EventLoop loop;
+    private final HostPort server;
+    private final String path;
     private final String uri;
 
     /**
      * @param tunnel the tunnel's own address, {@code wss://…/tunnel/v1}
      * @param resource below that, {@code enrol} or {@code renew}
+     * @param loop carries the connections
      */
-    EnrolmentHttp(URI tunnel, String resource, SslContext tls, LoopResources loops) {
+    EnrolmentHttp(URI tunnel, String resource, SslContext tls, Connector connector, EventLoop loop) {
         this.uri = "https" + tunnel.toString().substring("wss".length()) + "/" + resource;
-        this.client = HttpClient.create(ConnectionProvider.newConnection())
-                .runOn(loops)
-                .protocol(HttpProtocol.HTTP11)
-                .secure(spec -> spec.sslContext(tls).handshakeTimeout(CONNECT_TIMEOUT))
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(CONNECT_TIMEOUT.toMillis()))
-                .responseTimeout(ANSWER_TIMEOUT)
-                .headers(fields -> fields.set(HttpHeaderNames.CONTENT_TYPE, "application/json")
-                        .set(HttpHeaderNames.ACCEPT, "application/json, " + Problem.MEDIA_TYPE));
+        this.path = tunnel.getRawPath() + "/" + resource;
+        this.server = Dialler.address(tunnel);
+        this.tls = tls;
+        this.connector = connector;
+        this.loop = loop;
     }
 
     /**
@@ -70,35 +67,34 @@ final class EnrolmentHttp {
      */
     Mono<JsonNode> post(Map<String, String> document, int expected) {
         return Mono.fromCallable(() -> JSON.writeValueAsBytes(document))
-                .flatMap(body -> client.post()
-                        .uri(URI.create(uri)) // as text, Reactor Netty knows no port of one digit
-                        .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)))
-                        .response((response, content) -> bounded(content)
-                                .map(answer -> read(response, answer, expected)))
-                        .single())
+                .flatMap(body -> connector.open(server, loop)
+                        .flatMap(channel -> HttpCall.over(channel, tls, server, request(body),
+                                MAX_ANSWER_BYTES)))
+                .map(answer -> read(answer, expected))
                 .timeout(TOTAL_TIMEOUT)
                 .onErrorMap(e -> !(e instanceof EnrolmentException), this::failed);
+    }
+
+    private FullHttpRequest request(byte[] body) {
+        var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, path,
+                Unpooled.wrappedBuffer(body));
+        request.headers()
+                .set(HttpHeaderNames.CONTENT_TYPE, "application/json")
+                .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
+                .set(HttpHeaderNames.ACCEPT, "application/json, " + Problem.MEDIA_TYPE);
+        return request;
     }
 
     EnrolmentException.Failed strange(String what) {
         return new EnrolmentException.Failed(uri + ": " + what, null);
     }
 
-    private Mono<byte[]> bounded(ByteBufFlux content) {
-        return content.asByteArray().reduceWith(ByteArrayOutputStream::new, (collected, part) -> {
-            if (collected.size() + part.length > MAX_ANSWER_BYTES) {
-                throw strange("an answer of more than " + MAX_ANSWER_BYTES + " bytes");
-            }
-            collected.writeBytes(part);
-            return collected;
-        }).map(ByteArrayOutputStream::toByteArray);
-    }
-
-    private JsonNode read(HttpClientResponse response, byte[] body, int expected) {
-        int status = response.status().code();
-        String type = response.responseHeaders().get(HttpHeaderNames.CONTENT_TYPE, "");
+    private JsonNode read(HttpCall.Answer answer, int expected) {
+        int status = answer.status();
+        String body = answer.body();
+        String type = answer.fields().get(HttpHeaderNames.CONTENT_TYPE, "");
         if (status != expected) {
-            throw refusal(response, status, type.startsWith(Problem.MEDIA_TYPE) ? detail(body) : null);
+            throw refusal(answer, status, type.startsWith(Problem.MEDIA_TYPE) ? detail(body) : null);
         }
         try {
             return JSON.readTree(body);
@@ -108,20 +104,20 @@ final class EnrolmentHttp {
         }
     }
 
-    private EnrolmentException refusal(HttpClientResponse response, int status, @Nullable String detail) {
+    private EnrolmentException refusal(HttpCall.Answer answer, int status, @Nullable String detail) {
         if (detail == null) {
             return new EnrolmentException.Failed(
                     uri + ": status " + status + " from something that is no Culvert server", null,
-                    retryAfter(response));
+                    retryAfter(answer));
         }
         String message = uri + ": " + detail + " (" + status + ")";
         return FINAL.contains(status)
                 ? new EnrolmentException.Refused(message)
-                : new EnrolmentException.Failed(message, null, retryAfter(response));
+                : new EnrolmentException.Failed(message, null, retryAfter(answer));
     }
 
     /** The server's sentence, or null if the body is no problem of Culvert's. */
-    private static @Nullable String detail(byte[] body) {
+    private static @Nullable String detail(String body) {
         try {
             JsonNode problem = JSON.readTree(body);
             String type = problem.path("type").asText();
@@ -140,8 +136,8 @@ final class EnrolmentHttp {
         return cut.replaceAll("\\p{C}", "?");
     }
 
-    private static @Nullable Duration retryAfter(HttpClientResponse response) {
-        String seconds = response.responseHeaders().get(HttpHeaderNames.RETRY_AFTER, "");
+    private static @Nullable Duration retryAfter(HttpCall.Answer answer) {
+        String seconds = answer.fields().get(HttpHeaderNames.RETRY_AFTER, "");
         if (!seconds.matches("\\d{1,9}")) {
             return null;
         }
@@ -150,7 +146,13 @@ final class EnrolmentHttp {
     }
 
     private EnrolmentException.Failed failed(Throwable cause) {
-        if (cause instanceof TimeoutException || cause instanceof ReadTimeoutException) {
+        if (cause instanceof TooLongHttpContentException) {
+            return strange("an answer of more than " + MAX_ANSWER_BYTES + " bytes");
+        }
+        if (cause instanceof DialFailure) {
+            return new EnrolmentException.Failed(uri + ": " + cause.getMessage(), cause);
+        }
+        if (cause instanceof TimeoutException) {
             return new EnrolmentException.Failed(uri + ": no answer in time", cause);
         }
         Throwable told = cause;

@@ -5,6 +5,7 @@ import dev.culvert.certs.CertsException;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.ServerTrust;
 import dev.culvert.certs.TlsContexts;
+import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.config.ConfigException;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
@@ -20,7 +21,6 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
-import reactor.netty.resources.LoopResources;
 
 /**
  * Where the client's identity comes from: the identity folder if it holds a usable one, else an enrolment with the
@@ -32,7 +32,8 @@ public final class IdentitySource {
     private static final int MAX_TOKEN_FILE_BYTES = 1024;
 
     private final ClientConfig config;
-    private final LoopResources loops;
+    private final EventLoops loops;
+    private final Connector connector;
     private final Clock clock;
     private final IdentityStore store;
 
@@ -40,11 +41,17 @@ public final class IdentitySource {
      * @param loops borrowed: carry the connections to the server
      * @param clock tells whether a stored certificate has ended
      */
-    public IdentitySource(ClientConfig config, LoopResources loops, Clock clock) {
+    public IdentitySource(ClientConfig config, EventLoops loops, Clock clock) {
+        this(config, loops, new Connector(loops, Outbound.of(config)), clock);
+    }
+
+    /** @param connector opens the connections to the server */
+    IdentitySource(ClientConfig config, EventLoops loops, Connector connector, Clock clock) {
         this.config = config;
         this.loops = loops;
+        this.connector = connector;
         this.clock = clock;
-        this.store = new IdentityStore(config.identityDir(), config.serverCa());
+        this.store = new IdentityStore(config.identityDir(), config.serverCa(), config.extraCa());
     }
 
     /**
@@ -127,7 +134,7 @@ public final class IdentitySource {
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(tls -> store.nextKey()
                         .flatMap(keys -> Flux.fromIterable(config.server())
-                                .map(address -> new Renewer(new EnrolmentHttp(address, "renew", tls, loops),
+                                .map(address -> new Renewer(http(address, "renew", tls),
                                         present,
                                         CertificateRequest.create(keys)).renew())
                                 .reduce(IdentitySource::orNext)
@@ -146,10 +153,14 @@ public final class IdentitySource {
     private Mono<Enroller.Enrolled> atAnyOf(List<URI> addresses, SslContext tls, EnrolmentToken token,
             CertificateRequest request) {
         return Flux.fromIterable(addresses)
-                .map(address -> new Enroller(new EnrolmentHttp(address, "enrol", tls, loops), token, request)
+                .map(address -> new Enroller(http(address, "enrol", tls), token, request)
                         .enrol())
                 .reduce(IdentitySource::orNext)
                 .flatMap(attempt -> attempt);
+    }
+
+    private EnrolmentHttp http(URI address, String resource, SslContext tls) {
+        return new EnrolmentHttp(address, resource, tls, connector, loops.group().next());
     }
 
     private static EnrolmentToken readToken(Path file) {

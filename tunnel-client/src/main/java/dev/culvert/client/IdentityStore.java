@@ -28,15 +28,20 @@ import reactor.core.scheduler.Schedulers;
 final class IdentityStore {
     private final Path folder;
     private final @Nullable Path serverCa;
+    private final @Nullable Path extraCa;
     private final Path key;
     private final Path certificate;
     private final Path authority;
     private final Path nextKey;
 
-    /** @param serverCa the configured authorities of servers, which replace all other trust */
-    IdentityStore(Path folder, @Nullable Path serverCa) {
+    /**
+     * @param serverCa the configured authorities of servers, which replace all other trust
+     * @param extraCa authorities that are trusted on top, whatever else is
+     */
+    IdentityStore(Path folder, @Nullable Path serverCa, @Nullable Path extraCa) {
         this.folder = folder;
         this.serverCa = serverCa;
+        this.extraCa = extraCa;
         this.key = folder.resolve("client.key");
         this.certificate = folder.resolve("client.crt");
         this.authority = folder.resolve("ca.crt");
@@ -59,12 +64,18 @@ final class IdentityStore {
         });
     }
 
-    /** Trust for an enrolment: the configured authorities, else {@code otherwise}. */
+    /** Trust for an enrolment: the configured authorities, else {@code otherwise}; the extra ones in any case. */
     Mono<ServerTrust> trustOr(ServerTrust otherwise) {
         return blocking(() -> {
             ServerTrust configured = configuredTrust();
-            return configured == null ? otherwise : configured;
+            return withExtra(configured == null ? otherwise : configured);
         });
+    }
+
+    private ServerTrust withExtra(ServerTrust trust) {
+        return extraCa == null
+                ? trust
+                : trust.or(ServerTrust.inAuthorities(PemFiles.readCertificates(extraCa)));
     }
 
     /** The key of the enrolment or renewal under way, or a new one, on disk before it is returned. */
@@ -129,7 +140,7 @@ final class IdentityStore {
         } catch (CertsException e) {
             throw new CertsException(certificate + ": " + e.getMessage(), e);
         }
-        return new Identity(material, client, configured != null ? configured : enrolledTrust());
+        return new Identity(material, client, withExtra(configured != null ? configured : enrolledTrust()));
     }
 
     private @Nullable ServerTrust configuredTrust() {

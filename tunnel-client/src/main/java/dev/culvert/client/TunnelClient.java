@@ -37,6 +37,7 @@ public final class TunnelClient {
     private final EventLoops loops;
     private final boolean ownsLoops;
     private final Telemetry telemetry = new Telemetry();
+    private final Connector connector;
     private final TunnelLinks links;
     private final Sinks.Empty<Void> ended = Sinks.empty();
     private final Sinks.Empty<Void> stopped = Sinks.empty();
@@ -51,7 +52,8 @@ public final class TunnelClient {
         this.config = config;
         this.loops = loops;
         this.ownsLoops = ownsLoops;
-        this.links = new TunnelLinks(config, loops, telemetry, events);
+        this.connector = new Connector(loops, Outbound.of(config));
+        this.links = new TunnelLinks(config, loops, new Dialler(connector), telemetry, events);
     }
 
     /**
@@ -93,7 +95,7 @@ public final class TunnelClient {
                         .addKeyValue("reason", signal.failure().getMessage())
                         .log("not enrolled yet"));
         Clock clock = Clock.systemUTC();
-        IdentitySource source = new IdentitySource(config, loops, clock);
+        IdentitySource source = new IdentitySource(config, loops, connector, clock);
         enrolling = source.identity()
                 .flatMap(identity -> identity.expiredAt(clock.instant())
                         ? revived(source, identity)

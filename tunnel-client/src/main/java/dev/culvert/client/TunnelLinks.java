@@ -29,6 +29,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
 
     private final ClientConfig config;
     private final EventLoops loops;
+    private final Dialler dialler;
     private final Consumer<ClientEvent> events;
     private final SessionMeter meter = new SessionMeter();
     private final Upstream upstream;
@@ -38,9 +39,11 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     private volatile Runnable refused = () -> {};
     private volatile boolean stopping;
 
-    TunnelLinks(ClientConfig config, EventLoops loops, Telemetry telemetry, Consumer<ClientEvent> events) {
+    TunnelLinks(ClientConfig config, EventLoops loops, Dialler dialler, Telemetry telemetry,
+            Consumer<ClientEvent> events) {
         this.config = config;
         this.loops = loops;
+        this.dialler = dialler;
         this.events = events;
         this.upstream = Upstream.of(config);
         this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(telemetry.registry());
@@ -54,7 +57,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
      */
     void start(Supplier<Credentials> credentials, Runnable whenRefused, Duration delay) {
         refused = whenRefused;
-        var shared = new Link.Shared(new Dialler(loops), config.server(), credentials, upstream.relay(),
+        var shared = new Link.Shared(dialler, config.server(), credentials, upstream.relay(),
                 meter,
                 UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(), this);
         List<Link> all = new ArrayList<>();
