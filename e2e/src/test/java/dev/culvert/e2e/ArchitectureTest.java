@@ -63,9 +63,9 @@ class ArchitectureTest {
             .row("appproxy", "edge", "edge.config", "edge.spi")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "certs", "server", "client", "router", "appproxy")
-            .row("launcher.admin")
-            .row("launcher.certs", "certs")
-            .row("launcher.config", "edge.config")
+            .row("launcher.admin", "edge")
+            .row("launcher.certs", "certs", "edge")
+            .row("launcher.config", "edge", "edge.config")
             .row("launcher.demo", "launcher.admin", "launcher.certs", "edge", "edge.config", "edge.spi",
                     "certs", "server", "client", "router", "appproxy");
 
