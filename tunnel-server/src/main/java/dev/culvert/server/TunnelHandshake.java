@@ -13,6 +13,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;
@@ -31,6 +32,7 @@ import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Date;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -183,12 +185,12 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return null;
     }
 
-    private static void write(ChannelHandlerContext ctx, EnrolmentAnswer answer) {
+    private void write(ChannelHandlerContext ctx, EnrolmentAnswer answer) {
         var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1,
                 HttpResponseStatus.valueOf(answer.status()),
                 Unpooled.wrappedBuffer(answer.body()));
         answer.fields().forEach(field -> response.headers().set(field.name(), field.value()));
-        response.headers().set("content-length", answer.body().length);
+        response.headers().set("content-length", answer.body().length).set("date", date());
         ctx.writeAndFlush(response);
     }
 
@@ -248,6 +250,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 HttpResponseStatus.valueOf(document.status()),
                 Unpooled.wrappedBuffer(document.body()));
         document.fields().forEach(field -> response.headers().set(field.name(), field.value()));
+        response.headers().set("date", date());
         if (problem.cause() == Cause.UPGRADE_REQUIRED) {
             response.headers().set("upgrade", "websocket");
             response.headers().set("sec-websocket-version", WEB_SOCKET_VERSION);
@@ -257,6 +260,11 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         response.headers()
                 .set("connection", problem.cause() == Cause.UPGRADE_REQUIRED ? "close, upgrade" : "close");
         ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    /** {@code culvert doctor} compares clocks by it. */
+    private String date() {
+        return DateFormatter.format(Date.from(shared.clock().instant()));
     }
 
     @Override
