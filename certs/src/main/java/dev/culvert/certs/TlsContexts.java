@@ -12,6 +12,9 @@ import io.netty.handler.ssl.SslProvider;
 import io.netty.handler.ssl.SupportedCipherSuiteFilter;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -77,6 +80,24 @@ public final class TlsContexts {
     public static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity,
             List<String> protocols) {
         return client(trust, identity, protocols, provider());
+    }
+
+    /**
+     * For a diagnosis: trusts every server, and tells which rules would. Say nothing secret on such a connection.
+     *
+     * @param rules by names of the caller's choice
+     * @param told once a handshake, on its thread
+     */
+    public static SslContext observing(Map<String, ServerTrust> rules, Consumer<ServerVerdict> told,
+            List<String> protocols) {
+        Map<String, ServerTrustManager> managers = rules.entrySet()
+                .stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey,
+                        rule -> new ServerTrustManager(rule.getValue())));
+        var observing = new ObservingTrustManager(shown -> told.accept(ServerVerdict.of(shown, managers)));
+        return build(SslContextBuilder.forClient()
+                .trustManager(observing)
+                .endpointIdentificationAlgorithm("HTTPS"), protocols, provider());
     }
 
     static SslContext edge(TlsMaterial material, List<String> protocols, SslProvider provider) {
