@@ -33,12 +33,23 @@ final class Connector {
 
     private final EventLoops loops;
     private final Outbound outbound;
-    private final NameLookup names;
+    private final Names names;
+
+    /** Finds the addresses of names. */
+    @FunctionalInterface
+    interface Names {
+        /** All that may be tried, in that order. Emits on {@code loop}. Errors: {@link DialFailure}. Never empty. */
+        Mono<List<InetAddress>> all(String host, EventLoop loop);
+    }
 
     Connector(EventLoops loops, Outbound outbound) {
+        this(loops, outbound, new NameLookup(loops)::all);
+    }
+
+    Connector(EventLoops loops, Outbound outbound, Names names) {
         this.loops = loops;
         this.outbound = outbound;
-        this.names = new NameLookup(loops);
+        this.names = names;
     }
 
     /** A host as the parts of a URI give it, without the brackets of an IPv6 address. */

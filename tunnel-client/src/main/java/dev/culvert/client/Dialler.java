@@ -28,9 +28,12 @@ final class Dialler {
     private static final int MAX_REFUSAL = 64 << 10;
 
     private final Connector connector;
+    private final OpenSessions sessions;
 
-    Dialler(Connector connector) {
+    /** @param sessions told of what opens and what fails */
+    Dialler(Connector connector, OpenSessions sessions) {
         this.connector = connector;
+        this.sessions = sessions;
     }
 
     /** The address with the path and port that a server without them means. */
@@ -61,7 +64,9 @@ final class Dialler {
                     sink.onCancel(channel::close);
                     init(channel, address, tls,
                             new ClientHandshake(target, upgraded, sink::success, sink::error));
-                }));
+                }))
+                .doOnNext(channel -> sessions.opened(target, connector.proxyFor(address), channel))
+                .doOnError(failure -> sessions.failed(String.valueOf(failure.getMessage())));
     }
 
     private static void init(Channel channel, HostPort address, SslContext tls, ClientHandshake handshake) {

@@ -32,6 +32,7 @@ final class HttpCall extends ChannelInboundHandlerAdapter {
 
     private final FullHttpRequest request;
     private final MonoSink<Answer> sink;
+    private String version = "";
     private boolean sent;
     private boolean settled;
     private @Nullable ScheduledFuture<?> timeout;
@@ -40,8 +41,9 @@ final class HttpCall extends ChannelInboundHandlerAdapter {
      * An answer.
      *
      * @param body all of it
+     * @param tls the version of TLS that it came by
      */
-    record Answer(int status, HttpHeaders fields, String body) {}
+    record Answer(int status, HttpHeaders fields, String body, String tls) {}
 
     private HttpCall(FullHttpRequest request, MonoSink<Answer> sink) {
         this.request = request;
@@ -57,9 +59,10 @@ final class HttpCall extends ChannelInboundHandlerAdapter {
             int maxBytes) {
         return Mono.create(sink -> {
             sink.onCancel(channel::close);
-            request.headers()
-                    .set(HttpHeaderNames.HOST, server.toString())
-                    .set(HttpHeaderNames.CONNECTION, "close");
+            request.headers().set(HttpHeaderNames.HOST, server.toString());
+            if (!request.headers().contains(HttpHeaderNames.CONNECTION)) {
+                request.headers().set(HttpHeaderNames.CONNECTION, "close");
+            }
             SslHandler ssl = tls.newHandler(channel.alloc(), server.host(), server.port());
             ssl.setHandshakeTimeoutMillis(TLS_TIMEOUT.toMillis());
             channel.pipeline()
@@ -73,6 +76,7 @@ final class HttpCall extends ChannelInboundHandlerAdapter {
         if (event instanceof SslHandshakeCompletionEvent tls) {
             if (tls.isSuccess()) {
                 sent = true;
+                version = ctx.pipeline().get(SslHandler.class).engine().getSession().getProtocol();
                 timeout = ctx.executor()
                         .schedule(() -> fail(ctx, new TimeoutException()), ANSWER_TIMEOUT.toMillis(),
                                 TimeUnit.MILLISECONDS);
@@ -92,7 +96,7 @@ final class HttpCall extends ChannelInboundHandlerAdapter {
                     sink.error(response.decoderResult().cause());
                 } else {
                     sink.success(new Answer(response.status().code(), response.headers().copy(),
-                            response.content().toString(StandardCharsets.UTF_8)));
+                            response.content().toString(StandardCharsets.UTF_8), version));
                 }
             }
         } finally {

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -72,6 +73,16 @@ public final class IdentitySource {
                 yield enrolled(broken.reason());
             }
         });
+    }
+
+    /** Whom a client with this configuration believes, for a diagnosis: changes nothing. Errors: {@link CertsException}. */
+    Mono<TlsChecks.Trusts> trusts() {
+        return Mono.justOrEmpty(config.enrolmentTokenFile())
+                .publishOn(Schedulers.boundedElastic())
+                .map(file -> Optional.of(readToken(file).caPin()))
+                .onErrorResume(ConfigException.class, e -> Mono.empty()) // used and removed, perhaps
+                .defaultIfEmpty(Optional.empty())
+                .flatMap(pin -> store.trusts(pin.orElse(null)));
     }
 
     /** Whether a token is configured, usable or not. */

@@ -3,6 +3,7 @@ package dev.culvert.client;
 import dev.culvert.certs.CertsException;
 import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.KeyPairs;
+import dev.culvert.certs.KeyPin;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.ServerTrust;
 import dev.culvert.certs.TlsMaterial;
@@ -69,6 +70,21 @@ final class IdentityStore {
         return blocking(() -> {
             ServerTrust configured = configuredTrust();
             return withExtra(configured == null ? otherwise : configured);
+        });
+    }
+
+    /**
+     * Whom a client with this folder believes, for a diagnosis: changes no file.
+     *
+     * @param pin of the token; null: there is none
+     */
+    Mono<TlsChecks.Trusts> trusts(@Nullable KeyPin pin) {
+        return blocking(() -> {
+            ServerTrust configured = configuredTrust();
+            ServerTrust own = configured != null ? configured : enrolledTrust();
+            return new TlsChecks.Trusts(
+                    configured != null || pin == null ? own : own.or(ServerTrust.inPin(pin)),
+                    extraCa == null ? null : ServerTrust.inAuthorities(PemFiles.readCertificates(extraCa)));
         });
     }
 

@@ -1,10 +1,8 @@
 package dev.culvert.client;
 
-import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.EdgeServer;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.HealthFilter;
-import dev.culvert.edge.Problem;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
@@ -38,6 +36,7 @@ public final class TunnelClient {
     private final boolean ownsLoops;
     private final Telemetry telemetry = new Telemetry();
     private final Connector connector;
+    private final OpenSessions sessions = new OpenSessions(Clock.systemUTC());
     private final TunnelLinks links;
     private final Sinks.Empty<Void> ended = Sinks.empty();
     private final Sinks.Empty<Void> stopped = Sinks.empty();
@@ -45,6 +44,7 @@ public final class TunnelClient {
     private @Nullable EdgeServer health;
     private @Nullable Disposable enrolling;
     private volatile @Nullable IdentityRenewal renewal;
+    private volatile @Nullable String host;
     private volatile @Nullable String notReady = "not connected yet";
 
     private TunnelClient(ClientConfig config, EventLoops loops, boolean ownsLoops,
@@ -53,7 +53,11 @@ public final class TunnelClient {
         this.loops = loops;
         this.ownsLoops = ownsLoops;
         this.connector = new Connector(loops, Outbound.of(config));
-        this.links = new TunnelLinks(config, loops, new Dialler(connector), telemetry, events);
+        this.links = new TunnelLinks(config, loops, new Dialler(connector, sessions), telemetry,
+                event -> {
+                    told(event);
+                    events.accept(event);
+                });
     }
 
     /**
@@ -67,9 +71,7 @@ public final class TunnelClient {
             TunnelClient client = new TunnelClient(config, EventLoops.create(), true, events);
             EdgeServer.Setup setup = EdgeServer.Setup.of(config.health().listen(), client.loops)
                     .filter(new HealthFilter(client::readiness, client.telemetry));
-            return EdgeServer.start(setup, request -> Mono.error(new EdgeException(
-                    Problem.of(Problem.Cause.NOT_FOUND, Problem.Hop.EDGE,
-                            "this listener serves health and metrics"))))
+            return EdgeServer.start(setup, new StatusResource(client::status))
                     .map(started -> {
                         client.health = started;
                         client.connect();
@@ -102,6 +104,7 @@ public final class TunnelClient {
                         : Mono.just(identity))
                 .publishOn(Schedulers.boundedElastic())
                 .map(Credentials::of)
+                .doOnError(failure -> sessions.failed(String.valueOf(failure.getMessage())))
                 .retryWhen(retry)
                 .subscribe(
                         first -> begin(new IdentityRenewal(source, clock, first, links)),
@@ -129,6 +132,30 @@ public final class TunnelClient {
     private static boolean mayPass(Throwable failure) {
         return failure instanceof EnrolmentException enrolment
                 && !(enrolment instanceof EnrolmentException.Refused);
+    }
+
+    private void told(ClientEvent event) {
+        switch (event) {
+            case ClientEvent.Connected connected -> host = connected.host();
+            case ClientEvent.Disconnected disconnected -> sessions.failed(disconnected.reason());
+        }
+    }
+
+    private ClientStatus status() {
+        IdentityRenewal identities = renewal;
+        Identity identity = identities == null ? null : identities.current().identity();
+        OutboundProxy proxy = connector.proxyFor(Dialler.address(config.server().getFirst()));
+        return new ClientStatus(state(identity),
+                identity == null ? null : identity.client().account() + "/" + identity.client().runtime(),
+                host, identity == null ? null : identity.expires(), proxy == null ? null : proxy.toString(),
+                sessions.views(), sessions.lastFailure());
+    }
+
+    private String state(@Nullable Identity identity) {
+        if (stopping.get()) {
+            return "draining";
+        }
+        return links.isLive() ? "connected" : identity == null ? "enrolling" : "connecting";
     }
 
     private Readiness readiness() {

@@ -24,6 +24,9 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -40,9 +43,11 @@ final class TestProxy implements AutoCloseable {
     private final @Nullable String user;
     private final @Nullable String password;
     private final Queue<String> targets = new ConcurrentLinkedQueue<>();
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile @Nullable String answer;
     private volatile @Nullable CertificateAuthority inspector;
+    private volatile @Nullable Duration cut;
 
     private TestProxy(boolean socks, @Nullable String user, @Nullable String password) throws IOException {
         this.socks = socks;
@@ -72,6 +77,12 @@ final class TestProxy implements AutoCloseable {
         return this;
     }
 
+    /** Drops connections this long after they were opened, without a word in TLS. */
+    TestProxy cuttingAfter(Duration time) {
+        cut = time;
+        return this;
+    }
+
     int port() {
         return listener.getLocalPort();
     }
@@ -85,9 +96,18 @@ final class TestProxy implements AutoCloseable {
     public void close() {
         try {
             listener.close();
+            timer.shutdownNow();
             for (Socket socket : open) {
                 socket.close();
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void close(Socket socket) {
+        try {
+            socket.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -112,6 +132,10 @@ final class TestProxy implements AutoCloseable {
                 return;
             }
             open.add(server);
+            Duration time = cut;
+            if (time != null) {
+                timer.schedule(() -> close(caller), time.toMillis(), TimeUnit.MILLISECONDS);
+            }
             try (server) {
                 CertificateAuthority authority = inspector;
                 if (authority == null) {

@@ -1,0 +1,35 @@
+package dev.culvert.client;
+
+import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.spi.EdgeHandler;
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.HandlerException;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.function.Supplier;
+import reactor.core.publisher.Mono;
+
+/** {@code /status} of the health listener: the client's {@link ClientStatus} as JSON. */
+final class StatusResource implements EdgeHandler {
+    private final Supplier<ClientStatus> status;
+
+    /** @param status asked on an event loop: must not block */
+    StatusResource(Supplier<ClientStatus> status) {
+        this.status = status;
+    }
+
+    @Override
+    public Mono<EdgeResponse> handle(EdgeRequest request) {
+        if (!request.path().equals("/status")) {
+            return Mono.error(new EdgeException(Problem.of(Problem.Cause.NOT_FOUND, Problem.Hop.EDGE,
+                    "this listener serves /healthz, /readyz, /metrics and /status")));
+        }
+        if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
+            return Mono.error(HandlerException.methodNotAllowed(HttpMethod.GET, HttpMethod.HEAD));
+        }
+        return Mono.fromSupplier(() -> EdgeResponse.Http.of(HttpResponseStatus.OK, "application/json",
+                status.get().json()).with("cache-control", "no-store"));
+    }
+}
