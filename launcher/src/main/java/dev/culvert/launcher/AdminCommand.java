@@ -15,7 +15,15 @@ import reactor.core.publisher.Mono;
 abstract class AdminCommand implements Task {
     /** How the answer is printed. */
     enum Output {
-        table, json
+        table, json;
+
+        /** What was asked for by the flag, else by the environment, else a table. */
+        static Output chosen(@Nullable Output flag) {
+            if (flag != null) {
+                return flag;
+            }
+            return System.getenv().getOrDefault("CULVERT_OUTPUT", "table").equals("json") ? json : table;
+        }
     }
 
     @Option(names = "--admin", paramLabel = "URL", description = "The admin API (CULVERT_ADMIN). Default: http://127.0.0.1:9090.")
@@ -37,7 +45,7 @@ abstract class AdminCommand implements Task {
     public final Mono<Integer> run() {
         return Mono.defer(() -> {
             Map<String, String> environment = System.getenv();
-            return ask(api(environment)).map(answer -> print(answer, output(environment)));
+            return ask(api(environment)).map(answer -> print(answer, Output.chosen(output)));
         });
     }
 
@@ -84,14 +92,5 @@ abstract class AdminCommand implements Task {
             throw new CommandException(ExitCode.USAGE, "no admin token: " + path
                     + " can't be read (--admin-token-file or CULVERT_ADMIN_TOKEN_FILE names the server's admin.tokenFile)");
         }
-    }
-
-    private Output output(Map<String, String> environment) {
-        if (output != null) {
-            return output;
-        }
-        return environment.getOrDefault("CULVERT_OUTPUT", "table").equals("json")
-                ? Output.json
-                : Output.table;
     }
 }

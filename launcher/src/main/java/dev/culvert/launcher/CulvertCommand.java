@@ -16,7 +16,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", subcommands = {
         ServerCommand.class,
         ClientCommand.class, AppProxyCommand.class, DemoCommand.class, RuntimeCommand.class,
-        CertsCommand.class, BenchCommand.class}, footer = {"",
+        CertsCommand.class, DoctorCommand.class, BenchCommand.class}, footer = {"",
                 "Examples:",
                 "  culvert demo",
                 "  culvert server --config server.yaml",
@@ -41,7 +41,7 @@ final class CulvertCommand {
             named = named.subcommand();
         }
         Object command = named.commandSpec().userObject();
-        if (command instanceof PartCommand part) {
+        if (command instanceof ConfiguredCommand part) {
             part.readFlags(named);
         }
         if (command instanceof Task task) {
@@ -63,7 +63,7 @@ final class CulvertCommand {
         line.getCommandSpec().mixinStandardHelpOptions(true).versionProvider(new Version());
         line.getCommandSpec().exitCodeOnInvalidInput(ExitCode.USAGE);
         line.getCommandSpec().usageMessage().abbreviateSynopsis(true).sortOptions(false);
-        if (line.getCommand() instanceof PartCommand part) {
+        if (line.getCommand() instanceof ConfiguredCommand part) {
             part.addFlags(line.getCommandSpec());
         }
         line.getSubcommands().values().forEach(CulvertCommand::prepare);
