@@ -10,6 +10,7 @@ import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.AsciiString;
 import java.time.Clock;
@@ -79,6 +80,9 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 new ServerSession.Shared(store, registry, renewal, clock), meter,
                 "culvert/" + Version.current());
         telemetry.tunnels(new ServerFigures(registry, meter));
+        Gauge.builder("culvert.held.requests", registry, all -> all.held().count())
+                .strongReference(true)
+                .register(telemetry.registry());
         FunctionCounter.builder("culvert.tunnel.reconnects", registry, TunnelRegistry::reconnects)
                 .register(telemetry.registry());
         List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
@@ -89,7 +93,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
             return runtime == null
                     ? null
                     : new EdgeRuntimes.Answerer(runtime.name().toString(),
-                            new TunnelRelay(registry, runtime.id(), maxStreams));
+                            new TunnelRelay(registry, runtime, maxStreams));
         };
         return new ServerParts(EventLoops.create(), telemetry, store, enrolment, renewal, registry, meter,
                 new AdminApi(token, store, registrar, registry, clock), files.edgeTls, files.tunnelTls,

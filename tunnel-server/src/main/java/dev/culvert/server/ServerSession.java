@@ -89,6 +89,7 @@ final class ServerSession implements SessionListener {
                 .addKeyValue("remote", remote)
                 .log("session opened");
         endWithCertificate();
+        shared.registry.held().wake(runtime.id());
     }
 
     /** Looks again when the certificate, as known now, has ended. */

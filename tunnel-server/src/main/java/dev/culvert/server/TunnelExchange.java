@@ -14,6 +14,7 @@ import dev.culvert.protocol.netty.StreamListener;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.netty.TunnelStream;
 import dev.culvert.protocol.session.SessionEvent.StreamReset;
+import dev.culvert.server.TunnelRequest.Touched;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Objects;
@@ -22,10 +23,13 @@ import org.jspecify.annotations.Nullable;
 /** One exchange through a tunnel: the edge's relay calls on one side, a stream on the other. On the session's event loop. */
 final class TunnelExchange implements RequestSink, StreamListener {
     private final ResponseSink response;
+    private final TunnelRequest origin;
     private @Nullable TunnelStream stream;
 
-    TunnelExchange(ResponseSink response) {
+    /** @param origin told how far this came, before a failure is told to {@code response} */
+    TunnelExchange(ResponseSink response, TunnelRequest origin) {
         this.response = response;
+        this.origin = origin;
     }
 
     /** Opens the stream. False when the client takes no head of this size. */
@@ -34,8 +38,10 @@ final class TunnelExchange implements RequestSink, StreamListener {
         boolean upgrade = request.kind() == RelayRequest.Kind.UPGRADE;
         if (upgrade) {
             // docs/protocol.md §5: the token travels as a pseudo-field, since connection-specific fields are refused
-            CharSequence token = Objects.requireNonNull(fields.getAndRemove("upgrade"));
-            fields.set(Http2Headers.PseudoHeaderName.PROTOCOL.value(), token);
+            CharSequence token = fields.getAndRemove("upgrade");
+            if (token != null) { // else the request is sent again, and that is done
+                fields.set(Http2Headers.PseudoHeaderName.PROTOCOL.value(), token);
+            }
         }
         stream = handler.open(upgrade ? StreamKind.UPGRADE : StreamKind.HTTP, fields, request.ended(), this);
         return stream != null;
@@ -106,6 +112,11 @@ final class TunnelExchange implements RequestSink, StreamListener {
             case TIMEOUT -> Cause.UPSTREAM_TIMEOUT;
             default -> Cause.TUNNEL_LOST;
         };
+        if (reset.code() == ErrorCode.REFUSED) {
+            origin.touched(Touched.NO);
+        } else if (reset.cause() == WireProblem.number(Cause.TUNNEL_LOST)) {
+            origin.touched(Touched.PERHAPS);
+        }
         response.fail(WireProblem.problem(reset.cause(),
                 reset.hop() == 0 ? WireProblem.number(Hop.TUNNEL) : reset.hop(),
                 reset.cause() == 0 ? "" : reset.detail(), otherwise));

@@ -28,11 +28,33 @@ final class TunnelRegistry implements TunnelDirectory {
     static final int MAX_SESSIONS = 8;
 
     private final Map<String, Tunnel> tunnels = new ConcurrentHashMap<>();
+    private final HeldRequests held = new HeldRequests();
+    private final Instant started;
     private final LongAdder reconnects = new LongAdder();
     private final Clock clock;
 
     TunnelRegistry(Clock clock) {
         this.clock = clock;
+        this.started = clock.instant();
+    }
+
+    /** The requests that wait for tunnels. */
+    HeldRequests held() {
+        return held;
+    }
+
+    /**
+     * Whether a runtime without a session that accepts streams will have one soon: it drains or was lost less than {@link
+     * #RECONNECTING} ago, or the server started less than that ago and the runtime is older.
+     */
+    boolean isExpected(RegisteredRuntime runtime) {
+        Tunnel tunnel = tunnels.get(runtime.id());
+        Instant lately = clock.instant().minus(RECONNECTING);
+        if (tunnel != null) {
+            Instant lost = tunnel.lost;
+            return tunnel.sessions.length > 0 || (lost != null && lost.isAfter(lately));
+        }
+        return started.isAfter(lately) && runtime.created().isBefore(started);
     }
 
     /** A runtime's tunnel: its sessions, owner and generation. */
@@ -275,6 +297,7 @@ final class TunnelRegistry implements TunnelDirectory {
             for (LiveSession session : tunnel.sessions) {
                 session.close(ErrorCode.UNAUTHORIZED, reason);
             }
+            held.wake(runtimeId);
         }
     }
 

@@ -8,50 +8,79 @@ import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.server.TunnelRequest.Touched;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** A runtime's tunnel as the edge sees it. Streams are opened on the caller's own event loop where a session lives there. */
 final class TunnelRelay implements Relay {
-    /** A client that lost its tunnel is usually back by then. */
-    private static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
     private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
 
     private final TunnelRegistry registry;
-    private final String runtimeId;
+    private final RegisteredRuntime runtime;
     private final int maxStreams;
 
     /** @param maxStreams concurrent exchanges of this runtime, over all its connections */
-    TunnelRelay(TunnelRegistry registry, String runtimeId, int maxStreams) {
+    TunnelRelay(TunnelRegistry registry, RegisteredRuntime runtime, int maxStreams) {
         this.registry = registry;
-        this.runtimeId = runtimeId;
+        this.runtime = runtime;
         this.maxStreams = maxStreams;
     }
 
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
-        LiveSession session = registry.pick(runtimeId, request.loop());
-        if (session == null) {
-            return fail(response, Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime is not connected")
-                    .retryAfter(RETRY_NO_TUNNEL));
-        }
-        if (session.loop.equals(request.loop())) {
-            return open(session, request, response);
-        }
-        return LoopCrossing.open((there, back) -> open(session, there, back), session.loop, request,
-                response);
+        var sent = new TunnelRequest(this, request, response);
+        sent.begin();
+        return sent;
     }
 
-    private RequestSink open(LiveSession session, RelayRequest request, ResponseSink response) {
-        if (!session.handler.canOpen() || registry.streamsOf(runtimeId) >= maxStreams) {
-            boolean draining = session.handler.isDraining();
-            return fail(response, Problem.of(draining ? Cause.DRAINING : Cause.OVERLOADED, Hop.TUNNEL,
-                    draining ? "the tunnel is draining" : "the runtime has too many requests in flight")
+    String runtimeId() {
+        return runtime.id();
+    }
+
+    HeldRequests held() {
+        return registry.held();
+    }
+
+    /** Whether the tunnel is away for a moment only, as far as anybody knows. */
+    boolean isExpected() {
+        return registry.isExpected(runtime);
+    }
+
+    @Nullable
+    LiveSession pick(EventLoop loop) {
+        return registry.pick(runtime.id(), loop);
+    }
+
+    /**
+     * Opens a stream, or fails, which is told to {@code origin} before {@code response}.
+     *
+     * @return where the request's body goes
+     */
+    RequestSink open(LiveSession session, RelayRequest request, ResponseSink response, TunnelRequest origin) {
+        if (session.loop.equals(request.loop())) {
+            return openThere(session, request, response, origin);
+        }
+        return LoopCrossing.open((there, back) -> openThere(session, there, back, origin), session.loop,
+                request, response);
+    }
+
+    private RequestSink openThere(LiveSession session, RelayRequest request, ResponseSink response,
+            TunnelRequest origin) {
+        if (session.handler.isDraining() || !session.handler.isLive()) {
+            session.stopAccepting(); // the next one looks elsewhere
+            origin.touched(Touched.MISSED);
+            return fail(response, Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel is draining")
                     .retryAfter(RETRY_OVERLOADED));
         }
-        TunnelExchange exchange = new TunnelExchange(response);
+        if (!session.handler.canOpen() || registry.streamsOf(runtime.id()) >= maxStreams) {
+            return fail(response, Problem.of(Cause.OVERLOADED, Hop.TUNNEL,
+                    "the runtime has too many requests in flight").retryAfter(RETRY_OVERLOADED));
+        }
+        TunnelExchange exchange = new TunnelExchange(response, origin);
         return exchange.open(session.handler, request)
                 ? exchange
                 : fail(response, Problem.of(Cause.HEAD_TOO_LARGE, Hop.TUNNEL,

@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.frame.HeadOptions;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.SessionMeter;
@@ -14,7 +15,9 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.util.ReferenceCountUtil;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -62,6 +65,23 @@ final class TunnelEnds implements SessionListener {
         return handler;
     }
 
+    /** The streams' heads that have come to the client. */
+    final List<SessionEvent.Opened> opened = new ArrayList<>();
+    /** The bodies that have come to the client. */
+    final StringBuilder bodies = new StringBuilder();
+
+    /** The client takes no more streams. */
+    void clientGoesAway() {
+        client.goAway(ErrorCode.DRAINING, 0, "");
+    }
+
+    /** The client answers its newest stream. */
+    void answer(String status) {
+        client.respond(opened.getLast().streamId(), new DefaultHttp2Headers(false, 1).status(status),
+                HeadOptions.NONE, false, true);
+        drive();
+    }
+
     boolean isOpen() {
         return channel.isOpen();
     }
@@ -93,6 +113,11 @@ final class TunnelEnds implements SessionListener {
         for (SessionEvent event = client.pollEvent(); event != null; event = client.pollEvent()) {
             if (event instanceof SessionEvent.GoingAway going) {
                 goneAway.add(going.code());
+            } else if (event instanceof SessionEvent.Opened stream) {
+                opened.add(stream);
+            } else if (event instanceof SessionEvent.Data data) {
+                bodies.append(data.body().toString(StandardCharsets.UTF_8));
+                data.body().release();
             }
         }
     }

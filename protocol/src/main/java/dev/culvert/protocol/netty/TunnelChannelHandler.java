@@ -96,6 +96,11 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         return rttNanos;
     }
 
+    /** Whether the session is established and not over. On the event loop. */
+    public boolean isLive() {
+        return session.isLive();
+    }
+
     /** Where everything of this session happens. */
     public EventLoop eventLoop() {
         return context().channel().eventLoop();

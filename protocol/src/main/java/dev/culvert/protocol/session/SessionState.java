@@ -138,10 +138,12 @@ final class SessionState {
         for (StreamState stream : new ArrayList<>(streams.values())) {
             // A stream that ended both ways is complete, even if its reader still has bytes to pass on.
             boolean complete = stream.isEnded();
+            // One that never left may be sent again elsewhere.
+            ErrorCode how = stream.onWire ? reset : ErrorCode.REFUSED;
             drop(stream);
             events.add(complete
                     ? new StreamClosed(stream.id)
-                    : new StreamReset(stream.id, reset, TUNNEL_LOST, HOP_TUNNEL,
+                    : new StreamReset(stream.id, how, TUNNEL_LOST, HOP_TUNNEL,
                             "the tunnel's connection ended"));
         }
         headReader.release();

@@ -1,0 +1,74 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.relay.RequestSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What a request has sent of its body, as long as it may have to be sent again. Belongs to the request's event loop. */
+final class KeptBody {
+    /** What a caller's connection reads before it stops, and one read more. */
+    static final int MAX_BYTES = 256 << 10;
+
+    private final HeldRequests held;
+    private List<ByteBuf> parts = List.of();
+    private int bytes;
+    private boolean complete = true;
+    private boolean ended;
+    private @Nullable Http2Headers trailers;
+
+    /** @param ended whether the request has no body */
+    KeptBody(HeldRequests held, boolean ended) {
+        this.held = held;
+        this.ended = ended;
+    }
+
+    /** Whether everything is here, so that the request can be sent again. */
+    boolean isComplete() {
+        return complete;
+    }
+
+    /** Keeps a body part beside whoever gets it, or forgets all: then this is no longer complete. Borrows the buffer. */
+    void add(ByteBuf body) {
+        if (!complete) {
+            return;
+        }
+        int more = body.readableBytes();
+        if (bytes + more > MAX_BYTES || !held.keep(more)) {
+            forget();
+            return;
+        }
+        bytes += more;
+        if (parts.isEmpty()) {
+            parts = new ArrayList<>();
+        }
+        parts.add(body.retainedDuplicate());
+    }
+
+    /** The request has ended. */
+    void end(@Nullable Http2Headers last) {
+        ended = true;
+        trailers = last;
+    }
+
+    /** Sends what is kept, and keeps it. */
+    void sendTo(RequestSink target, boolean hasBody) {
+        for (ByteBuf part : parts) {
+            target.data(part.retainedDuplicate());
+        }
+        if (hasBody && ended) {
+            target.end(trailers);
+        }
+    }
+
+    /** Gives the bytes back: the request will not be sent again. */
+    void forget() {
+        complete = false;
+        parts.forEach(ByteBuf::release);
+        parts = List.of();
+        held.forget(bytes);
+        bytes = 0;
+    }
+}

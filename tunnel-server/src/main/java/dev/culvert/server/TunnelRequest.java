@@ -1,0 +1,264 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A caller's request on its way into a runtime's tunnel: waits while that reconnects, and is sent again, once, when its
+ * session was lost before it was touched, or before a safe request was answered. On the caller's event loop.
+ *
+ * <pre>
+ *  WAITING ──session──► SENT ──response head──► ANSWERED ──► DONE
+ *     ▲ │                 └──lost untouched, or safe──┐
+ *     │ └──5 s──► DONE                                │
+ *     └───────────────────────────────────────────────┘ once
+ * </pre>
+ */
+final class TunnelRequest implements RequestSink {
+    /** How long a request waits for its tunnel. */
+    static final Duration HOLD = Duration.ofSeconds(5);
+    /** A client that lost its tunnel is usually back by then. */
+    private static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
+    /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
+    private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
+    /** Sessions that turned out to drain when the request came to them; a bound for loops, never met in practice. */
+    private static final int MAX_MISSES = 4;
+
+    private final TunnelRelay relay;
+    private final RelayRequest request;
+    private final ResponseSink response;
+    private final boolean safe;
+    private final KeptBody kept;
+    private final Runnable wake = this::woken;
+    private @Nullable RequestSink target;
+    private @Nullable ScheduledFuture<?> patience;
+    private int attempts;
+    private int misses;
+    /** Request bytes that this attempt has passed on, and those that the caller knows of. */
+    private int passed;
+    private int reported;
+    private boolean sentAgain;
+    private boolean answered;
+    private boolean done;
+    /** What a failed attempt may have done. Written on the session's event loop before its failure is told here. */
+    private Touched touched = Touched.YES;
+
+    /** How far a failed attempt came. */
+    enum Touched {
+        /** Its session was draining: nothing was sent. */
+        MISSED,
+        /** The client has not seen it, or says that it has not touched it. */
+        NO,
+        /** The session was lost: nobody knows. */
+        PERHAPS,
+        /** It has an outcome. */
+        YES
+    }
+
+    TunnelRequest(TunnelRelay relay, RelayRequest request, ResponseSink response) {
+        this.relay = relay;
+        this.request = request;
+        this.response = response;
+        this.safe = SAFE.contains(String.valueOf(request.fields().method()));
+        this.kept = new KeptBody(relay.held(), request.ended());
+    }
+
+    /** Tells how far the attempt came that is about to fail. */
+    void touched(Touched how) {
+        touched = how;
+    }
+
+    /** Sends the request, or lets it wait. */
+    void begin() {
+        LiveSession session = relay.pick(request.loop());
+        if (session != null) {
+            send(session);
+        } else {
+            hold();
+        }
+    }
+
+    private void send(LiveSession session) {
+        stopWaiting();
+        int attempt = ++attempts;
+        touched = Touched.YES;
+        passed = 0;
+        RequestSink opened = relay.open(session, request, new Answer(), this);
+        if (attempt == attempts && !done) {
+            target = opened;
+            kept.sendTo(opened, !request.ended());
+            if (answered) {
+                kept.forget();
+            }
+        }
+    }
+
+    private void hold() {
+        if (!relay.isExpected() || !relay.held().add(relay.runtimeId(), wake)) {
+            giveUp();
+            return;
+        }
+        if (patience == null) {
+            patience = request.loop().schedule(this::giveUp, HOLD.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        if (relay.pick(request.loop()) != null) {
+            relay.held().remove(relay.runtimeId(), wake); // it came back meanwhile
+            begin();
+        }
+    }
+
+    private void woken() {
+        request.loop().execute(() -> {
+            if (!done && target == null) {
+                begin();
+            }
+        });
+    }
+
+    private void stopWaiting() {
+        ScheduledFuture<?> running = patience;
+        if (running != null) {
+            patience = null;
+            running.cancel(false);
+            relay.held().remove(relay.runtimeId(), wake);
+        }
+    }
+
+    private void giveUp() {
+        if (!done && target == null) {
+            finish();
+            response.fail(touched == Touched.PERHAPS
+                    ? Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL,
+                            "the tunnel was lost and did not come back in time")
+                    : Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime is not connected")
+                            .retryAfter(RETRY_NO_TUNNEL));
+        }
+    }
+
+    private void finish() {
+        done = true;
+        stopWaiting();
+        kept.forget();
+    }
+
+    // ---- the request ----
+
+    @Override
+    public void data(ByteBuf body) {
+        if (done) {
+            body.release();
+            return;
+        }
+        kept.add(body);
+        RequestSink to = target;
+        if (to != null) {
+            to.data(body);
+            return;
+        }
+        body.release();
+        if (!kept.isComplete()) {
+            finish();
+            response.fail(
+                    Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many bytes wait for tunnels to come back")
+                            .retryAfter(RETRY_NO_TUNNEL));
+        }
+    }
+
+    @Override
+    public void end(@Nullable Http2Headers trailers) {
+        kept.end(trailers);
+        RequestSink to = target;
+        if (to != null) {
+            to.end(trailers);
+        }
+    }
+
+    @Override
+    public void cancel(Problem reason) {
+        finish();
+        RequestSink to = target;
+        if (to != null) {
+            to.cancel(reason);
+        }
+    }
+
+    /** Of the response's body, by the caller. */
+    @Override
+    public void consumed(int bytes) {
+        RequestSink to = target;
+        if (to != null) {
+            to.consumed(bytes);
+        }
+    }
+
+    /** The response's side; a class of its own because the two sides' methods have the same names. */
+    private final class Answer implements ResponseSink {
+        @Override
+        public void informational(Http2Headers head) {
+            response.informational(head);
+        }
+
+        @Override
+        public void head(Http2Headers head, boolean ended) {
+            answered = true;
+            kept.forget();
+            response.head(head, ended);
+        }
+
+        @Override
+        public void data(ByteBuf body) {
+            response.data(body);
+        }
+
+        @Override
+        public void end(@Nullable Http2Headers trailers) {
+            response.end(trailers);
+        }
+
+        @Override
+        public void fail(Problem problem) {
+            if (done) {
+                return;
+            }
+            if (!answered && mayBeSentAgain()) {
+                sentAgain |= touched != Touched.MISSED;
+                target = null;
+                begin();
+            } else {
+                finish();
+                response.fail(problem);
+            }
+        }
+
+        /** What the first attempt has passed on is not told again when a second one does. */
+        @Override
+        public void consumed(int bytes) {
+            passed += bytes;
+            if (passed > reported) {
+                int news = passed - reported;
+                reported = passed;
+                response.consumed(news);
+            }
+        }
+    }
+
+    private boolean mayBeSentAgain() {
+        return kept.isComplete() && switch (touched) {
+            case MISSED -> ++misses < MAX_MISSES;
+            case NO -> !sentAgain;
+            case PERHAPS -> !sentAgain && safe;
+            case YES -> false;
+        };
+    }
+}

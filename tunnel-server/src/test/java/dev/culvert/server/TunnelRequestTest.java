@@ -1,0 +1,293 @@
+package dev.culvert.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.protocol.frame.ErrorCode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests that find no tunnel, and requests whose tunnel is lost under them. */
+class TunnelRequestTest {
+    private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
+            new RuntimeName("acme", "prod"), "acme-prod.t.example", List.of(), Instant.EPOCH);
+
+    private final MovableClock clock = new MovableClock();
+    private final TunnelRegistry registry = new TunnelRegistry(clock);
+    private final TunnelRelay relay = new TunnelRelay(registry, PROD, 1000);
+    private final List<TunnelEnds> all = new ArrayList<>();
+    /** The caller's event loop: not that of any session. */
+    private final EmbeddedChannel caller = new EmbeddedChannel();
+
+    @AfterEach
+    void close() {
+        all.forEach(TunnelEnds::close);
+        caller.finishAndReleaseAll();
+        assertThat(registry.held().count()).isZero();
+        assertThat(registry.held().keptBytes()).isZero();
+    }
+
+    private TunnelEnds dial() {
+        UUID id = UUID.randomUUID();
+        TunnelEnds ends = TunnelEnds.of(id, 0, true);
+        all.add(ends);
+        ends.drive();
+        ends.live = registry.admit(PROD, ends.hello, generation -> new LiveSession(id, PROD, ends.hello,
+                generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
+        ends.handler().ready(1, 2, ends.live().generation, "acme/prod", PROD.host());
+        ends.drive();
+        registry.held().wake(PROD.id());
+        drive();
+        return ends;
+    }
+
+    /** A session whose socket breaks. */
+    private void lose(TunnelEnds ends) {
+        ends.handler().close(ErrorCode.NO_ERROR, "the connection was lost");
+        drive();
+        registry.remove(ends.live());
+    }
+
+    private void drive() {
+        for (int i = 0; i < 4; i++) { // a hop there, one back, and both again for a second attempt
+            caller.runPendingTasks();
+            all.forEach(TunnelEnds::drive);
+        }
+        caller.runPendingTasks();
+    }
+
+    /** A caller's request. */
+    private final class Asked implements ResponseSink {
+        final RequestSink request;
+        final StringBuilder told = new StringBuilder();
+        int consumed;
+        @Nullable
+        Problem problem;
+
+        Asked(String method, boolean ended) {
+            Http2Headers head = new DefaultHttp2Headers(false, 4).method(method)
+                    .scheme("https")
+                    .authority("a")
+                    .path("/");
+            request = relay.open(new RelayRequest(RelayRequest.Kind.HTTP, head, ended, caller.eventLoop()),
+                    this);
+        }
+
+        void body(String text) {
+            request.data(Unpooled.copiedBuffer(text, StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public void informational(Http2Headers head) {}
+
+        @Override
+        public void head(Http2Headers head, boolean ended) {
+            told.append(head.status());
+        }
+
+        @Override
+        public void data(ByteBuf body) {
+            body.release();
+        }
+
+        @Override
+        public void end(@Nullable Http2Headers trailers) {}
+
+        @Override
+        public void fail(Problem failed) {
+            assertThat(problem).as("told once").isNull();
+            problem = failed;
+            told.append(failed.cause());
+        }
+
+        @Override
+        public void consumed(int bytes) {
+            consumed += bytes;
+        }
+    }
+
+    private void assertAnswered(Asked asked, String told) {
+        drive();
+        assertThat(asked.told).hasToString(told);
+    }
+
+    @Test
+    void aRequestWaitsForATunnelThatWasLostLately() {
+        lose(dial());
+        clock.advance(Duration.ofSeconds(29));
+
+        Asked asked = new Asked("POST", false);
+        asked.body("he");
+        assertThat(registry.held().count()).isOne();
+        asked.body("llo");
+        asked.request.end(null);
+        TunnelEnds back = dial();
+
+        assertThat(back.opened).hasSize(1);
+        assertThat(back.bodies).hasToString("hello");
+        back.answer("200");
+        assertAnswered(asked, "200");
+        assertThat(asked.consumed).isEqualTo(5);
+    }
+
+    @Test
+    void aRequestThatWaitsTooLongIs503() {
+        lose(dial());
+        Asked asked = new Asked("GET", true);
+        caller.advanceTimeBy(TunnelRequest.HOLD.toMillis() - 1, TimeUnit.MILLISECONDS);
+        caller.runScheduledPendingTasks();
+        assertAnswered(asked, "");
+
+        caller.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+        caller.runScheduledPendingTasks();
+
+        assertAnswered(asked, Cause.NO_TUNNEL.toString());
+    }
+
+    @Test
+    void aTunnelLostLongAgoIsNotWaitedFor() {
+        lose(dial());
+        clock.advance(TunnelRegistry.RECONNECTING);
+
+        assertAnswered(new Asked("GET", true), Cause.NO_TUNNEL.toString());
+    }
+
+    @Test
+    void aRuntimeOlderThanTheServerIsWaitedForAtFirst() {
+        Asked asked = new Asked("GET", true);
+        assertAnswered(asked, "");
+        dial().answer("204");
+        assertAnswered(asked, "204");
+
+        var young = new RegisteredRuntime("id-2", "identity-2", new RuntimeName("acme", "new"),
+                "acme-new.t.example",
+                List.of(), clock.instant());
+        assertThat(registry.isExpected(young)).isFalse();
+    }
+
+    @Test
+    void aCallerThatLeavesWhileItWaitsIsForgotten() {
+        lose(dial());
+        Asked asked = new Asked("POST", false);
+        asked.body("x");
+
+        asked.request.cancel(Problem.of(Cause.BAD_REQUEST, Problem.Hop.EDGE, "gone"));
+
+        assertThat(registry.held().count()).isZero();
+        assertThat(dial().opened).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET", "HEAD", "OPTIONS"})
+    void aSafeRequestIsSentAgainOnce(String method) {
+        TunnelEnds first = dial();
+        Asked asked = new Asked(method, true);
+        drive();
+        assertThat(first.opened).hasSize(1);
+
+        lose(first);
+        TunnelEnds second = dial();
+        assertThat(second.opened).hasSize(1);
+        assertThat(second.opened.getFirst().head().method()).hasToString(method);
+        lose(second);
+
+        assertAnswered(asked, Cause.TUNNEL_LOST.toString());
+        assertThat(dial().opened).isEmpty();
+    }
+
+    @Test
+    void anUnsafeRequestThatTheClientMayHaveSeenIsNotSentAgain() {
+        TunnelEnds first = dial();
+        Asked asked = new Asked("POST", true);
+        drive();
+
+        lose(first);
+
+        assertAnswered(asked, Cause.TUNNEL_LOST.toString());
+    }
+
+    @Test
+    void aRequestWhoseResponseHasBegunIsNotSentAgain() {
+        TunnelEnds first = dial();
+        Asked asked = new Asked("GET", false);
+        drive();
+        first.answer("200");
+        drive();
+
+        lose(first);
+
+        assertAnswered(asked, "200" + Cause.TUNNEL_LOST);
+    }
+
+    @Test
+    void anUnsafeRequestThatNeverLeftIsSentAgainWithItsBody() {
+        TunnelEnds first = dial();
+        Asked asked = new Asked("POST", false);
+        asked.body("body");
+        asked.request.end(null);
+
+        first.handler().close(ErrorCode.NO_ERROR, "the connection was lost"); // before anything was polled
+        caller.runPendingTasks();
+        drive();
+        registry.remove(first.live());
+        TunnelEnds second = dial();
+
+        assertThat(first.opened).isEmpty();
+        assertThat(second.opened).hasSize(1);
+        assertThat(second.bodies).hasToString("body");
+        second.answer("201");
+        assertAnswered(asked, "201");
+        assertThat(asked.consumed).isEqualTo(4);
+    }
+
+    @Test
+    void anUnsafeRequestThatTheClientRefusesBecauseItGoesAwayIsSentAgainWithItsBody() {
+        TunnelEnds first = dial();
+        first.clientGoesAway(); // on its way while the request is sent
+        Asked asked = new Asked("POST", false);
+        asked.body("body");
+        asked.request.end(null);
+        drive();
+
+        TunnelEnds second = dial();
+
+        assertThat(second.opened).hasSize(1);
+        assertThat(second.bodies).hasToString("body");
+        second.answer("201");
+        assertAnswered(asked, "201");
+        assertThat(asked.consumed).isEqualTo(4);
+    }
+
+    @Test
+    void aLongBodyIsNotKept() {
+        TunnelEnds first = dial();
+        Asked asked = new Asked("POST", false);
+        drive();
+        asked.body("x".repeat(KeptBody.MAX_BYTES + 1));
+        assertThat(registry.held().keptBytes()).isZero();
+
+        first.clientGoesAway();
+        lose(first);
+
+        assertAnswered(asked, Cause.TUNNEL_LOST.toString());
+    }
+}
