@@ -115,6 +115,15 @@ final class Platform implements AutoCloseable {
         admin(HttpMethod.DELETE, "/api/v1/runtimes/" + account + "/" + name, "");
     }
 
+    /** Closes every live session through the admin API. */
+    void disconnectAll() {
+        var ids = Pattern.compile("\"id\":\"([^\"]+)\"")
+                .matcher(admin(HttpMethod.GET, "/api/v1/tunnels", ""));
+        while (ids.find()) {
+            admin(HttpMethod.DELETE, "/api/v1/tunnels/" + ids.group(1), "");
+        }
+    }
+
     private String admin(HttpMethod method, String path, String body) {
         return HttpClient.create()
                 .headers(headers -> headers.set("authorization", "Bearer " + adminToken())

@@ -20,6 +20,8 @@ final class Backoff {
     /** Another instance owns the runtime: look again now and then, without taking over. */
     private static final Duration CONFLICT = Duration.ofSeconds(30);
 
+    private static final Duration LIFE = Duration.ofHours(2);
+
     private final RandomGenerator random;
     private int failures;
 
@@ -49,6 +51,12 @@ final class Backoff {
     /** Another instance of this client owns the runtime. */
     Duration afterConflict() {
         return CONFLICT.plus(upTo(CONFLICT));
+    }
+
+    /** How long a connection serves before another takes its place: 2 h, a tenth more or less. */
+    Duration lifeOfAConnection() {
+        long tenth = LIFE.toMillis() / 10;
+        return LIFE.plusMillis(random.nextLong(-tenth, tenth + 1));
     }
 
     private Duration upTo(Duration most) {

@@ -17,6 +17,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import java.net.URI;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
@@ -32,26 +33,29 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *  WAITING ──delay──► DIALLING ──101, READY──► LIVE ──lost──► WAITING
- *     ▲                  └──failed──┐            └──go-away──► (streams finish) ──► WAITING
- *     └─────────────────────────────┘                     any ──stop──► STOPPED
+ *     ▲                  └──failed──┐            ├──go-away──► WAITING, while the old session's streams finish
+ *     └─────────────────────────────┘            └──old age──► DIALLING, while the old session goes on
+ *                                    any ──stop──► STOPPED
  * </pre>
  */
 final class Link {
     private static final Logger log = LoggerFactory.getLogger(Link.class);
 
+    /** A server that asks for more patience is not believed. */
+    private static final Duration MAX_DELAY = Duration.ofSeconds(60);
+
     private final Shared shared;
     private final int index;
     private final EventLoop loop;
     private final Backoff backoff = new Backoff(ThreadLocalRandom.current());
+    private final List<Tunnelled> sessions = new ArrayList<>();
     private int attempts;
     private boolean stopped;
-    private long liveSinceNanos;
-    /** Whose certificate the present session rests on. */
-    private @Nullable Identity proven;
-    private @Nullable Hello ownHello;
+    /** A dial is due or under way. */
+    private boolean dialling;
     private volatile @Nullable ScheduledFuture<?> waiting;
-    private volatile @Nullable TunnelChannelHandler handler;
-    private volatile boolean live;
+    /** The newest session, unless that goes away. */
+    private volatile @Nullable Tunnelled current;
 
     /**
      * What the links of a client share.
@@ -68,7 +72,12 @@ final class Link {
     interface Observer {
         void live(Link link, SessionEvent.Live live);
 
-        void lost(Link link, String reason);
+        /**
+         * A live session is over.
+         *
+         * @param planned whether it was told to go, and another was dialled
+         */
+        void lost(Link link, String reason, boolean planned);
 
         /** The server does not accept the identity. */
         void refused();
@@ -82,17 +91,19 @@ final class Link {
 
     /** Whether a session is established and heard from. Callable from any thread. */
     boolean isLive() {
-        return live;
+        Tunnelled present = current;
+        return present != null && present.live;
     }
 
     /** The last round trip in nanoseconds, or -1. Callable from any thread. */
     long rttNanos() {
-        TunnelChannelHandler present = handler;
-        return present == null || !live ? -1 : present.rttNanos();
+        Tunnelled present = current;
+        return present == null || !present.live ? -1 : present.handler().rttNanos();
     }
 
     /** Starts dialling after {@code delay}. */
     void start(Duration delay) {
+        dialling = true;
         waiting = loop.schedule(this::dial, delay.toMillis(), TimeUnit.MILLISECONDS);
     }
 
@@ -110,10 +121,11 @@ final class Link {
         if (stopped) {
             return;
         }
+        dialling = true;
         URI server = shared.servers.get(attempts++ % shared.servers.size());
         Credentials credentials = shared.credentials.get();
-        proven = credentials.identity();
-        shared.dialler.dial(server, credentials.tls(), loop, this::upgraded)
+        shared.dialler
+                .dial(server, credentials.tls(), loop, channel -> upgraded(channel, credentials.identity()))
                 .subscribe(channel -> {}, failure -> loop.execute(() -> failed(failure)));
     }
 
@@ -139,7 +151,7 @@ final class Link {
     }
 
     /** The WebSocket is open: a session takes it over, in the same pass. */
-    private void upgraded(Channel channel) {
+    private void upgraded(Channel channel, Identity identity) {
         if (stopped) {
             channel.close();
             return;
@@ -152,45 +164,30 @@ final class Link {
                 limits.accepts(),
                 new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong()),
                 shared.software);
-        ownHello = hello;
         Session session = new Session(Session.Role.CLIENT, hello, limits, System.nanoTime());
-        TunnelChannelHandler opened = new TunnelChannelHandler(session, true, new Tunnelled(), shared.meter);
-        handler = opened;
+        Tunnelled next = new Tunnelled(hello, identity);
+        TunnelChannelHandler opened = new TunnelChannelHandler(session, true, next, shared.meter);
+        next.handler = opened;
+        sessions.add(next);
+        current = next;
         channel.pipeline().addLast(opened);
     }
 
     /** Proves the newest identity on the present session, if that rests on an older one. Callable from any thread. */
     void prove() {
         loop.execute(() -> {
-            Identity newest = shared.credentials.get().identity();
-            TunnelChannelHandler present = handler;
-            if (present == null || !live || newest.equals(proven)) {
-                return; // the next session begins with it
+            Tunnelled present = current;
+            if (present != null && present.live) {
+                present.prove(shared.credentials.get().identity());
             }
-            Hello server = present.peerHello();
-            Hello client = ownHello;
-            if (server == null || client == null) {
-                return;
-            }
-            SessionProof.of(newest, server.nonce(), client.nonce())
-                    .subscribe(proof -> loop.execute(() -> prove(present, newest, proof)),
-                            error -> log.atError().setCause(error).log("certificate can't be proven"));
         });
-    }
-
-    private void prove(TunnelChannelHandler session, Identity identity, SessionProof proof) {
-        if (session == handler && session.auth(proof.certificate(), proof.signature())) {
-            proven = identity;
-        }
     }
 
     /** Takes no new streams, lets those in flight finish, and does not dial again. */
     void drain() {
         loop.execute(() -> {
             stopped = true;
-            if (handler != null) {
-                handler.goAway(ErrorCode.DRAINING, 0, "the client stops");
-            }
+            sessions.forEach(session -> session.handler().goAway(ErrorCode.DRAINING, 0, "the client stops"));
         });
     }
 
@@ -198,25 +195,63 @@ final class Link {
     void close() {
         loop.execute(() -> {
             stopped = true;
-            if (handler != null) {
-                handler.close(ErrorCode.DRAINING, "the client stops");
-            }
+            List.copyOf(sessions)
+                    .forEach(session -> session.handler().close(ErrorCode.DRAINING, "the client stops"));
         });
     }
 
-    /** Follows one session. */
+    /** One session, from its hello to its end. */
     private final class Tunnelled implements SessionListener {
+        private final Hello ownHello;
+        /** Whose certificate this rests on. */
+        private Identity proven;
+        private @Nullable TunnelChannelHandler handler;
+        private volatile boolean live;
+        private long liveSinceNanos;
+        private @Nullable ScheduledFuture<?> ageing;
+
+        Tunnelled(Hello ownHello, Identity proven) {
+            this.ownHello = ownHello;
+            this.proven = proven;
+        }
+
+        private TunnelChannelHandler handler() {
+            return Objects.requireNonNull(handler);
+        }
+
         @Override
         public void live(SessionEvent.Live ready) {
             live = true;
+            dialling = false;
             liveSinceNanos = System.nanoTime();
             shared.takeOver.done();
             shared.observer.live(Link.this, ready);
             if (stopped) {
                 drain();
-            } else {
-                prove(); // renewed while this was dialled
+                return;
             }
+            ageing = loop.schedule(this::old, backoff.lifeOfAConnection().toMillis(), TimeUnit.MILLISECONDS);
+            Link.this.prove(); // renewed while this was dialled
+        }
+
+        /** Make before break: the server lets this session go when the next one is there. */
+        private void old() {
+            if (current == this && !dialling) {
+                dial();
+            }
+        }
+
+        private void prove(Identity newest) {
+            Hello server = handler().peerHello();
+            if (server == null || newest.equals(proven)) {
+                return; // the next session begins with it
+            }
+            SessionProof.of(newest, server.nonce(), ownHello.nonce())
+                    .subscribe(proof -> loop.execute(() -> {
+                        if (handler().auth(proof.certificate(), proof.signature())) {
+                            proven = newest;
+                        }
+                    }), error -> log.atError().setCause(error).log("certificate can't be proven"));
         }
 
         @Override
@@ -238,20 +273,34 @@ final class Link {
         public void goingAway(SessionEvent.GoingAway goingAway) {
             if (goingAway.code() == ErrorCode.REPLACED || goingAway.code() == ErrorCode.CONFLICT) {
                 shared.takeOver.lost();
+            } else if (current == this && live && !stopped && isGraceful(goingAway.code())) {
+                current = null;
+                if (!dialling) {
+                    start(Duration.ofMillis(Math.min(goingAway.delayMillis(), MAX_DELAY.toMillis())));
+                }
             }
         }
 
         @Override
         public void closed(SessionEvent.Closed closed) {
             Duration lifetime = live ? Duration.ofNanos(System.nanoTime() - liveSinceNanos) : Duration.ZERO;
+            boolean planned = current != this;
             boolean wasLive = live;
             live = false;
-            handler = null;
+            sessions.remove(this);
+            if (ageing != null) {
+                ageing.cancel(false);
+            }
             String reason = closed.code() + ": " + Objects.toString(closed.detail(), "");
             if (wasLive) {
-                shared.observer.lost(Link.this, reason);
+                shared.observer.lost(Link.this, reason, planned);
             }
-            retry(delay(closed.code(), lifetime), reason);
+            if (!planned) {
+                current = null;
+                if (!wasLive || !dialling) {
+                    retry(delay(closed.code(), lifetime), reason);
+                }
+            }
         }
 
         private Duration delay(ErrorCode code, Duration lifetime) {
@@ -260,5 +309,10 @@ final class Link {
             }
             return code == ErrorCode.UNAUTHORIZED ? backoff.afterRefusal() : backoff.afterLoss(lifetime);
         }
+    }
+
+    /** Whether a go-away leaves the session's streams time to finish (docs/protocol.md §8). */
+    private static boolean isGraceful(ErrorCode code) {
+        return code == ErrorCode.NO_ERROR || code == ErrorCode.DRAINING;
     }
 }

@@ -97,8 +97,10 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     }
 
     @Override
-    public void lost(Link link, String reason) {
-        reconnects.increment();
+    public void lost(Link link, String reason, boolean planned) {
+        if (!planned) {
+            reconnects.increment();
+        }
         if (liveLinks.decrementAndGet() == 0) {
             (stopping ? log.atInfo() : log.atWarn()).addKeyValue("reason", reason)
                     .log(stopping ? "tunnel closed" : "tunnel lost");

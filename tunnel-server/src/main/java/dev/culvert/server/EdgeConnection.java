@@ -24,8 +24,10 @@ import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +43,9 @@ import org.slf4j.LoggerFactory;
  */
 final class EdgeConnection extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(EdgeConnection.class);
+    /** How long an idle connection stays open when the server drains. */
+    static final Duration DRAIN_IDLE = Duration.ofSeconds(1);
+
     /** Above this much unforwarded request body the socket is not read. */
     private static final int HIGH_WATER = 64 << 10;
     private static final int LOW_WATER = 32 << 10;
@@ -59,6 +64,8 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
     private boolean awaitingHead;
     /** Nothing that arrives counts any more: served behind a refused request it could be a smuggled one. */
     private boolean closing;
+    /** The server stops: the next response is the last. */
+    private boolean draining;
 
     EdgeConnection(EdgeListener.Shared shared, EdgeRequestDecoder decoder, EdgeResponseEncoder encoder) {
         this.shared = shared;
@@ -137,6 +144,9 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
         EdgeExchange exchange = new EdgeExchange(this, new EdgeResponseWriter(this, encoder, request.method(),
                 request.protocolVersion(), keepAlive));
         current = exchange;
+        if (draining) {
+            exchange.lastOfConnection();
+        }
         try {
             EdgeRequestHead head = EdgeRequestHead.of(request, shared.scheme(), shared.limits());
             forward(exchange, request, head);
@@ -345,13 +355,23 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event.equals(RelayListener.DRAIN)) {
+            draining = true;
             if (current == null) {
-                ctx.close();
+                // A request may be on its way: answered, it tells the caller to close.
+                ctx.channel()
+                        .eventLoop()
+                        .schedule(() -> closeIfIdle(ctx), DRAIN_IDLE.toMillis(), TimeUnit.MILLISECONDS);
             } else {
                 current.lastOfConnection();
             }
         }
         ctx.fireUserEventTriggered(event);
+    }
+
+    private void closeIfIdle(ChannelHandlerContext ctx) {
+        if (current == null) {
+            ctx.close();
+        }
     }
 
     @Override

@@ -62,6 +62,11 @@ final class RelayListener {
         return connections.size();
     }
 
+    /** Accepts no more connections. */
+    void refuse() {
+        server.dispose();
+    }
+
     /** Stops accepting, waits up to {@code grace} for connections to end by themselves, then closes the rest. */
     Mono<Void> stop(Duration grace) {
         return Mono.fromRunnable(server::dispose)

@@ -54,6 +54,11 @@ final class TunnelListener {
         return listener.address();
     }
 
+    /** Accepts no more connections. */
+    void refuse() {
+        listener.refuse();
+    }
+
     Mono<Void> stop(Duration grace) {
         return listener.stop(grace);
     }

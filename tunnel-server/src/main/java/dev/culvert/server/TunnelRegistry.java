@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * Which sessions carry which runtime's tunnel. Changes take the lock of one tunnel for a moment; look-ups for requests
@@ -24,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class TunnelRegistry implements TunnelDirectory {
     /** How long after its loss a tunnel counts as reconnecting. */
     static final Duration RECONNECTING = Duration.ofSeconds(30);
+    /** Between two sessions that are drained because the server stops. */
+    private static final Duration DRAIN_STEP = Duration.ofMillis(5);
+
     /** Sessions of one tunnel: four connections, each replaced once while the old one drains. */
     static final int MAX_SESSIONS = 8;
 
@@ -301,12 +307,25 @@ final class TunnelRegistry implements TunnelDirectory {
         }
     }
 
-    /** Drains every session: the server stops. */
-    void drainAll() {
-        for (Tunnel tunnel : tunnels.values()) {
-            for (LiveSession session : tunnel.sessions) {
-                session.drain(ErrorCode.DRAINING, "the server stops");
-            }
-        }
+    /**
+     * Drains every session, because the server stops: one after another over {@code most}, or faster if they are few.
+     * Completes when all were told.
+     */
+    Mono<Void> drainAll(Duration most) {
+        return Mono.defer(() -> {
+            List<LiveSession> all = tunnels.values()
+                    .stream()
+                    .flatMap(tunnel -> Stream.of(tunnel.sessions))
+                    .toList();
+            Duration step = shorter(most.dividedBy(Math.max(1, all.size())), DRAIN_STEP);
+            return Flux.fromIterable(all)
+                    .delayElements(step)
+                    .doOnNext(session -> session.drain(ErrorCode.DRAINING, "the server stops"))
+                    .then();
+        });
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 }

@@ -17,6 +17,10 @@ import reactor.core.publisher.Mono;
 public final class TunnelServer {
     /** What is left of a stop's grace for the tunnels, once the callers are done. */
     private static final Duration TUNNEL_GRACE = Duration.ofSeconds(2);
+    /** Callers move to another server while this one still has the tunnels: then fewer of them wait there. */
+    private static final Duration CALLERS_FIRST = EdgeConnection.DRAIN_IDLE.plusMillis(100);
+    /** Over how long tunnel clients are sent away, so that they do not all dial the other server at once. */
+    private static final Duration SPREAD = Duration.ofSeconds(10);
 
     private final ServerParts parts;
     private @Nullable EdgeListener edge;
@@ -92,8 +96,8 @@ public final class TunnelServer {
     }
 
     /**
-     * Drains: not ready, no new connections, exchanges in flight have {@code grace} to end, then everything closes.
-     * Never fails.
+     * Drains: not ready, no new connections; callers are told to close, then tunnel clients to go elsewhere. Exchanges in
+     * flight have {@code grace} to end, then everything closes. Never fails.
      */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
@@ -101,8 +105,13 @@ public final class TunnelServer {
             EdgeListener callers = edge;
             TunnelListener tunnels = tunnel;
             EdgeServer operators = admin;
-            Mono<Void> done = callers == null ? Mono.empty() : callers.stop(grace);
-            return done.then(Mono.fromRunnable(parts.registry()::drainAll))
+            if (tunnels != null) {
+                tunnels.refuse(); // who is sent away dials another server
+            }
+            Mono<Void> callersDone = callers == null ? Mono.empty() : callers.stop(grace);
+            Mono<Void> clientsGo = Mono.delay(grace.compareTo(CALLERS_FIRST) < 0 ? grace : CALLERS_FIRST)
+                    .then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
+            return Mono.when(callersDone, clientsGo)
                     .then(tunnels == null
                             ? Mono.empty()
                             : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))
