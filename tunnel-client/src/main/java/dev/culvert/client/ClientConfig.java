@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * {@code routerUrl}; without either, through a router in this process.
  *
  * @param server addresses of one server, tried in order; their path is {@code /tunnel/v1} where none was given
- * @param serverCa replaces every other trust in servers; null: the token's pin, the enrolled authority, public ones
+ * @param serverCa replaces every other trust in servers but {@code extraCa}; null: the token's pin, the enrolled authority, public ones
  * @param extraCa trusted on top of whatever else is: the authority of a proxy that inspects TLS; null: none
  * @param proxy the outbound proxy; null: that of the environment, if any
  * @param enrolmentTokenFile holds the token; null: there is an identity already
@@ -77,7 +77,7 @@ public record ClientConfig(
      * @param listen its address
      */
     public record Health(
-            @Setting(value = "Address of /healthz, /readyz and /metrics; loopback because it is plain HTTP", byDefault = "127.0.0.1:8081") HostPort listen) {}
+            @Setting(value = "Address of /healthz, /readyz, /metrics and /status; loopback because it is plain HTTP", byDefault = "127.0.0.1:8081") HostPort listen) {}
 
     private static URI tunnelAddress(URI address) {
         if (!"wss".equals(address.getScheme()) || !plain(address)) {

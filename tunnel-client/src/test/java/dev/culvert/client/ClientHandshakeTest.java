@@ -97,6 +97,21 @@ class ClientHandshakeTest {
     }
 
     @Test
+    void theHostOfAnIpv6ServerStandsInBrackets() {
+        var other = new EmbeddedChannel(new HttpClientCodec(), new HttpObjectAggregator(1 << 16),
+                new ClientHandshake(URI.create("wss://[::1]:7443/tunnel/v1"), opened -> {}, opened -> {},
+                        failure -> {}));
+        other.pipeline().fireUserEventTriggered(SslHandshakeCompletionEvent.SUCCESS);
+        other.runPendingTasks();
+        ByteBuf request = other.readOutbound();
+
+        assertThat(request.toString(StandardCharsets.US_ASCII)).containsIgnoringCase("host: [::1]:7443\r\n");
+
+        request.release();
+        other.finishAndReleaseAll();
+    }
+
+    @Test
     void a101MakesATunnelAndNothingIsToldAfterwards() {
         String request = request();
         answer("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"

@@ -9,6 +9,7 @@ import dev.culvert.certs.PemFiles;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.edge.testing.TestProxy;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;

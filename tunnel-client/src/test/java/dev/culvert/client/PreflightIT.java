@@ -1,6 +1,7 @@
 package dev.culvert.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.PemFiles;
@@ -9,6 +10,7 @@ import dev.culvert.client.Finding.Result;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.edge.testing.TestProxy;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.ssl.SslContext;
 import java.net.InetAddress;
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
+import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
@@ -71,12 +74,16 @@ class PreflightIT {
 
     /** A server that answers every request like this. */
     private void serving(int status, String type, String body, Instant date, Duration idle) {
+        serving(InetAddress.getLoopbackAddress(), status, type, body, date, idle);
+    }
+
+    private void serving(InetAddress address, int status, String type, String body, Instant date,
+            Duration idle) {
         SslContext tls = TlsContexts.tunnel(
-                CA.issueServer(List.of("localhost"), List.of(InetAddress.getLoopbackAddress()),
-                        Duration.ofDays(1)),
+                CA.issueServer(List.of("localhost"), List.of(address), Duration.ofDays(1)),
                 List.of(CA.certificate()), List.of("http/1.1"));
         server = HttpServer.create()
-                .host("127.0.0.1")
+                .host(address.getHostAddress())
                 .port(0)
                 .idleTimeout(idle)
                 .secure(spec -> spec.sslContext(tls))
@@ -131,6 +138,24 @@ class PreflightIT {
         assertThat(of(findings, "tls").detail()).contains("TLSv1.3", "issued by CN=Culvert test CA");
         assertThat(of(findings, "idle").detail()).contains("silent for 1 s still works");
         assertThat(folder.resolve("home")).doesNotExist();
+    }
+
+    @Test
+    void aServerWithAnIpv6AddressIsWell() {
+        InetAddress loopback = InetAddress.ofLiteral("::1");
+        try {
+            serving(loopback, 401, "application/problem+json", UNAUTHORIZED, Instant.now(),
+                    Duration.ofMinutes(1));
+        } catch (ChannelBindException e) {
+            abort("no IPv6 here");
+        }
+
+        Map<String, Finding> findings = check("wss://[::1]:" + Objects.requireNonNull(server).port(), null,
+                null,
+                Duration.ofSeconds(1));
+
+        assertThat(findings.values()).extracting(Finding::result).containsOnly(Result.OK);
+        assertThat(findings).hasSize(7);
     }
 
     @Test

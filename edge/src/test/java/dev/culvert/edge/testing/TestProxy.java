@@ -1,4 +1,4 @@
-package dev.culvert.client;
+package dev.culvert.edge.testing;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.TlsMaterial;
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * An outbound proxy on loopback, of HTTP CONNECT or SOCKS5, with a password or without. It shares no code with the client's
  * side: plain sockets and a thread for each direction. Names are resolved by it.
  */
-final class TestProxy implements AutoCloseable {
+public final class TestProxy implements AutoCloseable {
     private final ServerSocket listener;
     private final boolean socks;
     private final @Nullable String user;
@@ -57,38 +57,41 @@ final class TestProxy implements AutoCloseable {
         Thread.ofVirtual().start(this::accept);
     }
 
-    static TestProxy http(@Nullable String user, @Nullable String password) throws IOException {
+    /** One that speaks HTTP CONNECT; it asks for user and password unless they are null. */
+    public static TestProxy http(@Nullable String user, @Nullable String password) throws IOException {
         return new TestProxy(false, user, password);
     }
 
-    static TestProxy socks5(@Nullable String user, @Nullable String password) throws IOException {
+    /** One that speaks SOCKS5; it asks for user and password unless they are null. */
+    public static TestProxy socks5(@Nullable String user, @Nullable String password) throws IOException {
         return new TestProxy(true, user, password);
     }
 
     /** Answers every CONNECT with this status line from now on, as {@code 403 Forbidden}. */
-    TestProxy answering(String status) {
+    public TestProxy answering(String status) {
         answer = status;
         return this;
     }
 
     /** Ends TLS with certificates of this authority from now on, as an inspecting proxy does. */
-    TestProxy inspecting(CertificateAuthority authority) {
+    public TestProxy inspecting(CertificateAuthority authority) {
         inspector = authority;
         return this;
     }
 
     /** Drops connections this long after they were opened, without a word in TLS. */
-    TestProxy cuttingAfter(Duration time) {
+    public TestProxy cuttingAfter(Duration time) {
         cut = time;
         return this;
     }
 
-    int port() {
+    /** Where it listens on 127.0.0.1. */
+    public int port() {
         return listener.getLocalPort();
     }
 
     /** What was asked for, {@code host:port} as it was said. */
-    List<String> targets() {
+    public List<String> targets() {
         return List.copyOf(targets);
     }
 
@@ -103,6 +106,12 @@ final class TestProxy implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Drops every connection there is, without a word in TLS. */
+    public void cut() {
+        open.forEach(TestProxy::close);
+        open.clear();
     }
 
     private static void close(Socket socket) {
