@@ -95,7 +95,6 @@ class OutboundIT {
     void anInspectingProxyWhoseAuthorityIsNotTrustedIsNamedInTheStatus() throws Exception {
         CertificateAuthority corporate = CertificateAuthority.create("Corporate inspection",
                 Clock.systemUTC());
-        PemFiles.writeCertificates(folder.resolve("extra.crt"), List.of(corporate.certificate()));
         try (Platform platform = Platform.start(folder);
                 TestProxy proxy = TestProxy.http("me", "s3cret").inspecting(corporate)) {
             TunnelClient client = platform.start(config(platform, by("http", proxy), null), event -> {});
@@ -105,6 +104,25 @@ class OutboundIT {
                     .untilAsserted(
                             () -> assertThat(body("http://" + client.healthAddress() + "/status"))
                                     .contains("\"state\":\"enrolling\"", "CN=Corporate inspection"));
+        }
+    }
+
+    @Test
+    void anInspectingProxyThatIsTrustedLetsTheEnrolmentPassButNotTheClientsCertificate() throws Exception {
+        CertificateAuthority corporate = CertificateAuthority.create("Corporate inspection",
+                Clock.systemUTC());
+        Path extraCa = folder.resolve("extra.crt");
+        PemFiles.writeCertificates(extraCa, List.of(corporate.certificate()));
+        try (Platform platform = Platform.start(folder);
+                TestProxy proxy = TestProxy.http("me", "s3cret").inspecting(corporate)) {
+            TunnelClient client = platform.start(config(platform, by("http", proxy), extraCa), event -> {});
+
+            Awaitility.await()
+                    .atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(body("http://" + client.healthAddress() + "/status"))
+                                    .contains("\"state\":\"connecting\"", "\"runtime\":\"acme/prod\"",
+                                            "401: no client certificate was shown"));
         }
     }
 }
