@@ -20,6 +20,7 @@ public final class KeyProof {
     private static final String ALGORITHM = "SHA256withECDSA";
     private static final String RENEWAL = "culvert renewal v1";
     private static final String SESSION = "culvert session v1";
+    private static final String OPENING = "culvert opening v1";
 
     private final byte[] input;
 
@@ -44,6 +45,17 @@ public final class KeyProof {
     /** By the key of a certificate: that the client of this very session holds it. */
     public static KeyProof session(byte[] serverNonce, byte[] clientNonce, byte[] certificateDer) {
         return new KeyProof(SESSION, serverNonce, clientNonce, certificateDer);
+    }
+
+    /**
+     * The same where TLS has not proven it, and no session is there yet.
+     *
+     * @param host the server's name or address as the client dialled it, in lower case, without port
+     */
+    public static KeyProof opening(byte[] serverNonce, byte[] clientNonce, byte[] certificateDer,
+            String host) {
+        return new KeyProof(OPENING, serverNonce, clientNonce, certificateDer,
+                host.getBytes(StandardCharsets.US_ASCII));
     }
 
     /** Signs. The result is the caller's, at most {@link #MAX_BYTES}. Errors: {@link CertsException}. */

@@ -28,6 +28,12 @@ class KeyProofTest {
                 .isFalse();
         assertThat(KeyProof.renewal(NONCE, OTHER).isBy(KeyPairs.generate().getPublic(), signed)).isFalse();
         assertThat(KeyProof.session(NONCE, OTHER, new byte[0]).isBy(keys.getPublic(), signed)).isFalse();
+        byte[] opening = KeyProof.opening(NONCE, OTHER, NONCE, "t.example").sign(keys.getPrivate());
+        assertThat(KeyProof.opening(NONCE, OTHER, NONCE, "t.example").isBy(keys.getPublic(), opening))
+                .isTrue();
+        assertThat(KeyProof.opening(NONCE, OTHER, NONCE, "u.example").isBy(keys.getPublic(), opening))
+                .isFalse();
+        assertThat(KeyProof.session(NONCE, OTHER, NONCE).isBy(keys.getPublic(), opening)).isFalse();
     }
 
     @Test

@@ -107,13 +107,28 @@ class OutboundIT {
         }
     }
 
+    /** The client's certificate does not arrive: it is proven in the first frames. */
     @Test
-    void anInspectingProxyThatIsTrustedLetsTheEnrolmentPassButNotTheClientsCertificate() throws Exception {
+    void anInspectingProxyThatIsTrustedLetsTheTunnelPass() throws Exception {
         CertificateAuthority corporate = CertificateAuthority.create("Corporate inspection",
                 Clock.systemUTC());
         Path extraCa = folder.resolve("extra.crt");
         PemFiles.writeCertificates(extraCa, List.of(corporate.certificate()));
         try (Platform platform = Platform.start(folder);
+                TestProxy proxy = TestProxy.http("me", "s3cret").inspecting(corporate)) {
+            platform.connect(config(platform, by("http", proxy), extraCa));
+
+            assertThat(status(platform)).isEqualTo(502); // the upstream's: the request came through
+        }
+    }
+
+    @Test
+    void aServerThatRequiresMutualTlsRefusesWhatAProxyInspects() throws Exception {
+        CertificateAuthority corporate = CertificateAuthority.create("Corporate inspection",
+                Clock.systemUTC());
+        Path extraCa = folder.resolve("extra.crt");
+        PemFiles.writeCertificates(extraCa, List.of(corporate.certificate()));
+        try (Platform platform = Platform.startRequiringMutualTls(folder);
                 TestProxy proxy = TestProxy.http("me", "s3cret").inspecting(corporate)) {
             TunnelClient client = platform.start(config(platform, by("http", proxy), extraCa), event -> {});
 
@@ -122,7 +137,7 @@ class OutboundIT {
                     .untilAsserted(
                             () -> assertThat(body("http://" + client.healthAddress() + "/status"))
                                     .contains("\"state\":\"connecting\"", "\"runtime\":\"acme/prod\"",
-                                            "401: no client certificate was shown"));
+                                            "401: no client certificate was shown, and this server takes no other"));
         }
     }
 }

@@ -61,6 +61,11 @@ final class Platform implements AutoCloseable {
 
     /** @param clientLife of the certificates that clients get */
     static Platform start(Path folder, CallerLimits limits, Duration clientLife) {
+        certify(folder);
+        return open(folder, limits, clientLife, false);
+    }
+
+    private static void certify(Path folder) {
         CertificateAuthority ca = CertificateAuthority.create("Culvert tests", Clock.systemUTC());
         ca.writeTo(folder.resolve("ca.crt"), folder.resolve("ca.key"));
         ca.issueServer(List.of(DOMAIN, "*." + DOMAIN), List.of(), YEAR)
@@ -68,21 +73,29 @@ final class Platform implements AutoCloseable {
                         folder.resolve("edge.key"));
         ca.issueServer(List.of("localhost"), List.of(InetAddress.getLoopbackAddress()), YEAR)
                 .writeTo(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key"));
-        return open(folder, limits, clientLife);
+    }
+
+    /** Starts a server that takes no proof of a certificate but TLS's. */
+    static Platform startRequiringMutualTls(Path folder) {
+        certify(folder);
+        return open(folder, CallerLimits.defaults(), Duration.ofDays(1), true);
     }
 
     /** Starts a server on the files and the data that one before left there. */
     static Platform restart(Path folder) {
-        return open(folder, CallerLimits.defaults(), Duration.ofDays(1));
+        return open(folder, CallerLimits.defaults(), Duration.ofDays(1), false);
     }
 
-    private static Platform open(Path folder, CallerLimits limits, Duration clientLife) {
+    private static Platform open(Path folder, CallerLimits limits, Duration clientLife,
+            boolean requireMutualTls) {
         return new Platform(folder,
                 Objects.requireNonNull(
-                        TunnelServer.start(config(folder, limits, clientLife)).block(PATIENCE)));
+                        TunnelServer.start(config(folder, limits, clientLife, requireMutualTls))
+                                .block(PATIENCE)));
     }
 
-    private static ServerConfig config(Path folder, CallerLimits limits, Duration clientLife) {
+    private static ServerConfig config(Path folder, CallerLimits limits, Duration clientLife,
+            boolean requireMutualTls) {
         return new ServerConfig(
                 new ServerConfig.Edge(ANY_PORT, DOMAIN,
                         new ServerConfig.Tls(folder.resolve("edge.crt"), folder.resolve("edge.key")), limits,
@@ -90,7 +103,8 @@ final class Platform implements AutoCloseable {
                         false),
                 new ServerConfig.Tunnel(ANY_PORT,
                         new ServerConfig.Tls(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key")),
-                        new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"), clientLife)),
+                        new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"), clientLife),
+                        requireMutualTls),
                 new ServerConfig.Admin(ANY_PORT, folder.resolve("admin.token")), folder.resolve("data"));
     }
 

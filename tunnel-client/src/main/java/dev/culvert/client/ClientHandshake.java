@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 /** The client's end of the WebSocket handshake; gives way to the tunnel's handler, or reports why there is no tunnel. */
 final class ClientHandshake extends ChannelInboundHandlerAdapter {
     private static final String SUBPROTOCOL = "culvert.v1";
+    /** Says that this client can prove its certificate to a server that TLS did not bring it to. */
+    private static final String PROOF_FIELD = "culvert-proof";
     private static final int MAX_MESSAGE = 65_535;
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
@@ -45,7 +47,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
         this.failed = failed;
         this.handshaker = WebSocketClientHandshakerFactory.newHandshaker(server, WebSocketVersion.V13,
                 SUBPROTOCOL, false,
-                new DefaultHttpHeaders(), MAX_MESSAGE);
+                new DefaultHttpHeaders().set(PROOF_FIELD, "opening"), MAX_MESSAGE);
     }
 
     @Override

@@ -19,6 +19,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
@@ -125,7 +126,8 @@ final class Link {
         URI server = shared.servers.get(attempts++ % shared.servers.size());
         Credentials credentials = shared.credentials.get();
         shared.dialler
-                .dial(server, credentials.tls(), loop, channel -> upgraded(channel, credentials.identity()))
+                .dial(server, credentials.tls(), loop,
+                        channel -> upgraded(channel, server, credentials.identity()))
                 .subscribe(channel -> {}, failure -> loop.execute(() -> failed(failure)));
     }
 
@@ -151,21 +153,21 @@ final class Link {
     }
 
     /** The WebSocket is open: a session takes it over, in the same pass. */
-    private void upgraded(Channel channel, Identity identity) {
+    private void upgraded(Channel channel, URI server, Identity identity) {
         if (stopped) {
             channel.close();
             return;
         }
         SessionLimits limits = SessionLimits.defaults();
         SecureRandom random = shared.random;
-        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH,
+        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH | Hello.PROOF,
                 shared.instance.getMostSignificantBits(),
                 shared.instance.getLeastSignificantBits(), index, shared.takeOver.isWanted(),
                 limits.accepts(),
                 new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong()),
                 shared.software);
         Session session = new Session(Session.Role.CLIENT, hello, limits, System.nanoTime());
-        Tunnelled next = new Tunnelled(hello, identity);
+        Tunnelled next = new Tunnelled(hello, server.getHost().toLowerCase(Locale.ROOT), identity);
         TunnelChannelHandler opened = new TunnelChannelHandler(session, true, next, shared.meter);
         next.handler = opened;
         sessions.add(next);
@@ -203,6 +205,7 @@ final class Link {
     /** One session, from its hello to its end. */
     private final class Tunnelled implements SessionListener {
         private final Hello ownHello;
+        private final String host;
         /** Whose certificate this rests on. */
         private Identity proven;
         private @Nullable TunnelChannelHandler handler;
@@ -210,8 +213,9 @@ final class Link {
         private long liveSinceNanos;
         private @Nullable ScheduledFuture<?> ageing;
 
-        Tunnelled(Hello ownHello, Identity proven) {
+        Tunnelled(Hello ownHello, String host, Identity proven) {
             this.ownHello = ownHello;
+            this.host = host;
             this.proven = proven;
         }
 
@@ -254,6 +258,16 @@ final class Link {
                     }), error -> log.atError().setCause(error).log("certificate can't be proven"));
         }
 
+        /** Something on the way ends TLS, or the server does not ask for certificates. */
+        @Override
+        public void proofWanted(Hello server) {
+            SessionProof.opening(proven, server.nonce(), ownHello.nonce(), host)
+                    .subscribe(
+                            proof -> loop
+                                    .execute(() -> handler().auth(proof.certificate(), proof.signature())),
+                            error -> log.atError().setCause(error).log("certificate can't be proven"));
+        }
+
         @Override
         public void authAnswered(SessionEvent.AuthAnswer answer) {
             if (answer.code() != ErrorCode.NO_ERROR) {
@@ -290,6 +304,9 @@ final class Link {
             sessions.remove(this);
             if (ageing != null) {
                 ageing.cancel(false);
+            }
+            if (!wasLive && closed.code() == ErrorCode.UNAUTHORIZED) {
+                shared.observer.refused();
             }
             String reason = closed.code() + ": " + Objects.toString(closed.detail(), "");
             if (wasLive) {

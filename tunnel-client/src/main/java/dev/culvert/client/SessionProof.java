@@ -2,6 +2,7 @@ package dev.culvert.client;
 
 import dev.culvert.certs.KeyProof;
 import dev.culvert.protocol.frame.Hello.Nonce;
+import java.util.function.Function;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -14,11 +15,22 @@ import reactor.core.scheduler.Schedulers;
 @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
 record SessionProof(byte[] certificate, byte[] signature) {
 
-    /** Signs off the event loops. Errors: {@link dev.culvert.certs.CertsException}. */
+    /** Of another certificate. Signs off the event loops. Errors: {@link dev.culvert.certs.CertsException}. */
     static Mono<SessionProof> of(Identity identity, Nonce server, Nonce client) {
+        return signed(identity,
+                certificate -> KeyProof.session(server.bytes(), client.bytes(), certificate));
+    }
+
+    /** Of the first certificate, to the server dialled as {@code host}; else as {@link #of}. */
+    static Mono<SessionProof> opening(Identity identity, Nonce server, Nonce client, String host) {
+        return signed(identity,
+                certificate -> KeyProof.opening(server.bytes(), client.bytes(), certificate, host));
+    }
+
+    private static Mono<SessionProof> signed(Identity identity, Function<byte[], KeyProof> proofOf) {
         return Mono.fromCallable(() -> {
             byte[] certificate = identity.material().leaf().getEncoded();
-            KeyProof proof = KeyProof.session(server.bytes(), client.bytes(), certificate);
+            KeyProof proof = proofOf.apply(certificate);
             return new SessionProof(certificate, proof.sign(identity.material().key()));
         }).subscribeOn(Schedulers.boundedElastic());
     }

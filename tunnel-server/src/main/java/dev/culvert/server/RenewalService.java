@@ -74,20 +74,43 @@ public final class RenewalService {
      */
     Mono<Instant> judge(byte[] certificate, byte[] proof, Nonce server, Nonce client, String runtimeId) {
         return Mono.fromCallable(() -> {
-            X509Certificate shown = ClientCertificates.parse(certificate);
-            RegisteredRuntime runtime = runtimeOf(shown);
-            if (!runtime.id().equals(runtimeId)) {
+            Proven proven = judged(certificate, proof,
+                    KeyProof.session(server.bytes(), client.bytes(), certificate));
+            if (!proven.runtime().id().equals(runtimeId)) {
                 throw unauthorized("the certificate is another runtime's");
             }
-            if (!clock.instant().isBefore(shown.getNotAfter().toInstant())) {
-                throw unauthorized("the certificate has ended");
-            }
-            if (!KeyProof.session(server.bytes(), client.bytes(), certificate)
-                    .isBy(shown.getPublicKey(), proof)) {
-                throw unauthorized("the proof is not by the certificate's key");
-            }
-            return shown.getNotAfter().toInstant();
+            return proven.until();
         }).subscribeOn(scheduler);
+    }
+
+    /**
+     * Judges the certificate that a client proves before its session is live. Errors: {@link EdgeException} with the reason.
+     *
+     * @param host the server's name as the client's request said it, in lower case, without port
+     */
+    Mono<Proven> judgeOpening(byte[] certificate, byte[] proof, Nonce server, Nonce client, String host) {
+        return Mono.fromCallable(() -> judged(certificate, proof,
+                KeyProof.opening(server.bytes(), client.bytes(), certificate, host))).subscribeOn(scheduler);
+    }
+
+    /**
+     * Whom a certificate that was proven stands for.
+     *
+     * @param until when it ends
+     */
+    record Proven(RegisteredRuntime runtime, Instant until) {}
+
+    private Proven judged(byte[] certificate, byte[] signature, KeyProof proof) {
+        X509Certificate shown = ClientCertificates.parse(certificate);
+        RegisteredRuntime runtime = runtimeOf(shown);
+        Instant until = shown.getNotAfter().toInstant();
+        if (!clock.instant().isBefore(until)) {
+            throw unauthorized("the client certificate ended at " + until + "; renew it");
+        }
+        if (!proof.isBy(shown.getPublicKey(), signature)) {
+            throw unauthorized("the proof is not by the certificate's key");
+        }
+        return new Proven(runtime, until);
     }
 
     /** Lets running requests end, and refuses others with 503. Completes empty. */

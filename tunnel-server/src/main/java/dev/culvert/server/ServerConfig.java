@@ -72,11 +72,13 @@ public record ServerConfig(
      * @param listen address of the WSS listener
      * @param tls certificate for the names clients dial, with its key
      * @param ca the authority that issues and verifies clients' certificates
+     * @param requireMutualTls whether clients whose TLS is ended on the way are refused
      */
     public record Tunnel(
             @Setting(value = "Address of the WSS listener for tunnel clients; port 0 picks a free one", byDefault = "0.0.0.0:7443") HostPort listen,
             Tls tls,
-            Ca ca) {}
+            Ca ca,
+            @Setting(value = "Whether clients must show their certificate by TLS; else one whose TLS is ended on the way may prove it in the first frames", byDefault = "false") boolean requireMutualTls) {}
 
     /**
      * The admin listener: plain HTTP with a bearer token.

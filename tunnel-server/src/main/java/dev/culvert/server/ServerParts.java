@@ -99,6 +99,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 new AdminApi(token, store, registrar, registry, clock), files.edgeTls, files.tunnelTls,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters, HTTPS),
                 new TunnelHandshake.Shared(store, enrolment, renewal, List.of(files.ca.certificate()),
+                        config.tunnel().requireMutualTls(),
                         sessions::start,
                         telemetry,
                         clock));

@@ -1,11 +1,13 @@
 package dev.culvert.server;
 
+import dev.culvert.certs.CertsException;
 import dev.culvert.edge.EdgeException;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.SessionEvent;
+import dev.culvert.server.RenewalService.Proven;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Clock;
 import java.time.Duration;
@@ -25,11 +27,11 @@ final class ServerSession implements SessionListener {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
 
     private final Shared shared;
-    private final RegisteredRuntime runtime;
     private final String remote;
+    private final String host;
     private final Hello.Nonce ownNonce;
-    private Hello.@Nullable Nonce peerNonce;
-    private Instant until;
+    private @Nullable Hello peerHello;
+    private @Nullable Proven proven;
     private @Nullable ScheduledFuture<?> ending;
     @Nullable
     TunnelChannelHandler handler;
@@ -42,16 +44,24 @@ final class ServerSession implements SessionListener {
      * Makes the listener of a session.
      *
      * @param remote the client's address, for people
+     * @param host the server's name as the client's request said it
      * @param ownNonce what the server's hello says
-     * @param until when the client's certificate ends
+     * @param proven whom the client's certificate stands for, or null when the client has yet to prove it
      */
-    ServerSession(Shared shared, RegisteredRuntime runtime, String remote, Hello.Nonce ownNonce,
-            Instant until) {
+    ServerSession(Shared shared, String remote, String host, Hello.Nonce ownNonce, @Nullable Proven proven) {
         this.shared = shared;
-        this.runtime = runtime;
         this.remote = remote.startsWith("/") ? remote.substring(1) : remote;
+        this.host = host;
         this.ownNonce = ownNonce;
-        this.until = until;
+        this.proven = proven;
+    }
+
+    private Proven proven() {
+        return Objects.requireNonNull(proven);
+    }
+
+    private RegisteredRuntime runtime() {
+        return proven().runtime();
     }
 
     private TunnelChannelHandler handler() {
@@ -60,8 +70,18 @@ final class ServerSession implements SessionListener {
 
     @Override
     public void peerHello(Hello hello) {
+        peerHello = hello;
+        if (proven != null) {
+            admit(hello);
+        } else if ((hello.capabilities() & Hello.PROOF) == 0) {
+            handler().close(ErrorCode.UNAUTHORIZED,
+                    "no client certificate came, and this client proves none");
+        }
+    }
+
+    private void admit(Hello hello) {
         TunnelChannelHandler session = handler();
-        peerNonce = hello.nonce();
+        RegisteredRuntime runtime = runtime();
         UUID id = UUID.randomUUID();
         LiveSession admitted = shared.registry.admit(runtime, hello,
                 generation -> new LiveSession(id, runtime, hello,
@@ -84,57 +104,78 @@ final class ServerSession implements SessionListener {
     @Override
     public void live(SessionEvent.Live ready) {
         log.atInfo()
-                .addKeyValue("runtime", runtime.name())
+                .addKeyValue("runtime", runtime().name())
                 .addKeyValue("generation", ready.generation())
                 .addKeyValue("remote", remote)
                 .log("session opened");
         endWithCertificate();
-        shared.registry.held().wake(runtime.id());
+        shared.registry.held().wake(runtime().id());
     }
 
     /** Looks again when the certificate, as known now, has ended. */
     private void endWithCertificate() {
-        long millis = Math.max(0, Duration.between(shared.clock.instant(), until).toMillis());
+        long millis = Math.max(0, Duration.between(shared.clock.instant(), proven().until()).toMillis());
         ending = handler().eventLoop().schedule(this::certificateEnded, millis, TimeUnit.MILLISECONDS);
     }
 
     private void certificateEnded() {
-        if (shared.clock.instant().isBefore(until)) {
+        if (shared.clock.instant().isBefore(proven().until())) {
             endWithCertificate();
         } else if (live != null) {
             log.atWarn()
-                    .addKeyValue("runtime", runtime.name())
+                    .addKeyValue("runtime", runtime().name())
                     .addKeyValue("remote", remote)
-                    .addKeyValue("ended", until)
+                    .addKeyValue("ended", proven().until())
                     .log("session drained, its certificate has ended");
-            live.drain(ErrorCode.DRAINING, "the client certificate ended at " + until);
+            live.drain(ErrorCode.DRAINING, "the client certificate ended at " + proven().until());
         }
     }
 
     @Override
     public void auth(SessionEvent.Auth auth) {
-        shared.renewal
-                .judge(auth.certificate(), auth.proof(), ownNonce, Objects.requireNonNull(peerNonce),
-                        runtime.id())
+        Hello hello = Objects.requireNonNull(peerHello);
+        if (proven == null) {
+            shared.renewal.judgeOpening(auth.certificate(), auth.proof(), ownNonce, hello.nonce(), host)
+                    .subscribe(first -> handler().eventLoop().execute(() -> {
+                        proven = first;
+                        admit(hello);
+                    }), error -> handler().eventLoop().execute(() -> refusedFirst(error)));
+            return;
+        }
+        shared.renewal.judge(auth.certificate(), auth.proof(), ownNonce, hello.nonce(), runtime().id())
                 .subscribe(end -> handler().eventLoop().execute(() -> proven(end)),
                         error -> handler().eventLoop().execute(() -> refused(error)));
     }
 
+    private void refusedFirst(Throwable error) {
+        log.atInfo()
+                .addKeyValue("remote", remote)
+                .addKeyValue("reason", reason(error))
+                .log("client refused, its proof is not good");
+        handler().close(ErrorCode.UNAUTHORIZED, reason(error));
+    }
+
+    private static String reason(Throwable error) {
+        return switch (error) {
+            case EdgeException known -> known.problem().detail();
+            case CertsException unreadable -> String.valueOf(unreadable.getMessage());
+            default -> "it can't be judged";
+        };
+    }
+
     private void proven(Instant end) {
-        until = end;
+        proven = new Proven(runtime(), end);
         log.atDebug()
-                .addKeyValue("runtime", runtime.name())
+                .addKeyValue("runtime", runtime().name())
                 .addKeyValue("until", end)
                 .log("certificate proven");
         handler().answerAuth(ErrorCode.NO_ERROR, "");
     }
 
     private void refused(Throwable error) {
-        String reason = error instanceof EdgeException known
-                ? known.problem().detail()
-                : "it can't be judged";
+        String reason = reason(error);
         log.atWarn()
-                .addKeyValue("runtime", runtime.name())
+                .addKeyValue("runtime", runtime().name())
                 .addKeyValue("remote", remote)
                 .addKeyValue("reason", reason)
                 .log("certificate refused on a live session");
@@ -157,7 +198,7 @@ final class ServerSession implements SessionListener {
             live.ended();
             shared.registry.remove(live);
             log.atInfo()
-                    .addKeyValue("runtime", runtime.name())
+                    .addKeyValue("runtime", runtime().name())
                     .addKeyValue("code", closed.code())
                     .addKeyValue("detail", closed.detail())
                     .addKeyValue("byPeer", closed.byPeer())

@@ -8,6 +8,7 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.ProblemDocument;
 import dev.culvert.edge.Telemetry;
+import dev.culvert.server.RenewalService.Proven;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
@@ -48,6 +49,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     static final String ENROL_PATH = PATH + "/enrol";
     static final String RENEW_PATH = PATH + "/renew";
     static final String SUBPROTOCOL = "culvert.v1";
+    /** Of clients who can prove their certificate in the first frames (docs/protocol.md §4.1). */
+    private static final String PROOF_FIELD = "culvert-proof";
     /** RFC 6455 §4.1. */
     private static final String WEB_SOCKET_VERSION = "13";
     /** Longest batch; docs/protocol.md §1. */
@@ -62,15 +65,17 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
      * What all connections share.
      *
      * @param authorities whose client certificates count
+     * @param requireMutualTls whether a certificate that TLS did not bring counts for nothing
      */
     record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
-            List<X509Certificate> authorities, Tunnels tunnels, Telemetry telemetry, Clock clock) {}
+            List<X509Certificate> authorities, boolean requireMutualTls, Tunnels tunnels, Telemetry telemetry,
+            Clock clock) {}
 
     /** Puts a session's handler behind the WebSocket codec of a runtime's connection. */
     @FunctionalInterface
     interface Tunnels {
-        /** Puts it there; {@code until} is when the client's certificate ends. */
-        void start(ChannelHandlerContext ctx, RegisteredRuntime runtime, Instant until);
+        /** Puts it there; {@code proven} is null when the client has yet to prove its certificate to {@code host}. */
+        void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host);
     }
 
     TunnelHandshake(Shared shared) {
@@ -200,7 +205,17 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         List<X509Certificate> shown = ClientCertificates.shown(tls.engine().getSession());
         Verdict verdict = ClientCertificates.verify(shown, shared.authorities(), shared.clock().instant());
         return switch (verdict) {
-            case Verdict.Missing missing -> unauthorized("no client certificate was shown; enrol first");
+            case Verdict.Missing missing -> {
+                if (shared.requireMutualTls()
+                        || !request.headers().contains(PROOF_FIELD, "opening", false)) {
+                    yield unauthorized(shared.requireMutualTls()
+                            ? "no client certificate was shown, and this server takes no other proof; does something on"
+                                    + " the way end TLS?"
+                            : "no client certificate was shown; enrol first");
+                }
+                accept(ctx, request, null);
+                yield null;
+            }
             case Verdict.Expired expired ->
                 unauthorized(
                         "the client certificate ended at " + expired.since() + "; renew it, or enrol again");
@@ -211,7 +226,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                     yield unauthorized(Revocations.reason(shared.store(), valid.identity())
                             + "; enrol with a new token");
                 }
-                accept(ctx, request, runtime, shown.getFirst().getNotAfter().toInstant());
+                accept(ctx, request, new Proven(runtime, shown.getFirst().getNotAfter().toInstant()));
                 yield null;
             }
         };
@@ -221,8 +236,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return Problem.of(Cause.UNAUTHORIZED, Hop.TUNNEL, detail);
     }
 
-    private void accept(ChannelHandlerContext ctx, FullHttpRequest request, RegisteredRuntime runtime,
-            Instant until) {
+    private void accept(ChannelHandlerContext ctx, FullHttpRequest request, @Nullable Proven proven) {
+        String host = HostName.of(String.valueOf(request.headers().get("host")));
         var config = WebSocketDecoderConfig.newBuilder()
                 .maxFramePayloadLength(MAX_MESSAGE)
                 .allowExtensions(false)
@@ -235,7 +250,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
             if (done.isSuccess()) {
                 ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
-                shared.tunnels().start(ctx, runtime, until);
+                shared.tunnels().start(ctx, proven, host);
                 ctx.pipeline().remove(this);
             } else {
                 ctx.close();

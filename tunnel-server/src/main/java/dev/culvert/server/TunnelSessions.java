@@ -5,10 +5,11 @@ import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionLimits;
+import dev.culvert.server.RenewalService.Proven;
 import io.netty.channel.ChannelHandlerContext;
 import java.security.SecureRandom;
-import java.time.Instant;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Starts the server's end of sessions. */
 final class TunnelSessions {
@@ -29,15 +30,16 @@ final class TunnelSessions {
     /**
      * Puts a session behind the WebSocket codec of an authenticated connection.
      *
-     * @param until when the client's certificate ends
+     * @param proven whom the client's certificate stands for, or null when TLS did not bring it
+     * @param host the server's name as the client's request said it
      */
-    void start(ChannelHandlerContext ctx, RegisteredRuntime runtime, Instant until) {
-        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH, instance.getMostSignificantBits(),
+    void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host) {
+        long capabilities = proven == null ? Hello.AUTH | Hello.PROOF : Hello.AUTH;
+        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);
         Session session = new Session(Session.Role.SERVER, hello, limits, System.nanoTime());
-        ServerSession listener = new ServerSession(shared, runtime,
-                String.valueOf(ctx.channel().remoteAddress()),
-                hello.nonce(), until);
+        ServerSession listener = new ServerSession(shared, String.valueOf(ctx.channel().remoteAddress()),
+                host, hello.nonce(), proven);
         TunnelChannelHandler handler = new TunnelChannelHandler(session, false, listener, meter);
         listener.handler = handler;
         ctx.pipeline().addLast(handler);

@@ -165,7 +165,31 @@ class RenewalServiceTest {
         assertRefused(der, proof, client, server, runtime.id(), "proof");
         assertRefused(der, proof, server, client, "another", "another runtime's");
         clock.advance(LIFE.plusSeconds(1));
-        assertRefused(der, proof, server, client, runtime.id(), "has ended");
+        assertRefused(der, proof, server, client, runtime.id(), "ended at");
+    }
+
+    @Test
+    void anOpeningsCertificateIsJudgedAndACapturedProofIsWorthless() throws Exception {
+        Nonce server = new Nonce(1, 2, 3, 4);
+        Nonce client = new Nonce(5, 6, 7, 8);
+        byte[] der = certificate.getEncoded();
+        byte[] proof = KeyProof.opening(server.bytes(), client.bytes(), der, "t.example")
+                .sign(oldKeys.getPrivate());
+
+        assertThat(service.judgeOpening(der, proof, server, client, "t.example").block())
+                .isEqualTo(new RenewalService.Proven(runtime, certificate.getNotAfter().toInstant()));
+        // replayed: a session has a server's nonce of its own
+        assertNotOpened(der, proof, new Nonce(9, 9, 9, 9), "t.example", "the proof is not by");
+        assertNotOpened(der, proof, server, "other.example", "the proof is not by");
+        await(registrar.revoke(PROD));
+        assertNotOpened(der, proof, server, "t.example", "was revoked");
+    }
+
+    private void assertNotOpened(byte[] der, byte[] proof, Nonce server, String host, String reason) {
+        assertThatThrownBy(
+                () -> service.judgeOpening(der, proof, server, new Nonce(5, 6, 7, 8), host).block())
+                .isInstanceOfSatisfying(EdgeException.class,
+                        e -> assertThat(e.problem().detail()).contains(reason));
     }
 
     private void assertRefused(byte[] der, byte[] proof, Nonce server, Nonce client, String runtimeId,

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -63,8 +64,8 @@ class TunnelHandshakeIT {
                 "t.example", clock, gone -> {});
         runtime = await(registrar.register(PROD, List.of())).runtime();
         var renewal = new RenewalService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
-        var shared = new TunnelHandshake.Shared(store, enrolment, renewal, List.of(ca.certificate()),
-                (ctx, let, until) -> tunnels.add(let), telemetry, clock);
+        var shared = new TunnelHandshake.Shared(store, enrolment, renewal, List.of(ca.certificate()), false,
+                (ctx, let, host) -> tunnels.add(Objects.requireNonNull(let).runtime()), telemetry, clock);
         TlsMaterial own = ca.issueServer(List.of("t.example"), List.of(), DAY);
         listener = await(TunnelListener.start(HostPort.parse("127.0.0.1:0"),
                 TlsContexts.tunnel(own, List.of(ca.certificate()), List.of("http/1.1")), shared, loops));

@@ -26,6 +26,12 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
     /** The capability of in-band re-authentication, which both sides of this version have. */
     public static final long AUTH = 1;
 
+    /**
+     * Of a server: the client's certificate did not come by TLS, so AUTH is wanted before READY. Of a client: it can do
+     * that.
+     */
+    public static final long PROOF = 8;
+
     /** Longest software name, in bytes of UTF-8. */
     static final int MAX_SOFTWARE = 100;
 

@@ -8,7 +8,13 @@ public interface SessionListener {
     /** Server: the client said who it is; answer with {@link TunnelChannelHandler#ready} or {@code close}. */
     default void peerHello(Hello hello) {}
 
-    /** Server: the client proves another certificate; answer with {@link TunnelChannelHandler#answerAuth}. */
+    /** Client: the server wants a proof before it is ready; answer with {@link TunnelChannelHandler#auth}. */
+    default void proofWanted(Hello server) {}
+
+    /**
+     * Server: the client proves a certificate; before {@link #live} answer as {@link #peerHello}, after it with {@link
+     * TunnelChannelHandler#answerAuth}.
+     */
     default void auth(SessionEvent.Auth auth) {}
 
     /** Client: what the server thinks of {@link TunnelChannelHandler#auth}. */

@@ -274,6 +274,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
             case SessionEvent.OfStream e -> streams.tell(e);
             case SessionEvent.PeerHello e -> listener.peerHello(e.hello());
             case SessionEvent.Live e -> listener.live(e);
+            case SessionEvent.ProofWanted e -> listener.proofWanted(e.server());
             case SessionEvent.Auth e -> listener.auth(e);
             case SessionEvent.AuthAnswer e -> listener.authAnswered(e);
             case SessionEvent.GoingAway e -> listener.goingAway(e);

@@ -56,6 +56,11 @@ final class Arrivals {
 
     private void auth(Frame.Auth f) {
         boolean unanswered = session.authPending || session.outbox.hasAuth();
+        if (session.phase == Phase.OPENING) {
+            session.openingProven = true;
+            session.events.add(new SessionEvent.Auth(f.certificate(), f.proof()));
+            return;
+        }
         if (session.role != Role.SERVER || !session.bothCan(Hello.AUTH) || unanswered) {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "AUTH out of order");
         }
@@ -75,6 +80,8 @@ final class Arrivals {
         return switch (frame) {
             case Frame.OpeningHello f -> session.peer == null;
             case Frame.Ready f -> session.role == Role.CLIENT && session.peer != null;
+            case Frame.Auth f -> session.role == Role.SERVER && session.peer != null
+                    && session.bothCan(Hello.PROOF) && !session.openingProven;
             case Frame.Ping f -> true;
             case Frame.GoAway f -> true;
             case Frame.Skipped f -> true;
@@ -97,6 +104,9 @@ final class Arrivals {
         session.outbox.peerAccepts(hello.limits());
         if (session.role == Role.CLIENT) {
             session.outbox.control(new Frame.OpeningHello(session.local.withVersion(version)));
+            if (session.bothCan(Hello.PROOF)) {
+                session.events.add(new SessionEvent.ProofWanted(hello));
+            }
         } else {
             session.events.add(new PeerHello(hello));
         }

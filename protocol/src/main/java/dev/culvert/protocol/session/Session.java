@@ -248,11 +248,18 @@ public final class Session {
     }
 
     /**
-     * Client: proves another certificate (docs/protocol.md §4.1); takes both arrays.
+     * Client: proves a certificate (docs/protocol.md §4.1): the first one after {@link SessionEvent.ProofWanted}, or another
+     * when the session is live. Takes both arrays.
      *
-     * @return false when the server has no such capability, the session is not live, or an answer is still due
+     * @return false when the server has no such capability, wants no proof now, or owes an answer still
      */
     public boolean auth(byte[] certificate, byte[] proof) {
+        if (session.role == Role.CLIENT && session.phase == Phase.OPENING && session.peer != null
+                && session.bothCan(Hello.PROOF) && !session.openingProven) {
+            session.openingProven = true;
+            session.outbox.auth(new Frame.Auth(certificate, proof));
+            return true;
+        }
         if (session.role != Role.CLIENT || session.phase != Phase.LIVE || session.authPending
                 || !session.bothCan(Hello.AUTH)) {
             return false;

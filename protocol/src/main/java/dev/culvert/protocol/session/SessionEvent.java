@@ -18,6 +18,9 @@ public sealed interface SessionEvent {
     /** Server: the client's hello; answer with {@link Session#ready} or {@link Session#close}. */
     record PeerHello(Hello hello) implements SessionEvent {}
 
+    /** Client: the server wants a proof before it is ready; answer with {@link Session#auth}. */
+    record ProofWanted(Hello server) implements SessionEvent {}
+
     /** The session is live. On the server the values are those given to {@link Session#ready}. */
     record Live(long sessionHigh, long sessionLow, long generation, String runtime, String host)
             implements
@@ -50,7 +53,10 @@ public sealed interface SessionEvent {
     record StreamReset(int streamId, ErrorCode code, int cause, int hop,
             String detail) implements OfStream {}
 
-    /** Server: the client proves another certificate; answer with {@link Session#answerAuth}. Both arrays are yours. */
+    /**
+     * Server: the client proves a certificate; before {@link Live} answer as {@link PeerHello}, after it with {@link
+     * Session#answerAuth}. Both arrays are yours.
+     */
     @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
     record Auth(byte[] certificate, byte[] proof) implements SessionEvent {}
 

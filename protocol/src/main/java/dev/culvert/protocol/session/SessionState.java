@@ -49,6 +49,8 @@ final class SessionState {
     Frame.@Nullable GoAway drainReason;
     /** An AUTH waits for its answer: of the server (client), or of the application (server). */
     boolean authPending;
+    /** AUTH before READY came, or was sent. */
+    boolean openingProven;
     long unconsumedBytes;
 
     SessionState(Role role, Hello local, SessionLimits limits, long nowNanos) {

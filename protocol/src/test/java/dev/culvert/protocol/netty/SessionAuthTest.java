@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.session.SessionEvent;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -71,7 +72,37 @@ class SessionAuthTest {
         assertThat(wire.client.channel.isActive()).isTrue();
     }
 
+    @Test
+    void aServerThatWantsAProofGetsItBeforeItIsReady() {
+        try (Wire proving = new Wire(Hello.PROOF)) {
+            proving.cross();
+            assertThat(proving.client.told).singleElement().isInstanceOf(SessionEvent.ProofWanted.class);
+
+            assertThat(proving.client.handler.auth(CERTIFICATE, PROOF)).isTrue();
+            assertThat(proving.client.handler.auth(CERTIFICATE, PROOF)).isFalse();
+            proving.cross();
+            assertThat(claims(proving)).hasSize(1);
+            proving.server.ready();
+            proving.cross();
+
+            assertThat(proving.client.handler.isLive()).isTrue();
+            assertThat(proving.server.handler.isLive()).isTrue();
+            assertThat(proving.client.handler.auth(CERTIFICATE, PROOF)).isTrue(); // another one, later
+        }
+    }
+
+    @Test
+    void noProofIsWantedOfAClientThatTlsHasProven() {
+        wire.cross();
+
+        assertThat(wire.client.told).noneMatch(SessionEvent.ProofWanted.class::isInstance);
+    }
+
     private List<SessionEvent.Auth> claims() {
+        return claims(wire);
+    }
+
+    private static List<SessionEvent.Auth> claims(Wire wire) {
         return wire.server.told.stream()
                 .filter(SessionEvent.Auth.class::isInstance)
                 .map(SessionEvent.Auth.class::cast)

@@ -26,8 +26,19 @@ import org.jspecify.annotations.Nullable;
 
 /** A server's and a client's driver on two channels without sockets; bytes cross when told to. */
 final class Wire implements AutoCloseable {
-    final End server = new End(Role.SERVER);
-    final End client = new End(Role.CLIENT);
+    final End server;
+    final End client;
+
+    Wire() {
+        this(0);
+    }
+
+    /** @param capabilities of both sides, beside AUTH; a server with PROOF is ready when its test says so */
+    Wire(long capabilities) {
+        server = new End(Role.SERVER, Hello.AUTH | capabilities);
+        client = new End(Role.CLIENT, Hello.AUTH | capabilities);
+        cross();
+    }
 
     /** What one side's channel, session and application are. The application keeps all it is told. */
     static final class End implements SessionListener {
@@ -38,10 +49,13 @@ final class Wire implements AutoCloseable {
         /** Makes the listeners of streams that the server opens. */
         Function<TunnelStream, StreamListener> application = Told::new;
 
-        End(Role role) {
+        private final boolean proves;
+
+        End(Role role, long capabilities) {
+            proves = (capabilities & Hello.PROOF) != 0;
             boolean server = role == Role.SERVER;
             SessionLimits limits = SessionLimits.defaults();
-            var hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH, server ? 1 : 2, 7, 0, false,
+            var hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, server ? 1 : 2, 7, 0, false,
                     limits.accepts(),
                     new Hello.Nonce(1, 2, 3, 4), "wire");
             handler = new TunnelChannelHandler(new Session(role, hello, limits, System.nanoTime()), !server,
@@ -54,7 +68,18 @@ final class Wire implements AutoCloseable {
 
         @Override
         public void peerHello(Hello hello) {
+            if (!proves) {
+                ready();
+            }
+        }
+
+        void ready() {
             handler.ready(1, 2, 3, "acme/prod", "acme-prod.test");
+        }
+
+        @Override
+        public void proofWanted(Hello hello) {
+            told.add(new SessionEvent.ProofWanted(hello));
         }
 
         @Override
@@ -141,10 +166,6 @@ final class Wire implements AutoCloseable {
         public void reset(SessionEvent.StreamReset cause) {
             reset = cause;
         }
-    }
-
-    Wire() {
-        cross();
     }
 
     static Http2Headers request(String path) {

@@ -204,6 +204,8 @@ final class Side {
             }
             case SessionEvent.PeerHello e -> {
             }
+            case SessionEvent.ProofWanted e -> {
+            }
             case SessionEvent.Auth e -> {
             }
             case SessionEvent.AuthAnswer e -> {
