@@ -21,10 +21,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufFlux;
@@ -131,11 +133,21 @@ final class Platform implements AutoCloseable {
 
     /** Closes every live session through the admin API. */
     void disconnectAll() {
-        var ids = Pattern.compile("\"id\":\"([^\"]+)\"")
-                .matcher(admin(HttpMethod.GET, "/api/v1/tunnels", ""));
-        while (ids.find()) {
-            admin(HttpMethod.DELETE, "/api/v1/tunnels/" + ids.group(1), "");
-        }
+        sessions().forEach(id -> admin(HttpMethod.DELETE, "/api/v1/tunnels/" + id, ""));
+    }
+
+    /** Ids of all live sessions. */
+    Set<String> sessions() {
+        return Pattern.compile("\"id\":\"([^\"]+)\"")
+                .matcher(tunnels())
+                .results()
+                .map(found -> found.group(1))
+                .collect(Collectors.toSet());
+    }
+
+    /** What the admin API says of all live sessions. */
+    String tunnels() {
+        return admin(HttpMethod.GET, "/api/v1/tunnels", "");
     }
 
     private String admin(HttpMethod method, String path, String body) {
@@ -179,7 +191,13 @@ final class Platform implements AutoCloseable {
 
     ClientConfig clientConfig(String account, String name, @Nullable Path token, @Nullable URI to,
             @Nullable RoutingConfig router) {
-        return new ClientConfig(List.of(URI.create("wss://localhost:" + server.tunnelAddress().port())), null,
+        return clientConfig(account, name, token, to, router, server.tunnelAddress().port());
+    }
+
+    /** The same, through the port of something in front of the server. */
+    ClientConfig clientConfig(String account, String name, @Nullable Path token, @Nullable URI to,
+            @Nullable RoutingConfig router, int port) {
+        return new ClientConfig(List.of(URI.create("wss://localhost:" + port)), null,
                 token,
                 folder.resolve("identity-" + account + "-" + name), new ClientConfig.Health(ANY_PORT), to,
                 null, router, 2);
