@@ -365,6 +365,13 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
                 current.lastOfConnection();
             }
         }
+        if (event.equals(RelayListener.CUT)) {
+            if (current == null) {
+                ctx.close();
+            } else {
+                current.cut();
+            }
+        }
         ctx.fireUserEventTriggered(event);
     }
 

@@ -25,6 +25,8 @@ final class EdgeExchange implements ResponseSink {
     /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
     private static final Duration LINGER = Duration.ofSeconds(10);
 
+    private static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
+
     private final EdgeConnection connection;
     private final EdgeResponseWriter writer;
     private final long startNanos = System.nanoTime();
@@ -38,6 +40,8 @@ final class EdgeExchange implements ResponseSink {
     private boolean responseEnded;
     private boolean callerGone;
     private boolean ended;
+    /** The WebSocket is closed as soon as a frame may stand there. */
+    private boolean cutting;
     private Hop hop = Hop.UPSTREAM;
     private int unforwarded;
     private int discarded;
@@ -188,13 +192,35 @@ final class EdgeExchange implements ResponseSink {
         return Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
     }
 
+    /** The server stops, and this exchange has had its time. */
+    void cut() {
+        if (writer.isUpgraded() && !responseEnded) {
+            cutting = true;
+            closeWebSocket();
+        } else if (!responseEnded && !writer.isHeadSent()) {
+            giveUp(STOPPING);
+        } else {
+            abandon(STOPPING);
+            connection.reset(); // must not look complete
+        }
+    }
+
+    private void closeWebSocket() {
+        if (writer.goAway()) {
+            responseEnded = true;
+            abandon(STOPPING);
+            connection.finished(true);
+            end();
+        }
+    }
+
     /** The caller's connection is gone. */
     void callerGone() {
         callerGone = true;
         RequestSink to = sink;
         if (to == null || responseEnded) {
             end();
-        } else if (writer.isUpgraded()) {
+        } else if (writer.isUpgraded() && !cutting) {
             passAll(to);
             endRequest();
             connection.context().channel().eventLoop().schedule(() -> {
@@ -262,6 +288,8 @@ final class EdgeExchange implements ResponseSink {
         }
         if (!writer.data(body)) {
             giveUp(broken("the response is longer than its length"));
+        } else if (cutting) {
+            closeWebSocket();
         }
     }
 

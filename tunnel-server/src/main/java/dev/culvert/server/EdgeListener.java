@@ -17,6 +17,9 @@ final class EdgeListener {
     /** Above this the caller's socket is full, and its response is not acknowledged any more. */
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
 
+    /** For a frame that is on its way to end, and a Close to leave. */
+    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+
     private final RelayListener listener;
 
     /**
@@ -56,8 +59,11 @@ final class EdgeListener {
         return listener.address();
     }
 
-    /** Stops accepting; waits up to {@code grace} for connections to end, then closes them. */
+    /**
+     * Stops accepting; waits up to {@code grace} for connections to end. Of the rest, WebSockets get Close 1001 where a frame
+     * may stand, unfinished responses are reset.
+     */
     Mono<Void> stop(Duration grace) {
-        return listener.stop(grace);
+        return listener.stop(grace, LAST_WORDS);
     }
 }

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * happens on the connection's event loop; what is written leaves at the end of the event-loop pass.
  */
 final class EdgeResponseWriter {
+    /** RFC 6455 §5.5.1, §7.4.1: Close, not masked, 1001. */
+    private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 0x03, (byte) 0xe9};
+
     private final EdgeConnection connection;
     private final EdgeResponseEncoder encoder;
     private final HttpMethod method;
@@ -33,6 +36,7 @@ final class EdgeResponseWriter {
     private boolean keepAlive;
     private boolean headSent;
     private boolean upgraded;
+    private @Nullable WebSocketBoundary boundary;
     private int status;
     private long unconsumed;
     /** Body bytes that must still come; below 0 when nobody said how many. */
@@ -129,6 +133,7 @@ final class EdgeResponseWriter {
 
     private void upgraded(Http2Headers head, HttpResponseStatus code) {
         upgraded = true;
+        boundary = new WebSocketBoundary();
         keepAlive = false;
         ForwardingRules.response(head, true);
         HttpHeaders headers = EdgeResponseHead.headers(head);
@@ -149,6 +154,10 @@ final class EdgeResponseWriter {
         }
         due -= due < 0 ? 0 : bytes;
         unconsumed += bytes;
+        WebSocketBoundary frames = boundary;
+        if (frames != null) {
+            frames.pass(body);
+        }
         context().write(upgraded ? body : new DefaultHttpContent(body));
         connection.flushLater();
         return true;
@@ -168,6 +177,19 @@ final class EdgeResponseWriter {
                     : new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER, EdgeResponseHead.headers(trailers)));
         }
         connection.flushLater();
+        return true;
+    }
+
+    /**
+     * Closes the caller's WebSocket because its end of the way goes, if a frame may stand here.
+     *
+     * @return whether it was done
+     */
+    boolean goAway() {
+        if (boundary == null || !boundary.isReached()) {
+            return false;
+        }
+        context().writeAndFlush(Unpooled.wrappedBuffer(GOING_AWAY));
         return true;
     }
 

@@ -22,6 +22,9 @@ final class RelayListener {
     /** The user event that tells a connection to end when its present exchange does. */
     static final Object DRAIN = new Object();
 
+    /** The user event that tells a connection to end now, whatever its exchange. */
+    static final Object CUT = new Object();
+
     private static final int BACKLOG = 4096;
 
     private final DisposableServer server;
@@ -67,13 +70,22 @@ final class RelayListener {
         server.dispose();
     }
 
-    /** Stops accepting, waits up to {@code grace} for connections to end by themselves, then closes the rest. */
-    Mono<Void> stop(Duration grace) {
+    /**
+     * Stops accepting, waits up to {@code grace} for connections to end by themselves, tells the rest to end, and closes
+     * what is left after {@code lastWords}.
+     */
+    Mono<Void> stop(Duration grace, Duration lastWords) {
+        Mono<Void> allClosed = Mono
+                .create(sink -> connections.newCloseFuture().addListener(done -> sink.success()));
+        Mono<Void> cut = Mono.<Void>fromRunnable(() -> tell(CUT))
+                .then(allClosed.timeout(lastWords,
+                        Mono.<Void>fromRunnable(connections::close).then(allClosed)));
         return Mono.fromRunnable(server::dispose)
-                .then(Mono.fromRunnable(
-                        () -> connections.forEach(c -> c.pipeline().fireUserEventTriggered(DRAIN))))
-                .then(Mono.create(sink -> connections.newCloseFuture().addListener(done -> sink.success())))
-                .timeout(grace, Mono.fromRunnable(connections::close))
-                .then();
+                .then(Mono.fromRunnable(() -> tell(DRAIN)))
+                .then(allClosed.timeout(grace, cut));
+    }
+
+    private void tell(Object event) {
+        connections.forEach(channel -> channel.pipeline().fireUserEventTriggered(event));
     }
 }

@@ -60,6 +60,6 @@ final class TunnelListener {
     }
 
     Mono<Void> stop(Duration grace) {
-        return listener.stop(grace);
+        return listener.stop(grace, Duration.ZERO);
     }
 }

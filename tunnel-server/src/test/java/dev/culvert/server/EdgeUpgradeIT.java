@@ -7,6 +7,8 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.RelayRequest;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -112,5 +114,32 @@ class EdgeUpgradeIT {
         exchange.fail(Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL, "lost"));
 
         assertThat(caller.readAll()).isEqualTo("<reset>");
+    }
+
+    @Test
+    void aStopClosesTheWebSocketBetweenTwoFrames() throws Exception {
+        FakeRelay.Exchange exchange = upgraded();
+        exchange.body("\u0081\u0002hi\u0081\u0003h");
+        assertThat(caller.readUntil("\u0003h")).endsWith("\u0003h");
+
+        var stopped = edge.listener.stop(Duration.ZERO).toFuture();
+        assertThat(exchange.isOver()).isFalse();
+        exchange.body("ey");
+
+        assertThat(caller.readAll()).isEqualTo("ey\u0088\u0002\u0003\u00e9");
+        await().until(exchange::isOver);
+        stopped.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aStopDoesNotWaitLongForTheEndOfAFrame() throws Exception {
+        FakeRelay.Exchange exchange = upgraded();
+        exchange.body("\u0081\u0003h");
+        assertThat(caller.readUntil("h")).endsWith("h");
+
+        edge.listener.stop(Duration.ZERO).block(Duration.ofSeconds(10));
+
+        assertThat(edge.listener.connections()).isZero();
+        await().until(exchange::isOver);
     }
 }
