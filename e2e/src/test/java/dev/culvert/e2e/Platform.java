@@ -107,7 +107,8 @@ final class Platform implements AutoCloseable {
                         new ServerConfig.Tls(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key")),
                         new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"), clientLife),
                         requireMutualTls),
-                new ServerConfig.Admin(ANY_PORT, folder.resolve("admin.token")), folder.resolve("data"));
+                new ServerConfig.Admin(ANY_PORT, folder.resolve("admin.token")), folder.resolve("data"),
+                new ServerConfig.Store(Duration.ofSeconds(10)));
     }
 
     /** Creates a runtime through the admin API. Returns the file of its enrolment token. */

@@ -38,13 +38,14 @@ record Failure(Problem problem, HttpHeaders fields, boolean expected) {
         Cause cause = switch (e.reason()) {
             case BAD_REQUEST -> Cause.BAD_REQUEST;
             case UNAUTHORIZED -> Cause.UNAUTHORIZED;
-            case NOT_ALLOWED -> Cause.NOT_ALLOWED;
+            case NOT_ALLOWED, FORBIDDEN -> Cause.NOT_ALLOWED;
             case NOT_FOUND -> Cause.NOT_FOUND;
             case METHOD_NOT_ALLOWED -> Cause.METHOD_NOT_ALLOWED;
             case CONFLICT -> Cause.CONFLICT;
             case BODY_TOO_LARGE -> Cause.BODY_TOO_LARGE;
             case RATE_LIMITED -> Cause.RATE_LIMITED;
             case OVERLOADED -> Cause.OVERLOADED;
+            case DRAINING -> Cause.DRAINING;
             case UPSTREAM_TIMEOUT -> Cause.UPSTREAM_TIMEOUT;
             case UPSTREAM_BAD_RESPONSE -> Cause.UPSTREAM_BAD_RESPONSE;
         };

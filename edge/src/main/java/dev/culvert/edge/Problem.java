@@ -47,7 +47,7 @@ public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration re
     public enum Cause {
         UNKNOWN_HOST(404, "unknown-host", "No runtime answers to this host"), NO_ROUTE(404, "no-route",
                 "No route matches this path"), NOT_FOUND(404, "not-found", "No such thing"), NOT_ALLOWED(403,
-                        "not-allowed", "The cluster's policy refuses this"), NO_TUNNEL(503, "no-tunnel",
+                        "not-allowed", "Not allowed"), NO_TUNNEL(503, "no-tunnel",
                                 "The runtime is not connected"), DRAINING(503, "draining",
                                         "The gateway is draining"), OVERLOADED(503, "overloaded",
                                                 "A limit of streams or memory is reached"), TUNNEL_LOST(502,

@@ -29,6 +29,8 @@ final class Failures {
             case CertsException certs -> tell(ExitCode.CONFIG, List.of(String.valueOf(certs.getMessage())));
             case EnrolmentException.Refused refused ->
                 tell(ExitCode.CONFIG, List.of(String.valueOf(refused.getMessage())));
+            case StoreException.Held held ->
+                tell(ExitCode.UNAVAILABLE, List.of(String.valueOf(held.getMessage())));
             case StoreException store -> tell(ExitCode.CONFIG, List.of(String.valueOf(store.getMessage())));
             case DemoException demo -> tell(ExitCode.FAILED, List.of(String.valueOf(demo.getMessage())));
             case CommandException ended ->

@@ -9,9 +9,10 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert server}. */
-@Command(name = "server", description = "Runs the tunnel server: edge, tunnel and admin listeners.", footer = {
-        "",
-        "Example:", "  culvert server --config server.yaml --edge-domain tunnels.example.com"})
+@Command(name = "server", description = "Runs the tunnel server: edge, tunnel and admin listeners.", subcommands = {
+        ServerStoreCommand.Backup.class, ServerStoreCommand.Restore.class}, footer = {
+                "",
+                "Example:", "  culvert server --config server.yaml --edge-domain tunnels.example.com"})
 final class ServerCommand extends PartCommand {
     ServerCommand() {
         super(ServerConfig.class);
@@ -27,6 +28,6 @@ final class ServerCommand extends PartCommand {
         addresses.put("edge", server.edgeAddress());
         addresses.put("tunnel", server.tunnelAddress());
         addresses.put("admin", server.adminAddress());
-        return new RunningPart("tunnel-server", addresses, Mono.never(), server::stop);
+        return new RunningPart("tunnel-server", addresses, server.ended(), server::stop);
     }
 }

@@ -64,10 +64,20 @@ final class Launched implements AutoCloseable {
         return Optional.empty();
     }
 
+    /** Waits until a text was printed on standard output. */
+    void printed(String text) {
+        Awaitility.await(text).atMost(WAIT).until(() -> out().contains(text));
+    }
+
     /** Sends SIGTERM. */
     Launched terminate() {
         process.destroy();
         return this;
+    }
+
+    /** Sends SIGKILL, and waits for the end. */
+    void kill() {
+        process.destroyForcibly().onExit().join();
     }
 
     /** The exit code, once it ended. */

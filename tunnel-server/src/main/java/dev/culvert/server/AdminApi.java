@@ -125,6 +125,8 @@ public final class AdminApi implements EdgeHandler {
             case StoreException.Full full -> HandlerException.of(Reason.CONFLICT, detail);
             case StoreException.Busy busy ->
                 HandlerException.of(Reason.OVERLOADED, detail).retryAfter(RETRY_WHEN_BUSY);
+            case StoreException.Held held ->
+                HandlerException.of(Reason.DRAINING, detail).retryAfter(RETRY_WHEN_BUSY);
             case StoreException.Failed failed -> failed;
         };
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
@@ -26,15 +27,26 @@ final class DatabaseTrouble {
         return new StoreException.Failed(text, cause);
     }
 
-    private static String told(Path file, SQLiteException cause) {
+    /** Whether another process is in the way. */
+    static boolean isLock(SQLException cause) {
+        return cause instanceof SQLiteException sqlite
+                && (code(sqlite) == SQLiteErrorCode.SQLITE_BUSY
+                        || code(sqlite) == SQLiteErrorCode.SQLITE_LOCKED);
+    }
+
+    private static SQLiteErrorCode code(SQLiteException cause) {
         // An extended code's lowest byte is the primary one (sqlite.org/rescode.html).
-        SQLiteErrorCode code = SQLiteErrorCode.getErrorCode(cause.getResultCode().code & 0xff);
-        return switch (code) {
+        return SQLiteErrorCode.getErrorCode(cause.getResultCode().code & 0xff);
+    }
+
+    private static String told(Path file, SQLiteException cause) {
+        return switch (code(cause)) {
             case SQLITE_NOTADB, SQLITE_CORRUPT -> file + " is no database, or is damaged" + RESTORE;
             case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT ->
                 file + " is not a database of Culvert's" + RESTORE;
             case SQLITE_BUSY, SQLITE_LOCKED -> file
-                    + " is locked by another process (expected: a folder of its own for each server)";
+                    + " is locked by another process, which is no culvert of this version (expected: a folder of its own"
+                    + " for each server)";
             case SQLITE_FULL -> file + " can't grow: the disk is full";
             case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM -> file + " can't be written" + WRITABLE;
             default -> "the database " + file + " failed: " + cause.getMessage();

@@ -56,6 +56,9 @@ final class EnrolmentAnswers {
             case StoreException.Conflict used -> unauthorized(used);
             case StoreException.Absent gone -> unauthorized(gone);
             case StoreException.Busy busy -> overloaded();
+            case StoreException.Held held -> Problem
+                    .of(Cause.DRAINING, Hop.TUNNEL, "this server is stopping; try again")
+                    .retryAfter(RETRY);
             case RejectedExecutionException full -> overloaded();
             default -> null;
         };

@@ -68,6 +68,19 @@ public interface RuntimeStore {
      */
     Mono<StoredToken> use(String tokenId, Sha256 keyHash, String certificate);
 
+    /**
+     * Ends the changes under way and lets another process have the database at once. Look-ups go on from memory, later
+     * changes fail with {@link StoreException.Held}. Completes empty, at once when called again.
+     */
+    Mono<Void> release();
+
+    /**
+     * Errors with {@link StoreException.Held} as soon as another process was seen to have taken the database over, because
+     * this one was paused for too long. What look-ups answer may be out of date then. Never completes; no error after
+     * {@link #release}.
+     */
+    Mono<Void> lost();
+
     /** Ends the changes under way and closes the database. Later changes fail. Completes empty. */
     Mono<Void> close();
 }

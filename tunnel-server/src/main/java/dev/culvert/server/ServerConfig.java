@@ -18,12 +18,14 @@ import java.util.regex.Pattern;
  * @param tunnel the listener for tunnel clients
  * @param admin the listener for operators
  * @param dataDir where the runtimes are stored
+ * @param store how the database there is opened
  */
 public record ServerConfig(
         Edge edge,
         Tunnel tunnel,
         Admin admin,
-        @Setting(value = "Folder of the server's database; made when absent", byDefault = "/var/lib/culvert") Path dataDir) {
+        @Setting(value = "Folder of the server's database; made when absent", byDefault = "/var/lib/culvert") Path dataDir,
+        Store store) {
 
     /** A runtime's label of 63, a dot and this must fit a DNS name of 253. */
     private static final int MAX_DOMAIN = 189;
@@ -117,6 +119,22 @@ public record ServerConfig(
         public Ca {
             if (clientLife.compareTo(SHORTEST) < 0 || clientLife.compareTo(LONGEST) > 0) {
                 throw new ConfigException("clientLife", "10s..90d");
+            }
+        }
+    }
+
+    /**
+     * The database in the data folder.
+     *
+     * @param waitForLease how long a start waits while another server holds the database
+     */
+    public record Store(
+            @Setting(value = "How long a start waits while another server holds the database; longer than the 8 s after which a dead machine's hold ends", byDefault = "10s", accepts = "0s..10m") Duration waitForLease) {
+        private static final Duration LONGEST = Duration.ofMinutes(10);
+
+        public Store {
+            if (waitForLease.isNegative() || waitForLease.compareTo(LONGEST) > 0) {
+                throw new ConfigException("waitForLease", "0s..10m");
             }
         }
     }

@@ -57,16 +57,19 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(files -> AdminToken.load(config.admin().tokenFile())
                         .flatMap(token -> SqliteRuntimeStore
-                                .open(config.dataDir(), config.edge().domain(), StoreLimits.defaults(), clock)
-                                .map(store -> wire(config, files, token, store, clock))));
+                                .open(config.dataDir(), config.edge().domain(),
+                                        StoreLimits.defaults().waiting(config.store().waitForLease()), clock)
+                                .flatMap(store -> Generations.open(store.generations(), clock)
+                                        .map(generations -> wire(config, files, token, store, generations,
+                                                clock))
+                                        .onErrorResume(failed -> store.close().then(Mono.error(failed))))));
     }
 
     private static ServerParts wire(ServerConfig config, Files files, AdminToken token,
-            SqliteRuntimeStore store,
-            Clock clock) {
+            SqliteRuntimeStore store, Generations generations, Clock clock) {
         Telemetry telemetry = new Telemetry();
         SessionMeter meter = new SessionMeter();
-        TunnelRegistry registry = new TunnelRegistry(clock);
+        TunnelRegistry registry = new TunnelRegistry(clock, generations);
         var issuer = new CertificateIssuer(files.ca, config.tunnel().ca().clientLife());
         EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
         RenewalService renewal = new RenewalService(store, issuer, clock);

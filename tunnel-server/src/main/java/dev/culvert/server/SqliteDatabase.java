@@ -3,36 +3,61 @@ package dev.culvert.server;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteConfig.JournalMode;
-import org.sqlite.SQLiteConfig.LockingMode;
 import org.sqlite.SQLiteConfig.SynchronousMode;
-import org.sqlite.SQLiteConfig.TransactionMode;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
 
 /**
  * One SQLite file with one connection, used by one thread of its own: all blocking database work of the server happens
- * here. The file is locked against other processes, because its content is also held in memory.
+ * here. Its content is also held in memory, so only the process that has the {@link SqliteLease} changes it.
  */
 final class SqliteDatabase {
+    private static final Logger log = LoggerFactory.getLogger(SqliteDatabase.class);
     private static final int IDLE_THREAD_SECONDS = 60;
+    /** Short enough that a successor begins at once, long enough to cost nothing. */
+    private static final Duration ASK_AGAIN = Duration.ofMillis(100);
+    /** For the moments in which a backup or a heartbeat of another process has SQLite's own lock. */
+    private static final Duration BUSY_WAIT = Duration.ofSeconds(5);
 
     private final Path file;
+    private final @Nullable Object identity;
     private final Scheduler scheduler;
     private final Connection connection;
+    private final SqliteLease lease;
+    private final Sinks.One<StoreException.Held> lost = Sinks.one();
+    private final Disposable.Swap heartbeat = Disposables.swap();
+    /** Of the database's thread. */
+    private boolean released;
 
-    private SqliteDatabase(Path file, Scheduler scheduler, Connection connection) {
+    private SqliteDatabase(Path file, @Nullable Object identity, Scheduler scheduler, Connection connection,
+            SqliteLease lease) {
         this.file = file;
+        this.identity = identity;
         this.scheduler = scheduler;
         this.connection = connection;
+        this.lease = lease;
     }
 
     /** Work in a transaction: committed when it returns, rolled back when it throws. */
@@ -42,24 +67,37 @@ final class SqliteDatabase {
     }
 
     /**
-     * Opens, or makes, {@code file} in its newest schema, with the folder around it. Errors: {@link
-     * StoreException.Failed}, also when another process has it.
+     * Opens, or makes, {@code file} in its newest schema, with the folder around it, and takes its lease. Errors: {@link
+     * StoreException.Held} when another process still has it after the limits' wait; {@link StoreException.Failed}.
      */
-    static Mono<SqliteDatabase> open(Path file, StoreLimits limits) {
+    static Mono<SqliteDatabase> open(Path file, StoreLimits limits, Clock clock) {
         return Mono.defer(() -> {
             Scheduler scheduler = Schedulers.newBoundedElastic(1, limits.maxQueued(), "culvert-store",
                     IDLE_THREAD_SECONDS, true);
             return Mono.fromCallable(() -> {
                 makeFolder(file);
                 makeFile(file);
-                Connection connection = connect(file, limits.lockTimeout());
-                return new SqliteDatabase(file, scheduler, connection);
+                Object identity = identity(file);
+                return new SqliteDatabase(file, identity, scheduler, connect(file),
+                        new SqliteLease(file, clock));
             })
                     .subscribeOn(scheduler)
-                    .doOnError(failed -> scheduler.dispose())
+                    .flatMap(database -> database.begin(limits.lockTimeout()))
                     .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
-                    .onErrorMap(IOException.class, failed -> DatabaseTrouble.of(file, failed));
+                    .onErrorMap(IOException.class, failed -> DatabaseTrouble.of(file, failed))
+                    .doOnError(failed -> scheduler.dispose())
+                    .doOnCancel(scheduler::dispose);
         });
+    }
+
+    /** Sets a statement's values and runs it, within the caller's transaction. */
+    static int update(Connection connection, String sql, Object... values) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < values.length; i++) {
+                statement.setObject(i + 1, values[i]);
+            }
+            return statement.executeUpdate();
+        }
     }
 
     /**
@@ -67,37 +105,183 @@ final class SqliteDatabase {
      * thread. Cancelling drops work that has not begun. Errors: {@link StoreException}.
      */
     <T, R> Mono<R> transact(Work<T> work, Function<T, R> then) {
-        return Mono.fromCallable(() -> then.apply(commit(work)))
+        return Mono.fromCallable(() -> then.apply(holding(work)))
                 .subscribeOn(scheduler)
                 .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
                 .onErrorMap(RejectedExecutionException.class, full -> new StoreException.Busy(
                         "the database has too much to do, or is closed; try again later"));
     }
 
-    /** Lets the work under way end, then closes the file. Completes empty. */
-    Mono<Void> close() {
+    /** As {@link RuntimeStore#lost}. */
+    Mono<Void> lost() {
+        return lost.asMono().flatMap(Mono::error);
+    }
+
+    /** As {@link RuntimeStore#release}. */
+    Mono<Void> release() {
         return Mono.<Void>fromCallable(() -> {
-            connection.close();
+            giveUp();
             return null;
         })
                 .subscribeOn(scheduler)
                 .onErrorComplete(RejectedExecutionException.class)
-                .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
-                .then(scheduler.disposeGracefully());
+                .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed));
     }
 
-    private <T> T commit(Work<T> work) throws SQLException {
-        try {
-            T result = work.run(connection);
-            connection.commit();
-            return result;
-        } catch (SQLException | RuntimeException failed) {
-            connection.rollback();
-            throw failed;
+    /** Lets the work under way end, gives the lease back and closes the file. Completes empty. */
+    Mono<Void> close() {
+        return release().then(scheduler.disposeGracefully());
+    }
+
+    private Mono<SqliteDatabase> begin(Duration wait) {
+        long asks = Math.max(0, wait.dividedBy(ASK_AGAIN));
+        return Mono.fromCallable(() -> {
+            take();
+            heartbeat.update(scheduler.schedulePeriodically(this::beat, SqliteLease.BEAT.toMillis(),
+                    SqliteLease.BEAT.toMillis(), TimeUnit.MILLISECONDS));
+            return this;
+        })
+                .subscribeOn(scheduler)
+                .retryWhen(Retry.fixedDelay(asks, ASK_AGAIN)
+                        .filter(StoreException.Held.class::isInstance)
+                        .doBeforeRetry(again -> tellWaiting(again, wait))
+                        .onRetryExhaustedThrow((retry, last) -> last.failure()))
+                .onErrorResume(failed -> closed().then(Mono.error(failed)))
+                .doOnCancel(() -> closed().subscribe());
+    }
+
+    private static void tellWaiting(Retry.RetrySignal again, Duration wait) {
+        if (again.totalRetries() == 0) {
+            log.atWarn()
+                    .addKeyValue("reason", again.failure().getMessage())
+                    .addKeyValue("waitSeconds", wait.toSeconds())
+                    .log("waiting for the database");
         }
     }
 
-    private static void makeFolder(Path file) throws IOException {
+    private void take() throws SQLException, IOException {
+        transaction(connection, own -> {
+            SqliteSchema.refuseForeign(own);
+            lease.take(own);
+            SqliteSchema.check(own);
+            SqliteSchema.migrate(own);
+            return this;
+        });
+        // A restore during the wait puts another file in its place.
+        if (!Objects.equals(identity, identity(file))) {
+            throw new SQLException("it was replaced meanwhile (expected: nobody touches it; start again)");
+        }
+    }
+
+    private static @Nullable Object identity(Path file) throws IOException {
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+    }
+
+    private Mono<Void> closed() {
+        return Mono.<Void>fromCallable(() -> {
+            connection.close();
+            return null;
+        }).subscribeOn(scheduler).onErrorComplete();
+    }
+
+    private void giveUp() throws SQLException {
+        heartbeat.dispose();
+        if (released) {
+            return;
+        }
+        released = true;
+        try {
+            transaction(connection, own -> {
+                lease.giveBack(own);
+                return own;
+            });
+        } finally {
+            connection.close();
+        }
+    }
+
+    /** Prolongs the lease, without waiting for the disk: only living processes ask for it. */
+    private void beat() {
+        if (released) {
+            return;
+        }
+        try {
+            synchronous("NORMAL");
+            holdingLease(own -> {
+                lease.renew(own);
+                return own;
+            });
+        } catch (SQLException | RuntimeException failed) {
+            log.atWarn().addKeyValue("reason", failed.getMessage()).log("database lease not renewed");
+        } finally {
+            syncFully();
+        }
+    }
+
+    private void syncFully() {
+        try {
+            synchronous("FULL");
+        } catch (SQLException failed) {
+            log.atError().setCause(failed).log("database does not sync fully");
+        }
+    }
+
+    /** SQLite takes this between transactions only. */
+    private void synchronous(String mode) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("PRAGMA synchronous = " + mode);
+        }
+    }
+
+    private <T> T holding(Work<T> work) throws SQLException {
+        if (released) {
+            throw new StoreException.Held("this server is stopping and makes no more changes; try again");
+        }
+        return holdingLease(own -> {
+            lease.check(own);
+            return work.run(own);
+        });
+    }
+
+    private <T> T holdingLease(Work<T> work) throws SQLException {
+        try {
+            return transaction(connection, work);
+        } catch (StoreException.Held gone) {
+            if (lost.tryEmitValue(gone).isSuccess()) {
+                heartbeat.dispose();
+                log.atError().addKeyValue("reason", gone.getMessage()).log("database lease lost");
+            }
+            throw gone;
+        }
+    }
+
+    /** Runs {@code work} in a transaction that no other process writes during. */
+    static <T> T transaction(Connection connection, Work<T> work) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            // Not through the driver's autocommit: that begins the next transaction, with its lock, right after each.
+            statement.execute("BEGIN IMMEDIATE");
+            try {
+                T result = work.run(connection);
+                statement.execute("COMMIT");
+                return result;
+            } catch (SQLException | RuntimeException failed) {
+                rollBack(statement, failed);
+                throw failed;
+            }
+        }
+    }
+
+    /** SQLite has rolled back by itself after some failures, as of a full disk. */
+    private static void rollBack(Statement statement, Exception failed) {
+        try {
+            statement.execute("ROLLBACK");
+        } catch (SQLException none) {
+            failed.addSuppressed(none);
+        }
+    }
+
+    /** Makes the folder of {@code file}, for its owner alone. */
+    static void makeFolder(Path file) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         if (folder != null && !Files.isDirectory(folder)) {
             Files.createDirectories(folder,
@@ -113,24 +297,14 @@ final class SqliteDatabase {
         }
     }
 
-    private static Connection connect(Path file, Duration lockTimeout) throws SQLException {
+    /** A connection for {@link #transaction}; the caller closes it. */
+    static Connection connect(Path file) throws SQLException {
         var config = new SQLiteConfig();
-        config.setLockingMode(LockingMode.EXCLUSIVE);
         config.setJournalMode(JournalMode.WAL);
         // WAL's own default would lose the last commits at a power cut.
         config.setSynchronous(SynchronousMode.FULL);
-        config.setTransactionMode(TransactionMode.IMMEDIATE);
         config.enforceForeignKeys(true);
-        config.setBusyTimeout((int) lockTimeout.toMillis());
-        Connection connection = config.createConnection("jdbc:sqlite:" + file.toAbsolutePath());
-        try {
-            connection.setAutoCommit(false);
-            SqliteSchema.migrate(connection);
-            connection.commit();
-            return connection;
-        } catch (SQLException failed) {
-            connection.close();
-            throw failed;
-        }
+        config.setBusyTimeout((int) BUSY_WAIT.toMillis());
+        return config.createConnection("jdbc:sqlite:" + file.toAbsolutePath());
     }
 }

@@ -2,7 +2,6 @@ package dev.culvert.server;
 
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -33,20 +32,25 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     /**
-     * Opens, or makes, the store of a data folder. Errors: {@link StoreException.Failed}, also when another process
-     * uses the folder.
+     * Opens, or makes, the store of a data folder. Errors: {@link StoreException.Held} when another process still
+     * has it after {@link StoreLimits#lockTimeout}; {@link StoreException.Failed}.
      *
      * @param domain the edge's domain, which makes the runtimes' hosts
      */
     public static Mono<SqliteRuntimeStore> open(Path dataDir, String domain, StoreLimits limits,
             Clock clock) {
         Path file = dataDir.resolve(FILE);
-        return SqliteDatabase.open(file, limits)
+        return SqliteDatabase.open(file, limits, clock)
                 .flatMap(database -> database
                         .transact(connection -> load(connection, domain, limits),
                                 table -> new SqliteRuntimeStore(database, table, clock))
                         .onErrorMap(IllegalArgumentException.class, wrong -> DatabaseTrouble.of(file, wrong))
                         .onErrorResume(failed -> database.close().then(Mono.error(failed))));
+    }
+
+    /** The generations kept in the same database. */
+    GenerationStore generations() {
+        return new SqliteGenerations(database);
     }
 
     @Override
@@ -97,7 +101,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
         return database.transact(connection -> {
             RegisteredRuntime runtime = present(name);
-            update(connection, "DELETE FROM runtimes WHERE id = ?", runtime.id());
+            SqliteDatabase.update(connection, "DELETE FROM runtimes WHERE id = ?", runtime.id());
             return runtime;
         }, gone -> {
             table.remove(gone);
@@ -109,8 +113,9 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     public Mono<RegisteredRuntime> revoke(RuntimeName name, String identity) {
         return database.transact(connection -> {
             RegisteredRuntime runtime = present(name);
-            update(connection, "UPDATE runtimes SET identity = ? WHERE id = ?", identity, runtime.id());
-            update(connection, "DELETE FROM tokens WHERE runtime_id = ?", runtime.id());
+            SqliteDatabase.update(connection, "UPDATE runtimes SET identity = ? WHERE id = ?", identity,
+                    runtime.id());
+            SqliteDatabase.update(connection, "DELETE FROM tokens WHERE runtime_id = ?", runtime.id());
             return runtime;
         }, before -> {
             RegisteredRuntime after = before.withIdentity(identity);
@@ -132,7 +137,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         long forgotten = clock.instant().minus(TOKEN_REMEMBERED).toEpochMilli();
         return database.transact(connection -> {
             table.purgeTokens(forgotten);
-            update(connection, "DELETE FROM tokens WHERE expires < ?", forgotten);
+            SqliteDatabase.update(connection, "DELETE FROM tokens WHERE expires < ?", forgotten);
             table.check(token);
             insert(connection, token);
             return token;
@@ -152,7 +157,8 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             if (!token.usableBy(keyHash)) {
                 throw new StoreException.Conflict("the enrolment token was used with another key before");
             }
-            update(connection, "UPDATE tokens SET used_by = ?, certificate = ? WHERE id = ?", keyHash.bytes(),
+            SqliteDatabase.update(connection, "UPDATE tokens SET used_by = ?, certificate = ? WHERE id = ?",
+                    keyHash.bytes(),
                     certificate, tokenId);
             return token.usedBy(keyHash, certificate);
         }, used -> {
@@ -162,37 +168,41 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     @Override
+    public Mono<Void> release() {
+        return database.release();
+    }
+
+    @Override
+    public Mono<Void> lost() {
+        return database.lost();
+    }
+
+    @Override
     public Mono<Void> close() {
         return database.close();
     }
 
     private static void insert(Connection connection, RegisteredRuntime runtime) throws SQLException {
         RuntimeName name = runtime.name();
-        update(connection,
+        SqliteDatabase.update(connection,
                 "INSERT INTO runtimes (id, identity, account, name, label, created) VALUES (?, ?, ?, ?, ?, ?)",
                 runtime.id(), runtime.identity(), name.account(), name.name(), name.label(),
                 runtime.created().toEpochMilli());
         for (int i = 0; i < runtime.hosts().size(); i++) {
-            update(connection, "INSERT INTO custom_hosts (host, runtime_id, position) VALUES (?, ?, ?)",
+            SqliteDatabase.update(connection,
+                    "INSERT INTO custom_hosts (host, runtime_id, position) VALUES (?, ?, ?)",
                     runtime.hosts().get(i), runtime.id(), i);
         }
     }
 
     private static void insert(Connection connection, StoredToken token) throws SQLException {
-        update(connection, "INSERT INTO tokens (id, hash, runtime_id, expires) VALUES (?, ?, ?, ?)",
+        SqliteDatabase.update(connection,
+                "INSERT INTO tokens (id, hash, runtime_id, expires) VALUES (?, ?, ?, ?)",
                 token.id(), token.hash().bytes(), token.runtimeId(), token.expires().toEpochMilli());
     }
 
-    private static void update(Connection connection, String sql, Object... values) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < values.length; i++) {
-                statement.setObject(i + 1, values[i]);
-            }
-            statement.executeUpdate();
-        }
-    }
-
-    private static RuntimeTable load(Connection connection, String domain, StoreLimits limits)
+    /** Reads everything, in the caller's transaction. */
+    static RuntimeTable load(Connection connection, String domain, StoreLimits limits)
             throws SQLException {
         var table = new RuntimeTable(limits);
         Map<String, List<String>> hosts = customHosts(connection);

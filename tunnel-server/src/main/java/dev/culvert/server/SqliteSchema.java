@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -24,14 +25,21 @@ final class SqliteSchema {
             List.of("ALTER TABLE runtimes ADD COLUMN identity TEXT NOT NULL DEFAULT ''",
                     "UPDATE runtimes SET identity = id",
                     "CREATE UNIQUE INDEX runtimes_by_identity ON runtimes (identity)",
-                    "ALTER TABLE tokens ADD COLUMN certificate TEXT"));
+                    "ALTER TABLE tokens ADD COLUMN certificate TEXT"),
+            List.of("""
+                    CREATE TABLE generations (
+                      one INTEGER PRIMARY KEY CHECK (one = 1), ceiling INTEGER NOT NULL) STRICT"""));
 
     private SqliteSchema() {}
+
+    /** The newest version. */
+    static int newest() {
+        return VERSIONS.size();
+    }
 
     /** Brings the database to the newest version, in the caller's transaction. */
     static void migrate(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            refuseForeign(statement);
             statement.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
             int version = version(statement);
             if (version > VERSIONS.size()) {
@@ -49,15 +57,48 @@ final class SqliteSchema {
         }
     }
 
-    /** Our tables must not be mixed with those of another program. */
-    private static void refuseForeign(Statement statement) throws SQLException {
-        try (ResultSet row = statement
-                .executeQuery("SELECT count(*), coalesce(sum(name = 'schema_version'), 0)"
-                        + " FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")) {
+    /** Our tables must not be mixed with those of another program. To be called before anything is written. */
+    static void refuseForeign(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery("SELECT count(*), coalesce(sum(name = 'schema_version'), 0)"
+                                + " FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")) {
             if (row.next() && row.getInt(1) > 0 && row.getInt(2) == 0) {
                 throw new SQLException(
                         "it holds tables of another program (expected: a database of Culvert's, or"
                                 + " none: name another folder)");
+            }
+        }
+    }
+
+    /** Throws unless it is a database of Culvert's. */
+    static void requireCulverts(Connection connection) throws SQLException {
+        if (!has(connection, "schema_version") || !has(connection, "runtimes")) {
+            throw new SQLException(
+                    "it holds no runtimes of Culvert's (expected: a file that culvert server backup wrote)");
+        }
+    }
+
+    /** Whether there is a table of that name. */
+    static boolean has(Connection connection, String table) throws SQLException {
+        try (PreparedStatement statement = connection
+                .prepareStatement("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")) {
+            statement.setString(1, table);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    /** Throws when the file is damaged: served on, it would lose more. Reads the whole file. */
+    static void check(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("PRAGMA quick_check(1)")) {
+            String found = row.next() ? row.getString(1) : "no answer";
+            if (!"ok".equals(found)) {
+                throw new SQLException("it is damaged (" + found.replace('\n', ' ')
+                        + "; expected: a database that passes PRAGMA quick_check: restore a backup with culvert"
+                        + " server restore)");
             }
         }
     }

@@ -47,7 +47,16 @@ public abstract sealed class StoreException extends RuntimeException {
         }
     }
 
-    /** The database failed: disk full, file damaged, in use by another process. */
+    /** Another process holds the database, or this one has let it go: it can't be changed here. The message says who. */
+    public static final class Held extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        Held(String message) {
+            super(message, null);
+        }
+    }
+
+    /** The database failed: disk full, file damaged. */
     public static final class Failed extends StoreException {
         private static final long serialVersionUID = 1L;
 

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -38,9 +39,11 @@ final class TunnelRegistry implements TunnelDirectory {
     private final Instant started;
     private final LongAdder reconnects = new LongAdder();
     private final Clock clock;
+    private final LongSupplier generations;
 
-    TunnelRegistry(Clock clock) {
+    TunnelRegistry(Clock clock, LongSupplier generations) {
         this.clock = clock;
+        this.generations = generations;
         this.started = clock.instant();
     }
 
@@ -140,8 +143,7 @@ final class TunnelRegistry implements TunnelDirectory {
             return null;
         }
         if (!joins) {
-            // Seeded from the clock, so that it does not go backwards when the server restarts.
-            tunnel.generation = Math.max(tunnel.generation + 1, clock.millis());
+            tunnel.generation = generations.getAsLong();
         }
         if (tunnel.lost != null) {
             reconnects.increment();

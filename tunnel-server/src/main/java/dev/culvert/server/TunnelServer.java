@@ -95,8 +95,13 @@ public final class TunnelServer {
         return parts.meter().bufferedBytes();
     }
 
+    /** Errors with {@link StoreException.Held} when another server took the database over. Never completes. */
+    public Mono<Void> ended() {
+        return parts.store().lost();
+    }
+
     /**
-     * Drains: not ready, no new connections; callers are told to close, then tunnel clients to go elsewhere. Exchanges in
+     * Drains: not ready, the database free for the next server, no new connections; callers are told to close, then tunnel clients to go elsewhere. Exchanges in
      * flight have {@code grace} to end, then everything closes. Never fails.
      */
     public Mono<Void> stop(Duration grace) {
@@ -111,7 +116,10 @@ public final class TunnelServer {
             Mono<Void> callersDone = callers == null ? Mono.empty() : callers.stop(grace);
             Mono<Void> clientsGo = Mono.delay(grace.compareTo(CALLERS_FIRST) < 0 ? grace : CALLERS_FIRST)
                     .then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
-            return Mono.when(callersDone, clientsGo)
+            return parts.store()
+                    .release()
+                    .onErrorComplete()
+                    .then(Mono.when(callersDone, clientsGo))
                     .then(tunnels == null
                             ? Mono.empty()
                             : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))

@@ -106,15 +106,6 @@ class DatabaseTroubleTest {
                 .hasMessageContaining("(expected: a folder that this user may write to");
     }
 
-    @Test
-    void aDatabaseInUseIsLocked() {
-        RuntimeStore store = open(folder);
-
-        refused(folder).hasMessageContaining("is locked by another process");
-
-        store.close().block();
-    }
-
     private static AbstractThrowableAssert<?, ? extends Throwable> refused(Path dataDir) {
         return assertThatThrownBy(() -> open(dataDir)).isInstanceOf(StoreException.Failed.class)
                 .hasMessageContaining("(expected: ")

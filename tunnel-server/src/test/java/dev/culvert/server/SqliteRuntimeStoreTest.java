@@ -103,6 +103,8 @@ class SqliteRuntimeStoreTest {
         try (var connection = DriverManager
                 .getConnection("jdbc:sqlite:" + folder.resolve(SqliteRuntimeStore.FILE));
                 var statement = connection.createStatement()) {
+            statement.execute("DROP TABLE generations");
+            statement.execute("DROP TABLE lease");
             statement.execute("DROP INDEX runtimes_by_identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN identity");
             statement.execute("ALTER TABLE tokens DROP COLUMN certificate");
@@ -271,7 +273,8 @@ class SqliteRuntimeStoreTest {
         }
 
         RuntimeStore after = await(
-                SqliteRuntimeStore.open(crashed, "t.example", SMALL, Clock.fixed(NOW, ZoneOffset.UTC)));
+                SqliteRuntimeStore.open(crashed, "t.example", SMALL,
+                        Clock.fixed(NOW.plus(SqliteLease.LIFE), ZoneOffset.UTC)));
 
         assertThat(after.runtimes()).containsExactly(runtime);
         after.close().block();

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,7 @@ class TunnelRegistryTest {
     private static final UUID SECOND = new UUID(2, 2);
 
     private final MovableClock clock = new MovableClock();
-    private final TunnelRegistry registry = new TunnelRegistry(clock);
+    private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet);
     private final List<TunnelEnds> all = new ArrayList<>();
 
     @AfterEach

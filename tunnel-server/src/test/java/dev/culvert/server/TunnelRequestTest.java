@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,7 @@ class TunnelRequestTest {
             new RuntimeName("acme", "prod"), "acme-prod.t.example", List.of(), Instant.EPOCH);
 
     private final MovableClock clock = new MovableClock();
-    private final TunnelRegistry registry = new TunnelRegistry(clock);
+    private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet);
     private final TunnelRelay relay = new TunnelRelay(registry, PROD, 1000);
     private final List<TunnelEnds> all = new ArrayList<>();
     /** The caller's event loop: not that of any session. */

@@ -72,8 +72,11 @@ public final class HandlerException extends RuntimeException {
         return fields;
     }
 
-    /** What went wrong; fixes status and cause of the problem that the caller sees. */
+    /**
+     * What went wrong; fixes status and cause of the problem that the caller sees. {@code NOT_ALLOWED} is the cluster's
+     * policy, {@code FORBIDDEN} what the caller's own credentials do not cover: the same cause, at other hops.
+     */
     public enum Reason {
-        BAD_REQUEST, UNAUTHORIZED, NOT_ALLOWED, NOT_FOUND, METHOD_NOT_ALLOWED, CONFLICT, BODY_TOO_LARGE, RATE_LIMITED, OVERLOADED, UPSTREAM_TIMEOUT, UPSTREAM_BAD_RESPONSE
+        BAD_REQUEST, UNAUTHORIZED, NOT_ALLOWED, NOT_FOUND, METHOD_NOT_ALLOWED, CONFLICT, BODY_TOO_LARGE, RATE_LIMITED, OVERLOADED, DRAINING, FORBIDDEN, UPSTREAM_TIMEOUT, UPSTREAM_BAD_RESPONSE
     }
 }

@@ -1,0 +1,73 @@
+package dev.culvert.launcher;
+
+import dev.culvert.edge.config.ConfigBinding;
+import dev.culvert.launcher.config.PartConfig;
+import dev.culvert.server.ServerConfig;
+import dev.culvert.server.StoreBackup;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import reactor.core.publisher.Mono;
+
+/** A command on the database of a server, found by the server's own configuration. */
+abstract class ServerStoreCommand implements Task {
+    @Option(names = "--config", paramLabel = "FILE", description = "The server's YAML file (CULVERT_CONFIG).")
+    private @Nullable Path file;
+
+    @Option(names = "--data-dir", paramLabel = "DIR", description = "The server's dataDir, when it is another than the file's.")
+    private @Nullable String dataDir;
+
+    /** Does it. Emits what to tell the user. */
+    abstract Mono<String> work(StoreBackup store, ServerConfig config);
+
+    @Override
+    public final Mono<Integer> run() {
+        return Mono.defer(() -> {
+            Map<String, String> environment = System.getenv();
+            String named = environment.get("CULVERT_CONFIG");
+            Path path = file == null && named != null ? Path.of(named) : file;
+            ConfigBinding binding = new PartConfig(ServerConfig.class).load(path, environment,
+                    dataDir == null ? Map.of() : Map.of("--data-dir", dataDir));
+            ServerConfig config = binding.value(ServerConfig.class);
+            return work(new StoreBackup(config.dataDir(), Clock.systemUTC()), config);
+        }).map(told -> {
+            System.out.println(told);
+            return ExitCode.DONE;
+        });
+    }
+
+    /** {@code culvert server backup}. */
+    @Command(name = "backup", description = "Copies the server's database to one file, mode 0600, also while the server runs.", footer = {
+            "", "Example:", "  culvert server backup --config server.yaml --to culvert-20260102.db"})
+    static final class Backup extends ServerStoreCommand {
+        @Option(names = "--to", required = true, paramLabel = "FILE", description = "A new file. It holds hashes of tokens: keep it as secret as those.")
+        private Path to = Path.of("");
+
+        @Override
+        Mono<String> work(StoreBackup store, ServerConfig config) {
+            return store.backup(to).map(written -> "backup written: " + written);
+        }
+    }
+
+    /** {@code culvert server restore}. */
+    @Command(name = "restore", description = "Puts a backup in the place of the database of a server that is stopped; the database that was there is kept.", footer = {
+            "", "Example:", "  culvert server restore --config server.yaml --from culvert-20260102.db"})
+    static final class Restore extends ServerStoreCommand {
+        @Option(names = "--from", required = true, paramLabel = "FILE", description = "What culvert server backup wrote.")
+        private Path from = Path.of("");
+        @Option(names = "--force", description = "Puts a present database aside even when it can't be read, and nothing can tell whether a server uses it.")
+        private boolean force;
+
+        @Override
+        Mono<String> work(StoreBackup store, ServerConfig config) {
+            return store.restore(from, config.edge().domain(), force)
+                    .map(done -> "restored: " + done.runtimes() + " runtimes"
+                            + (done.before() == null
+                                    ? ""
+                                    : "\nkept the database of before: " + done.before()));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package dev.culvert.server;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The right of one process to change a database: a row in it. Each holder has a higher fencing number than the one
+ * before, and each of its transactions begins with a look whether that is still the row's: a holder that slept beyond its
+ * lease changes nothing. Used by the database's thread alone, within its transactions.
+ */
+final class SqliteLease {
+    /** How long a lease lasts after its last heartbeat: who takes over from a dead machine waits so long. */
+    static final Duration LIFE = Duration.ofSeconds(8);
+    /** Three beats may fail before the lease ends. */
+    static final Duration BEAT = Duration.ofSeconds(2);
+
+    /** Not part of the versioned schema: it is read before that may be touched. Never edited. */
+    private static final String TABLE = """
+            CREATE TABLE IF NOT EXISTS lease (
+              one INTEGER PRIMARY KEY CHECK (one = 1), fence INTEGER NOT NULL, owner TEXT NOT NULL,
+              host TEXT NOT NULL, pid INTEGER NOT NULL, machine TEXT NOT NULL, born INTEGER NOT NULL,
+              since INTEGER NOT NULL, until INTEGER NOT NULL) STRICT""";
+
+    private final Path file;
+    private final Clock clock;
+    private final String owner = UUID.randomUUID().toString();
+    private final HolderProcess self;
+    private long fence;
+
+    /** Blocks: finds out who this process is. */
+    SqliteLease(Path file, Clock clock) {
+        this.file = file;
+        this.clock = clock;
+        this.self = HolderProcess.current();
+    }
+
+    /** The row. */
+    private record Holder(long fence, HolderProcess process, Instant since, Instant until) {
+        boolean isFree(Instant now) {
+            return !until.isAfter(now) || process.isGone();
+        }
+
+        @Override
+        public String toString() {
+            return process + ", since " + since.truncatedTo(ChronoUnit.SECONDS) + ", until "
+                    + until.truncatedTo(ChronoUnit.SECONDS) + " unless it goes on";
+        }
+    }
+
+    /** Takes the lease. Throws {@link StoreException.Held} while another holds it. */
+    void take(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(TABLE);
+        }
+        Instant now = clock.instant();
+        Holder before = holder(connection);
+        if (before != null && !before.isFree(now)) {
+            throw new StoreException.Held("the database " + file + " is held by another process (" + before
+                    + "); stop that one, or name another folder");
+        }
+        fence = before == null ? 1 : before.fence() + 1;
+        SqliteDatabase.update(connection, "INSERT OR REPLACE INTO lease VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
+                fence, owner,
+                self.host(), self.pid(), self.machine(), self.born(), now.toEpochMilli(), end(now));
+    }
+
+    /** Throws {@link StoreException.Held} when another process took the lease meanwhile. */
+    void check(Connection connection) throws SQLException {
+        Holder holder = holder(connection);
+        if (holder == null || holder.fence() != fence) {
+            throw new StoreException.Held("another server took the database over"
+                    + (holder == null ? "" : " (" + holder + ")") + "; this one makes no more changes");
+        }
+    }
+
+    /** Prolongs the lease. Throws as {@link #check} does. */
+    void renew(Connection connection) throws SQLException {
+        check(connection);
+        SqliteDatabase.update(connection, "UPDATE lease SET until = ?", end(clock.instant()));
+    }
+
+    /** Ends the lease, if it is still ours. The fencing number stays. */
+    void giveBack(Connection connection) throws SQLException {
+        SqliteDatabase.update(connection, "UPDATE lease SET until = 0 WHERE fence = ? AND owner = ?", fence,
+                owner);
+    }
+
+    /** Ends whosever lease it is, in a database that only the caller has. */
+    static void free(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(TABLE);
+        }
+        SqliteDatabase.update(connection, "UPDATE lease SET until = 0");
+    }
+
+    private static long end(Instant now) {
+        return now.plus(LIFE).toEpochMilli();
+    }
+
+    private static @Nullable Holder holder(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery("SELECT fence, host, pid, machine, born, since, until FROM lease")) {
+            return row.next()
+                    ? new Holder(row.getLong(1),
+                            new HolderProcess(row.getString(2), row.getLong(3), row.getString(4),
+                                    row.getLong(5)),
+                            Instant.ofEpochMilli(row.getLong(6)), Instant.ofEpochMilli(row.getLong(7)))
+                    : null;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package dev.culvert.server;
+
+import static dev.culvert.server.Results.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+
+/** Who may change a database that several processes open. */
+class SqliteLeaseTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    @TempDir
+    Path folder;
+    private final MovableClock clock = new MovableClock();
+    private final List<RuntimeStore> opened = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        opened.forEach(store -> store.close().block());
+    }
+
+    @Test
+    void aSecondOneIsToldWhoHoldsTheDatabase() {
+        open(clock, Duration.ZERO);
+
+        assertThatThrownBy(() -> open(clock, Duration.ZERO)).isInstanceOf(StoreException.Held.class)
+                .hasMessageContaining(folder.resolve("culvert.db").toString())
+                .hasMessageContaining(", pid " + ProcessHandle.current().pid())
+                .hasMessageContaining("since 2026-01-02T03:04:05Z")
+                .hasMessageContaining("until 2026-01-02T03:04:13Z");
+    }
+
+    @Test
+    void aReleasedDatabaseIsTakenAtOnceAndItsOldHolderAnswersFromMemory() {
+        RuntimeStore old = open(clock, Duration.ZERO);
+        RegisteredRuntime runtime = runtime("prod");
+        await(old.create(runtime, token(runtime)));
+
+        old.release().block();
+        RuntimeStore next = open(clock, Duration.ZERO);
+
+        assertThat(old.byName(runtime.name())).isEqualTo(runtime);
+        assertThat(next.byName(runtime.name())).isEqualTo(runtime);
+        StepVerifier.create(old.delete(runtime.name())).verifyError(StoreException.Held.class);
+        assertThat(await(next.delete(runtime.name()))).isEqualTo(runtime);
+        old.release().block();
+    }
+
+    @Test
+    void whoWaitsBeginsWhenTheHolderReleases() {
+        RuntimeStore old = open(clock, Duration.ZERO);
+        Mono<SqliteRuntimeStore> next = SqliteRuntimeStore
+                .open(folder, "t.example", StoreLimits.defaults().waiting(PATIENCE), clock)
+                .doOnNext(opened::add);
+
+        StepVerifier.create(next)
+                .expectSubscription()
+                .expectNoEvent(Duration.ofMillis(300))
+                .then(() -> old.release().block())
+                .expectNextCount(1)
+                .expectComplete()
+                .verify(PATIENCE);
+    }
+
+    @Test
+    void aHolderThatSleptBeyondItsLeaseChangesNothing() {
+        RuntimeStore slept = open(clock, Duration.ZERO);
+        clock.advance(SqliteLease.LIFE);
+        RuntimeStore next = open(clock, Duration.ZERO);
+        RegisteredRuntime runtime = runtime("prod");
+
+        StepVerifier.create(slept.create(runtime, token(runtime)))
+                .verifyErrorSatisfies(refused -> assertThat(refused).isInstanceOf(StoreException.Held.class)
+                        .hasMessageContaining("took the database over (host "));
+        StepVerifier.create(slept.lost()).expectError(StoreException.Held.class).verify(PATIENCE);
+        assertThat(next.runtimes()).isEmpty();
+        slept.close().block();
+        assertThat(await(next.create(runtime, token(runtime)))).isEqualTo(runtime);
+    }
+
+    @Test
+    void aHolderThatSleptIsToldWithoutAChange() {
+        RuntimeStore slept = open(clock, Duration.ZERO);
+        clock.advance(SqliteLease.LIFE);
+        open(clock, Duration.ZERO);
+
+        StepVerifier.create(slept.lost()).expectError(StoreException.Held.class).verify(PATIENCE);
+    }
+
+    @Test
+    void heartbeatsKeepTheLease() {
+        RuntimeStore holder = open(clock, Duration.ZERO);
+        clock.advance(SqliteLease.LIFE.minusSeconds(1));
+        StepVerifier.create(holder.lost())
+                .expectSubscription()
+                .expectNoEvent(SqliteLease.BEAT.plusSeconds(1))
+                .thenCancel()
+                .verify(PATIENCE);
+        clock.advance(SqliteLease.LIFE.minusSeconds(1));
+
+        assertThatThrownBy(() -> open(clock, Duration.ZERO)).isInstanceOf(StoreException.Held.class);
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aKilledProcessHoldsNothing() throws IOException {
+        try (StoreHolder holder = StoreHolder.start(folder)) {
+            assertThatThrownBy(() -> open(Clock.systemUTC(), Duration.ZERO))
+                    .isInstanceOf(StoreException.Held.class)
+                    .hasMessageContaining(", pid " + holder.pid());
+
+            holder.kill();
+
+            open(Clock.systemUTC(), Duration.ZERO);
+        }
+    }
+
+    @Test
+    void aRefusedOneLeavesNothingBehind() throws IOException {
+        open(clock, Duration.ZERO);
+
+        assertThatThrownBy(() -> open(clock, Duration.ofMillis(300))).isInstanceOf(StoreException.Held.class);
+
+        try (var files = Files.list(folder)) {
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .containsOnly("culvert.db", "culvert.db-wal", "culvert.db-shm");
+        }
+    }
+
+    private RuntimeStore open(Clock time, Duration wait) {
+        RuntimeStore store = await(
+                SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults().waiting(wait), time));
+        opened.add(store);
+        return store;
+    }
+
+    private static RegisteredRuntime runtime(String name) {
+        var full = new RuntimeName("acme", name);
+        return new RegisteredRuntime(UUID.randomUUID().toString(), UUID.randomUUID().toString(), full,
+                full.label() + ".t.example", List.of(), Instant.EPOCH);
+    }
+
+    private static StoredToken token(RegisteredRuntime runtime) {
+        return new StoredToken(runtime.id(), Sha256.of("x".getBytes(StandardCharsets.UTF_8)), runtime.id(),
+                Instant.EPOCH, null, null);
+    }
+}
