@@ -16,7 +16,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", subcommands = {
         ServerCommand.class,
         ClientCommand.class, AppProxyCommand.class, DemoCommand.class, RuntimeCommand.class,
-        CertsCommand.class, DoctorCommand.class, BenchCommand.class}, footer = {"",
+        AdminTokenCommand.class, AuditCommand.class, CertsCommand.class, DoctorCommand.class,
+        BenchCommand.class}, footer = {"",
                 "Examples:",
                 "  culvert demo",
                 "  culvert server --config server.yaml",

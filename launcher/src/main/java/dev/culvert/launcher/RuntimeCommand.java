@@ -17,18 +17,20 @@ import reactor.core.publisher.Mono;
 @Command(name = "runtime", description = "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API.", subcommands = {
         RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
         RuntimeCommand.EnrolToken.class, RuntimeCommand.Drain.class, RuntimeCommand.Disconnect.class,
-        RuntimeCommand.Revoke.class, RuntimeCommand.Delete.class}, footer = {"", "Example:",
+        RuntimeHostsCommand.class, RuntimeCommand.Revoke.class, RuntimeCommand.Delete.class}, footer = {"",
+                "Example:",
                 "  culvert runtime create acme prod --token-file token \\",
                 "    --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
 final class RuntimeCommand {
 
-    private static String path(String account, String name) {
+    /** The runtime's resource. */
+    static String path(String account, String name) {
         return "/runtimes/" + URLEncoder.encode(account, StandardCharsets.UTF_8) + "/"
                 + URLEncoder.encode(name, StandardCharsets.UTF_8);
     }
 
     /** What the answer says about these keys, one a line; a key that it does not have is left out. */
-    private static String facts(JsonNode runtime, String... keys) {
+    static String facts(JsonNode runtime, String... keys) {
         var rows = new ArrayList<List<String>>();
         for (String key : keys) {
             JsonNode value = runtime.path(key);

@@ -1,24 +1,24 @@
 package dev.culvert.launcher;
 
-import dev.culvert.edge.config.ConfigBinding;
-import dev.culvert.launcher.config.PartConfig;
+import dev.culvert.edge.config.SettingInfo;
 import dev.culvert.server.ServerConfig;
 import dev.culvert.server.StoreBackup;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
 /** A command on the database of a server, found by the server's own configuration. */
-abstract class ServerStoreCommand implements Task {
-    @Option(names = "--config", paramLabel = "FILE", description = "The server's YAML file (CULVERT_CONFIG).")
-    private @Nullable Path file;
+abstract class ServerStoreCommand extends ConfiguredCommand {
+    ServerStoreCommand() {
+        super(ServerConfig.class);
+    }
 
-    @Option(names = "--data-dir", paramLabel = "DIR", description = "The server's dataDir, when it is another than the file's.")
-    private @Nullable String dataDir;
+    @Override
+    final boolean takes(SettingInfo setting) {
+        return setting.key().equals("dataDir") || setting.key().equals("edge.domain");
+    }
 
     /** Does it. Emits what to tell the user. */
     abstract Mono<String> work(StoreBackup store, ServerConfig config);
@@ -26,12 +26,7 @@ abstract class ServerStoreCommand implements Task {
     @Override
     public final Mono<Integer> run() {
         return Mono.defer(() -> {
-            Map<String, String> environment = System.getenv();
-            String named = environment.get("CULVERT_CONFIG");
-            Path path = file == null && named != null ? Path.of(named) : file;
-            ConfigBinding binding = new PartConfig(ServerConfig.class).load(path, environment,
-                    dataDir == null ? Map.of() : Map.of("--data-dir", dataDir));
-            ServerConfig config = binding.value(ServerConfig.class);
+            ServerConfig config = binding().value(ServerConfig.class);
             return work(new StoreBackup(config.dataDir(), Clock.systemUTC()), config);
         }).map(told -> {
             System.out.println(told);

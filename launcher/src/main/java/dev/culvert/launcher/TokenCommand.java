@@ -8,16 +8,23 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** A command of the admin API whose answer holds an enrolment token: shown, or kept in a file and never shown. */
+/** A command of the admin API whose answer holds a new token: shown, or kept in a file and never shown. */
 abstract class TokenCommand extends AdminCommand {
-    private static final String TOKEN = "enrolmentToken";
-    private static final String TOKEN_FILE = "enrolmentTokenFile";
-
-    @Option(names = "--token-file", paramLabel = "FILE", description = "Write the enrolment token to FILE (mode 0600, replaced whole) instead of showing it.")
+    @Option(names = "--token-file", paramLabel = "FILE", description = "Write the token to FILE (mode 0600, replaced whole) instead of showing it.")
     private @Nullable Path file;
 
     /** Asks for a token. Errors are for {@link Failures}. */
     abstract Mono<AdminApi.Answer> issue(AdminApi api);
+
+    /** The answer's member that is the token; with {@code File} behind, the member that tells where it went. */
+    String secret() {
+        return "enrolmentToken";
+    }
+
+    /** What makes another token, when this one could not be written. */
+    String again() {
+        return "the runtime is there: culvert runtime enrol-token makes another token";
+    }
 
     @Override
     final Mono<AdminApi.Answer> ask(AdminApi api) {
@@ -28,23 +35,23 @@ abstract class TokenCommand extends AdminCommand {
                         reserved -> issue(api).map(answer -> kept(answer, reserved)), TokenFile::discard);
     }
 
-    private static AdminApi.Answer kept(AdminApi.Answer answer, TokenFile reserved) {
+    private AdminApi.Answer kept(AdminApi.Answer answer, TokenFile reserved) {
         if (!answer.ok()) {
             return answer;
         }
-        if (!(answer.json() instanceof ObjectNode told) || !told.path(TOKEN).isTextual()) {
+        if (!(answer.json() instanceof ObjectNode told) || !told.path(secret()).isTextual()) {
             throw new CommandException(ExitCode.FAILED, "--token-file: " + reserved.file()
-                    + " was not written: the answer holds no enrolment token (is --admin a tunnel server's admin API?)");
+                    + " was not written: the answer holds no token (is --admin a tunnel server's admin API?)");
         }
         try {
-            reserved.write(told.path(TOKEN).asText());
+            reserved.write(told.path(secret()).asText());
         } catch (IOException e) {
             throw new CommandException(ExitCode.FAILED, "--token-file: " + reserved.file()
-                    + " could not be written; the runtime is there: culvert runtime enrol-token makes another token");
+                    + " could not be written; " + again());
         }
         ObjectNode shown = told.deepCopy();
-        shown.remove(TOKEN);
-        shown.put(TOKEN_FILE, reserved.file().toString());
+        shown.remove(secret());
+        shown.put(secret() + "File", reserved.file().toString());
         return new AdminApi.Answer(answer.status(), shown.toString(), shown);
     }
 }

@@ -7,7 +7,6 @@ import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
-import java.security.Principal;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +19,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * The admin API and its web page, as openapi.yaml in this module describes them. Everything below {@code /api/} needs
- * the bearer token, unknown paths included. Health and metrics are {@code HealthFilter}'s, in front of this handler.
+ * a bearer token, unknown paths included, and each call a role. Health and metrics are {@code HealthFilter}'s, in front of this handler.
  */
 public final class AdminApi implements EdgeHandler {
     /** Far above any body of this API. */
@@ -28,22 +27,35 @@ public final class AdminApi implements EdgeHandler {
     private static final String PROTECTED = "/api/";
     private static final String SCHEME = "Bearer ";
     private static final Duration RETRY_WHEN_BUSY = Duration.ofSeconds(1);
-    /** One token, hence one caller; more arrive with the users of the control plane. */
-    private static final Principal ADMIN = () -> "admin";
 
-    private final AdminToken token;
+    private final AdminAccess access;
     private final List<AdminRoute> routes;
 
     /** Makes the handler. Reads its pages from the jar. */
-    public AdminApi(AdminToken token, RuntimeStore store, RuntimeRegistrar registrar, TunnelDirectory tunnels,
-            Clock clock) {
-        this.token = token;
-        var audit = new AuditLog(clock);
+    AdminApi(Parts parts) {
+        this.access = new AdminAccess(parts.token, parts.adminTokens, parts.clock);
+        var audit = new AuditLog(parts.audit, parts.clock);
         List<AdminRoute> all = new ArrayList<>(AdminPages.routes());
-        all.addAll(new RuntimeCalls(store, registrar, tunnels, audit).routes());
-        all.addAll(new TunnelCalls(store, tunnels, audit).routes());
+        all.addAll(new RuntimeCalls(parts.store, parts.registrar, parts.tunnels, audit).routes());
+        all.addAll(new TunnelCalls(parts.store, parts.tunnels, audit).routes());
+        all.addAll(new AdminTokenCalls(access, parts.adminTokens, audit).routes());
+        all.addAll(new AuditCalls(parts.audit).routes());
         this.routes = List.copyOf(all);
     }
+
+    /**
+     * What the API works on.
+     *
+     * @param token the token file
+     * @param adminTokens the named tokens
+     * @param audit where changes are noted
+     * @param store the runtimes
+     * @param registrar changes them
+     * @param tunnels the live sessions
+     * @param clock the time of entries and tokens
+     */
+    record Parts(AdminToken token, AdminTokenStore adminTokens, AuditStore audit, RuntimeStore store,
+            RuntimeRegistrar registrar, TunnelDirectory tunnels, Clock clock) {}
 
     List<AdminRoute> routes() {
         return routes;
@@ -68,6 +80,7 @@ public final class AdminApi implements EdgeHandler {
                 continue;
             }
             if (route.serves(request.method())) {
+                requireRole(request, route);
                 return route.call().answer(request, segments);
             }
             allowed.add(route.method());
@@ -81,14 +94,19 @@ public final class AdminApi implements EdgeHandler {
         String presented = bearer(request);
         if (presented == null) {
             return Mono.error(unauthorized(
-                    "this call needs the header Authorization: Bearer <token of admin.tokenFile>"));
+                    "this call needs the header Authorization: Bearer <token of admin.tokenFile, or a named admin token>"));
         }
-        return token.matches(presented).map(matches -> {
-            if (!matches) {
-                throw unauthorized("this is not the token of admin.tokenFile");
-            }
-            return request.withContext(request.context().withCaller(ADMIN));
-        });
+        return access.caller(presented)
+                .switchIfEmpty(Mono.error(() -> unauthorized(
+                        "this is neither the token of admin.tokenFile nor a named admin token")))
+                .map(caller -> request.withContext(request.context().withCaller(caller)));
+    }
+
+    private static void requireRole(EdgeRequest request, AdminRoute route) {
+        if (request.context().caller() instanceof AdminCaller caller && !caller.role().covers(route.role())) {
+            throw HandlerException.of(Reason.FORBIDDEN, "this call needs an admin token of the role "
+                    + route.role().word() + "; " + caller.name() + " has " + caller.role().word());
+        }
     }
 
     private static @Nullable String bearer(EdgeRequest request) {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.edge.spi.EdgeResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.UncheckedIOException;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,29 @@ final class AdminJson {
         }
     }
 
+    record AdminTokenView(String name, String role, String created, @Nullable String earlierUntil) {
+        static AdminTokenView of(NamedToken token) {
+            return new AdminTokenView(token.name(), token.role().word(), token.created().toString(),
+                    until(token));
+        }
+    }
+
+    record IssuedAdminTokenView(String name, String role, String token, @Nullable String earlierUntil) {
+        static IssuedAdminTokenView of(AdminAccess.Issued issued) {
+            return new IssuedAdminTokenView(issued.token().name(), issued.token().role().word(),
+                    issued.text(),
+                    until(issued.token()));
+        }
+    }
+
+    record AuditView(String when, String who, String remote, String requestId, String what, String thing) {
+        static AuditView of(AuditEntry entry) {
+            return new AuditView(entry.when().toString(), entry.who(), entry.remote(), entry.requestId(),
+                    entry.what(),
+                    entry.thing());
+        }
+    }
+
     record Page<T>(List<T> items, @Nullable String next) {}
 
     static EdgeResponse.Http answer(HttpResponseStatus status, Record view) {
@@ -69,6 +93,11 @@ final class AdminJson {
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException("records of strings and numbers always render", e);
         }
+    }
+
+    private static @Nullable String until(NamedToken token) {
+        Instant until = token.earlierUntil();
+        return until == null ? null : until.toString();
     }
 
     /** Null before the first round trip: JSON has no NaN. */

@@ -15,8 +15,19 @@ import reactor.core.publisher.Mono;
  * @param method the method; GET answers HEAD too
  * @param template its path, with {@code {names}} for the segments that vary
  * @param call what answers it
+ * @param role what a token must allow at least, below {@code /api/}
  */
-record AdminRoute(HttpMethod method, String template, Call call) {
+record AdminRoute(HttpMethod method, String template, Call call, AdminRole role) {
+    /** Looking needs the least, changing the most, unless {@link #needs} says otherwise. */
+    AdminRoute(HttpMethod method, String template, Call call) {
+        this(method, template, call, method.equals(HttpMethod.GET) ? AdminRole.READ : AdminRole.ADMIN);
+    }
+
+    /** This route for another role. */
+    AdminRoute needs(AdminRole other) {
+        return new AdminRoute(method, template, call, other);
+    }
+
     /** Answers a call. Errors as in {@link AdminApi}. */
     @FunctionalInterface
     interface Call {

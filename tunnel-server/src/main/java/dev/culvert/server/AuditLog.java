@@ -2,34 +2,73 @@ package dev.culvert.server;
 
 import dev.culvert.edge.spi.RequestContext;
 import java.time.Clock;
+import java.time.temporal.ChronoUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
-/** Who changed what, when: one line of the logger {@code audit} for each change through the admin API. */
+/** Who changed what, when: an entry of the store, and a line of the logger {@code audit}, for each change through the admin API. */
 final class AuditLog {
     private static final Logger log = LoggerFactory.getLogger("audit");
 
+    private final AuditStore store;
     private final Clock clock;
 
-    AuditLog(Clock clock) {
+    AuditLog(AuditStore store, Clock clock) {
+        this.store = store;
         this.clock = clock;
     }
 
     /**
-     * Notes a change that was made.
+     * Makes a change and notes it: in the change's own transaction where it has one, right after it otherwise. A change that
+     * fails leaves no entry; one that only touches sessions is made even when its entry can't be kept, which is logged.
      *
      * @param what the kind of change, fixed text: {@code runtime created}
-     * @param thing what was changed
+     * @param thing what is changed
      */
-    void changed(RequestContext who, String what, Object thing) {
+    <T> Mono<T> noted(RequestContext who, String what, Object thing, Mono<T> change) {
+        return Mono.defer(() -> {
+            var mark = new AuditMark(entry(who, what, thing));
+            return change.doOnNext(done -> {
+                keep(mark);
+                tell(mark.entry());
+            })
+                    .contextWrite(context -> context.put(AuditMark.class, mark));
+        });
+    }
+
+    /** Queues the entry of a change that was no transaction. Nobody waits: sessions end no later for it. */
+    private void keep(AuditMark mark) {
+        if (!mark.isWritten()) {
+            store.add(mark.entry())
+                    .subscribe(nothing -> {}, failed -> log.atWarn()
+                            .addKeyValue("what", mark.entry().what())
+                            .addKeyValue("reason", failed.getMessage())
+                            .log("audit entry not kept"));
+        }
+    }
+
+    private AuditEntry entry(RequestContext who, String what, Object thing) {
         var caller = who.caller();
+        return new AuditEntry(clock.instant().truncatedTo(ChronoUnit.MILLIS),
+                caller == null ? "unknown" : caller.getName(), remote(who), who.requestId(), what,
+                thing.toString());
+    }
+
+    /** Without the slash that Java writes in front of an address without a name. */
+    private static String remote(RequestContext who) {
+        String remote = who.remote().toString();
+        return remote.startsWith("/") ? remote.substring(1) : remote;
+    }
+
+    private static void tell(AuditEntry entry) {
         log.atInfo()
-                .addKeyValue("when", clock.instant())
-                .addKeyValue("who", caller == null ? "unknown" : caller.getName())
-                .addKeyValue("remote", who.remote())
-                .addKeyValue("requestId", who.requestId())
-                .addKeyValue("what", what)
-                .addKeyValue("thing", thing)
-                .log(what);
+                .addKeyValue("when", entry.when())
+                .addKeyValue("who", entry.who())
+                .addKeyValue("remote", entry.remote())
+                .addKeyValue("requestId", entry.requestId())
+                .addKeyValue("what", entry.what())
+                .addKeyValue("thing", entry.thing())
+                .log(entry.what());
     }
 }

@@ -86,6 +86,14 @@ final class JsonFields {
         return node.textValue();
     }
 
+    /** A list of texts that must be there; it may be empty. */
+    List<String> requiredTexts(String field) {
+        if (!object.hasNonNull(field)) {
+            throw invalid(field + ": missing (expected: a list of strings)");
+        }
+        return texts(field);
+    }
+
     /** A list of texts; empty when it is left out. */
     List<String> texts(String field) {
         JsonNode node = object.get(field);

@@ -23,4 +23,9 @@ public record RegisteredRuntime(String id, String identity, RuntimeName name, St
     RegisteredRuntime withIdentity(String another) {
         return new RegisteredRuntime(id, another, name, host, hosts, created);
     }
+
+    /** The same with other custom hosts. */
+    RegisteredRuntime withHosts(List<String> others) {
+        return new RegisteredRuntime(id, identity, name, host, others, created);
+    }
 }

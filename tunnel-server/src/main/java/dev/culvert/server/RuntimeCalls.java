@@ -2,19 +2,13 @@ package dev.culvert.server;
 
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -24,12 +18,6 @@ final class RuntimeCalls {
     static final String ONE = "/api/v1/runtimes/{account}/{name}";
     static final String REVOKE = "/api/v1/runtimes/{account}/{name}/revoke";
     static final String TOKENS = "/api/v1/runtimes/{account}/{name}/enrolment-tokens";
-
-    private static final Pattern TTL = Pattern.compile("(\\d{1,6})(s|m|h|d)");
-    private static final Map<String, Duration> UNITS = Map.of("s", Duration.ofSeconds(1), "m",
-            Duration.ofMinutes(1),
-            "h", Duration.ofHours(1), "d", Duration.ofDays(1));
-    private static final Duration MAX_TTL = Duration.ofDays(7);
 
     private final RuntimeStore store;
     private final RuntimeRegistrar registrar;
@@ -47,23 +35,23 @@ final class RuntimeCalls {
         return List.of(new AdminRoute(HttpMethod.POST, ALL, (request, segments) -> create(request)),
                 new AdminRoute(HttpMethod.GET, ALL, (request, segments) -> list()),
                 new AdminRoute(HttpMethod.GET, ONE, (request, segments) -> show(name(segments))),
+                new AdminRoute(HttpMethod.PATCH, ONE,
+                        (request, segments) -> change(request, name(segments))),
                 new AdminRoute(HttpMethod.DELETE, ONE,
                         (request, segments) -> delete(request, name(segments))),
                 new AdminRoute(HttpMethod.POST, REVOKE,
                         (request, segments) -> revoke(request, name(segments))),
                 new AdminRoute(HttpMethod.POST, TOKENS,
-                        (request, segments) -> token(request, name(segments))));
+                        (request, segments) -> token(request, name(segments))).needs(AdminRole.OPERATE));
     }
 
     private Mono<EdgeResponse> create(EdgeRequest request) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
             JsonFields fields = JsonFields.read(body, Set.of("account", "name", "hosts"));
             var name = new RuntimeName(fields.text("account"), fields.text("name"));
-            return registrar.register(name, fields.texts("hosts"));
-        }).map(made -> {
-            audit.changed(request.context(), "runtime created", made.runtime().name());
-            return AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.CreatedRuntimeView.of(made));
-        });
+            return audit.noted(request.context(), "runtime created", name,
+                    registrar.register(name, fields.texts("hosts")));
+        }).map(made -> AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.CreatedRuntimeView.of(made)));
     }
 
     /** Off the event loop: the list may be long. */
@@ -92,48 +80,36 @@ final class RuntimeCalls {
         });
     }
 
+    private Mono<EdgeResponse> change(EdgeRequest request, RuntimeName name) {
+        return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
+            JsonFields fields = JsonFields.read(body, Set.of("hosts"));
+            return audit.noted(request.context(), "runtime hosts changed", name,
+                    registrar.replaceHosts(name, fields.requiredTexts("hosts")));
+        })
+                .map(runtime -> AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
+                        tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()))));
+    }
+
     private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {
-        return registrar.delete(name).map(gone -> {
-            audit.changed(request.context(), "runtime deleted", name);
-            return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
-        });
+        return audit.noted(request.context(), "runtime deleted", name, registrar.delete(name))
+                .map(gone -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
     }
 
     private Mono<EdgeResponse> revoke(EdgeRequest request, RuntimeName name) {
-        return registrar.revoke(name).map(revoked -> {
-            audit.changed(request.context(), "runtime revoked", name);
-            return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
-        });
+        return audit.noted(request.context(), "runtime revoked", name, registrar.revoke(name))
+                .map(revoked -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
     }
 
     private Mono<EdgeResponse> token(EdgeRequest request, RuntimeName name) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES)
-                .flatMap(body -> registrar.token(name, life(body)))
-                .map(token -> {
-                    audit.changed(request.context(), "enrolment token made", name);
-                    return AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.TokenView.of(token));
-                });
+                .flatMap(body -> audit.noted(request.context(), "enrolment token made", name,
+                        registrar.token(name, life(body))))
+                .map(token -> AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.TokenView.of(token)));
     }
 
     private static Duration life(byte[] body) {
         String ttl = body.length == 0 ? null : JsonFields.read(body, Set.of("ttl")).optionalText("ttl");
-        return ttl == null ? RuntimeRegistrar.TOKEN_LIFE : life(ttl);
-    }
-
-    private static Duration life(String ttl) {
-        Matcher matcher = TTL.matcher(ttl);
-        Duration life = matcher.matches()
-                ? unit(matcher.group(2)).multipliedBy(Long.parseLong(matcher.group(1)))
-                : null;
-        if (life == null || life.isZero() || life.compareTo(MAX_TTL) > 0) {
-            throw HandlerException.of(Reason.BAD_REQUEST,
-                    "ttl: not a life of a token (expected: 1s..7d, as 30m or 1h)");
-        }
-        return life;
-    }
-
-    private static Duration unit(@Nullable String letter) {
-        return Objects.requireNonNull(UNITS.get(letter));
+        return ttl == null ? RuntimeRegistrar.TOKEN_LIFE : TokenLife.of("ttl", ttl);
     }
 
     /** A name that breaks the rules for names is that of no runtime. */

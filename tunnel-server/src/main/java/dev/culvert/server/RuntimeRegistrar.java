@@ -54,10 +54,7 @@ public final class RuntimeRegistrar {
     /** Registers a runtime. Errors, beside the class's: {@link StoreException.Conflict} when a host is taken. */
     public Mono<Registration> register(RuntimeName name, List<String> customHosts) {
         return Mono.defer(() -> {
-            List<String> hosts = customHosts.stream().map(HostName::custom).distinct().toList();
-            if (hosts.contains(domain)) {
-                throw new StoreException.Conflict("the host " + domain + " is the edge's own");
-            }
+            List<String> hosts = checked(customHosts);
             var runtime = new RegisteredRuntime(UUID.randomUUID().toString(), UUID.randomUUID().toString(),
                     name,
                     name.label() + '.' + domain,
@@ -65,6 +62,22 @@ public final class RuntimeRegistrar {
             IssuedToken token = issuer.issue(runtime.id(), now().plus(TOKEN_LIFE));
             return store.create(runtime, token.stored()).map(made -> new Registration(made, token));
         }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    /**
+     * Gives a runtime other custom hosts in place of those that it has; its tunnels are not touched. Errors, beside the
+     * class's: {@link StoreException.Absent}, {@link StoreException.Conflict} when a host is taken.
+     */
+    public Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> customHosts) {
+        return Mono.defer(() -> store.replaceHosts(name, checked(customHosts)));
+    }
+
+    private List<String> checked(List<String> customHosts) {
+        List<String> hosts = customHosts.stream().map(HostName::custom).distinct().toList();
+        if (hosts.contains(domain)) {
+            throw new StoreException.Conflict("the host " + domain + " is the edge's own");
+        }
+        return hosts;
     }
 
     /** Gives a runtime another token. Errors, beside the class's: {@link StoreException.Absent}. */

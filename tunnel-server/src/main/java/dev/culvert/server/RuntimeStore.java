@@ -49,6 +49,13 @@ public interface RuntimeStore {
     Mono<RegisteredRuntime> delete(RuntimeName name);
 
     /**
+     * Gives a runtime other custom hosts in place of those that it has. Errors: {@link StoreException.Absent}, {@link
+     * StoreException.Conflict} when one belongs to another runtime, {@link InvalidNameException} for too many. Emits the
+     * runtime as it is now.
+     */
+    Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> hosts);
+
+    /**
      * Gives a runtime another identity and forgets its tokens. Errors: {@link StoreException.Absent}. Emits the runtime as
      * it is now.
      *

@@ -61,15 +61,20 @@ final class RuntimeTable {
             throw new StoreException.Full(
                     "this server has its " + limits.maxRuntimes() + " runtimes; delete one first");
         }
+        if (byName.containsKey(runtime.name())) {
+            throw new StoreException.Conflict("the runtime " + runtime.name() + " exists already");
+        }
+        checkHost(runtime.host(), runtime);
+        checkHosts(runtime);
+    }
+
+    /** Throws when {@code runtime} can't have its custom hosts. */
+    void checkHosts(RegisteredRuntime runtime) {
         if (runtime.hosts().size() > limits.maxHosts()) {
             throw new InvalidNameException("hosts", runtime.hosts().size() + " (expected: at most "
                     + limits.maxHosts() + " custom hosts)");
         }
-        if (byName.containsKey(runtime.name())) {
-            throw new StoreException.Conflict("the runtime " + runtime.name() + " exists already");
-        }
-        checkHost(runtime.host());
-        runtime.hosts().forEach(this::checkHost);
+        runtime.hosts().forEach(host -> checkHost(host, runtime));
     }
 
     /** Throws when {@code token} can't be added. */
@@ -114,6 +119,18 @@ final class RuntimeTable {
         byIdentity.put(after.identity(), after);
     }
 
+    /** Puts a runtime in the place of itself with other custom hosts. Hosts that it keeps are never missing. */
+    void replaceHosts(RegisteredRuntime after) {
+        byHost.put(after.host(), after);
+        after.hosts().forEach(host -> byHost.put(host, after));
+        byHost.values()
+                .removeIf(
+                        runtime -> runtime.id().equals(after.id()) && !runtime.hosts().equals(after.hosts()));
+        byName.put(after.name(), after);
+        byId.put(after.id(), after);
+        byIdentity.put(after.identity(), after);
+    }
+
     void remove(RegisteredRuntime runtime) {
         byHost.remove(runtime.host(), runtime);
         runtime.hosts().forEach(host -> byHost.remove(host, runtime));
@@ -136,9 +153,9 @@ final class RuntimeTable {
         tokens.values().removeIf(token -> token.expires().toEpochMilli() < epochMillis);
     }
 
-    private void checkHost(String host) {
+    private void checkHost(String host, RegisteredRuntime owner) {
         RegisteredRuntime taken = byHost.get(host);
-        if (taken != null) {
+        if (taken != null && !taken.id().equals(owner.id())) {
             throw new StoreException.Conflict("the host " + host + " belongs to the runtime " + taken.name());
         }
     }

@@ -99,7 +99,9 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                             new TunnelRelay(registry, runtime, maxStreams));
         };
         return new ServerParts(EventLoops.create(), telemetry, store, enrolment, renewal, registry, meter,
-                new AdminApi(token, store, registrar, registry, clock), files.edgeTls, files.tunnelTls,
+                new AdminApi(new AdminApi.Parts(token, store.adminTokens(), store.audit(), store, registrar,
+                        registry, clock)),
+                files.edgeTls, files.tunnelTls,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters, HTTPS),
                 new TunnelHandshake.Shared(store, enrolment, renewal, List.of(files.ca.certificate()),
                         config.tunnel().requireMutualTls(),

@@ -91,7 +91,7 @@ final class SqliteDatabase {
     }
 
     /** Sets a statement's values and runs it, within the caller's transaction. */
-    static int update(Connection connection, String sql, Object... values) throws SQLException {
+    static int update(Connection connection, String sql, @Nullable Object... values) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < values.length; i++) {
                 statement.setObject(i + 1, values[i]);
@@ -102,10 +102,14 @@ final class SqliteDatabase {
 
     /**
      * Runs {@code work} in a transaction on the database's thread, then {@code then} with its result on the same
-     * thread. Cancelling drops work that has not begun. Errors: {@link StoreException}.
+     * thread. An {@link AuditMark} in the Reactor context is written with it. Cancelling drops work that has not begun.
+     * Errors: {@link StoreException}.
      */
     <T, R> Mono<R> transact(Work<T> work, Function<T, R> then) {
-        return Mono.fromCallable(() -> then.apply(holding(work)))
+        return Mono.deferContextual(context -> {
+            AuditMark mark = context.<AuditMark>getOrEmpty(AuditMark.class).orElse(null);
+            return Mono.fromCallable(() -> then.apply(mark == null ? holding(work) : noted(work, mark)));
+        })
                 .subscribeOn(scheduler)
                 .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
                 .onErrorMap(RejectedExecutionException.class, full -> new StoreException.Busy(
@@ -231,6 +235,18 @@ final class SqliteDatabase {
         try (Statement statement = connection.createStatement()) {
             statement.execute("PRAGMA synchronous = " + mode);
         }
+    }
+
+    private <T> T noted(Work<T> work, AuditMark mark) throws SQLException {
+        T result = holding(own -> {
+            T made = work.run(own);
+            if (!mark.isWritten()) {
+                SqliteAudit.write(own, mark.entry());
+            }
+            return made;
+        });
+        mark.written();
+        return result;
     }
 
     private <T> T holding(Work<T> work) throws SQLException {

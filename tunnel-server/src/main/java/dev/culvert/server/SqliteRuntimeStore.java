@@ -23,9 +23,12 @@ public final class SqliteRuntimeStore implements RuntimeStore {
 
     private final SqliteDatabase database;
     private final RuntimeTable table;
+    private final SqliteAdminTokens adminTokens;
     private final Clock clock;
 
-    private SqliteRuntimeStore(SqliteDatabase database, RuntimeTable table, Clock clock) {
+    private SqliteRuntimeStore(SqliteDatabase database, RuntimeTable table, SqliteAdminTokens adminTokens,
+            Clock clock) {
+        this.adminTokens = adminTokens;
         this.database = database;
         this.table = table;
         this.clock = clock;
@@ -42,8 +45,9 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         Path file = dataDir.resolve(FILE);
         return SqliteDatabase.open(file, limits, clock)
                 .flatMap(database -> database
-                        .transact(connection -> load(connection, domain, limits),
-                                table -> new SqliteRuntimeStore(database, table, clock))
+                        .transact(connection -> load(connection, domain, limits), table -> table)
+                        .flatMap(table -> SqliteAdminTokens.load(database)
+                                .map(tokens -> new SqliteRuntimeStore(database, table, tokens, clock)))
                         .onErrorMap(IllegalArgumentException.class, wrong -> DatabaseTrouble.of(file, wrong))
                         .onErrorResume(failed -> database.close().then(Mono.error(failed))));
     }
@@ -51,6 +55,16 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     /** The generations kept in the same database. */
     GenerationStore generations() {
         return new SqliteGenerations(database);
+    }
+
+    /** The named admin tokens kept in the same database. */
+    AdminTokenStore adminTokens() {
+        return adminTokens;
+    }
+
+    /** The audit log kept in the same database. */
+    AuditStore audit() {
+        return new SqliteAudit(database);
     }
 
     @Override
@@ -124,6 +138,21 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         });
     }
 
+    @Override
+    public Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> hosts) {
+        return database.transact(connection -> {
+            RegisteredRuntime before = present(name);
+            RegisteredRuntime after = before.withHosts(hosts);
+            table.checkHosts(after);
+            SqliteDatabase.update(connection, "DELETE FROM custom_hosts WHERE runtime_id = ?", before.id());
+            insertHosts(connection, after);
+            return after;
+        }, after -> {
+            table.replaceHosts(after);
+            return after;
+        });
+    }
+
     private RegisteredRuntime present(RuntimeName name) {
         RegisteredRuntime runtime = table.byName(name);
         if (runtime == null) {
@@ -188,6 +217,10 @@ public final class SqliteRuntimeStore implements RuntimeStore {
                 "INSERT INTO runtimes (id, identity, account, name, label, created) VALUES (?, ?, ?, ?, ?, ?)",
                 runtime.id(), runtime.identity(), name.account(), name.name(), name.label(),
                 runtime.created().toEpochMilli());
+        insertHosts(connection, runtime);
+    }
+
+    private static void insertHosts(Connection connection, RegisteredRuntime runtime) throws SQLException {
         for (int i = 0; i < runtime.hosts().size(); i++) {
             SqliteDatabase.update(connection,
                     "INSERT INTO custom_hosts (host, runtime_id, position) VALUES (?, ?, ?)",

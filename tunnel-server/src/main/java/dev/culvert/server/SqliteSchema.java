@@ -28,7 +28,15 @@ final class SqliteSchema {
                     "ALTER TABLE tokens ADD COLUMN certificate TEXT"),
             List.of("""
                     CREATE TABLE generations (
-                      one INTEGER PRIMARY KEY CHECK (one = 1), ceiling INTEGER NOT NULL) STRICT"""));
+                      one INTEGER PRIMARY KEY CHECK (one = 1), ceiling INTEGER NOT NULL) STRICT"""),
+            List.of("""
+                    CREATE TABLE admin_tokens (
+                      name TEXT PRIMARY KEY, role TEXT NOT NULL, hash BLOB NOT NULL, created INTEGER NOT NULL,
+                      earlier BLOB, earlier_until INTEGER) STRICT""",
+                    """
+                            CREATE TABLE audit (
+                              seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL,
+                              remote TEXT NOT NULL, request_id TEXT NOT NULL, what TEXT NOT NULL, thing TEXT NOT NULL) STRICT"""));
 
     private SqliteSchema() {}
 

@@ -23,9 +23,11 @@ final class TunnelCalls {
     List<AdminRoute> routes() {
         return List.of(new AdminRoute(HttpMethod.GET, "/api/v1/tunnels", (request, segments) -> list()),
                 new AdminRoute(HttpMethod.POST, "/api/v1/tunnels/{id}/drain",
-                        (request, segments) -> drain(request, segments.getOrDefault("id", ""))),
+                        (request, segments) -> drain(request, segments.getOrDefault("id", "")))
+                        .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.DELETE, "/api/v1/tunnels/{id}",
-                        (request, segments) -> close(request, segments.getOrDefault("id", ""))));
+                        (request, segments) -> close(request, segments.getOrDefault("id", "")))
+                        .needs(AdminRole.OPERATE));
     }
 
     /** Off the event loop: the list may be long. */
@@ -40,22 +42,20 @@ final class TunnelCalls {
     }
 
     private Mono<EdgeResponse> drain(EdgeRequest request, String id) {
-        return Mono.fromSupplier(() -> {
+        return audit.noted(request.context(), "tunnel drained", id, Mono.fromSupplier(() -> {
             if (!tunnels.drain(id)) {
                 throw new StoreException.Absent("there is no such tunnel");
             }
-            audit.changed(request.context(), "tunnel drained", id);
             return EdgeResponse.Http.empty(HttpResponseStatus.ACCEPTED);
-        });
+        }));
     }
 
     private Mono<EdgeResponse> close(EdgeRequest request, String id) {
-        return Mono.fromSupplier(() -> {
+        return audit.noted(request.context(), "tunnel closed", id, Mono.fromSupplier(() -> {
             if (!tunnels.close(id)) {
                 throw new StoreException.Absent("there is no such tunnel");
             }
-            audit.changed(request.context(), "tunnel closed", id);
             return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
-        });
+        }));
     }
 }

@@ -263,7 +263,7 @@ class AdminApiIT {
         Answer answer = server.call("PUT", RUNTIMES + "/acme/prod", "{}");
 
         assertProblem(answer, 405, "method-not-allowed", "GET");
-        assertThat(answer.header("allow")).isEqualTo("GET, DELETE");
+        assertThat(answer.header("allow")).isEqualTo("GET, PATCH, DELETE");
         assertThat(server.call("POST", "/", null, null).status()).isEqualTo(405);
     }
 

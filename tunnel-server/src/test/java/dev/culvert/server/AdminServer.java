@@ -38,7 +38,7 @@ final class AdminServer implements AutoCloseable {
     }
 
     final FakeTunnels tunnels = new FakeTunnels();
-    final RuntimeStore store;
+    final SqliteRuntimeStore store;
     final AdminApi api;
     final Path tokenFile;
     /** What was answered: {@code GET /api/v1/tunnels 200}. */
@@ -58,7 +58,9 @@ final class AdminServer implements AutoCloseable {
                         null));
         var registrar = new RuntimeRegistrar(store, tunnels, issuer, "t.example", Clock.systemUTC(),
                 gone -> {});
-        api = new AdminApi(await(AdminToken.load(tokenFile)), store, registrar, tunnels, Clock.systemUTC());
+        api = new AdminApi(
+                new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
+                        store, registrar, tunnels, Clock.systemUTC()));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));
     }

@@ -58,6 +58,11 @@ class OpenApiTest {
         assertMembers("RuntimeTunnel", AdminJson.RuntimeTunnelView.class);
         assertMembers("RuntimePage", AdminJson.Page.class);
         assertMembers("TunnelPage", AdminJson.Page.class);
+        assertMembers("AdminToken", AdminJson.AdminTokenView.class);
+        assertMembers("IssuedAdminToken", AdminJson.IssuedAdminTokenView.class);
+        assertMembers("AdminTokenPage", AdminJson.Page.class);
+        assertMembers("AuditEntry", AdminJson.AuditView.class);
+        assertMembers("AuditPage", AdminJson.Page.class);
     }
 
     @Test

@@ -104,6 +104,8 @@ class SqliteRuntimeStoreTest {
                 .getConnection("jdbc:sqlite:" + folder.resolve(SqliteRuntimeStore.FILE));
                 var statement = connection.createStatement()) {
             statement.execute("DROP TABLE generations");
+            statement.execute("DROP TABLE admin_tokens");
+            statement.execute("DROP TABLE audit");
             statement.execute("DROP TABLE lease");
             statement.execute("DROP INDEX runtimes_by_identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN identity");
