@@ -16,6 +16,7 @@ import java.time.Duration;
  * @param requestBodyIdleTimeout of a request body without a byte; above: 408
  * @param responseHeadTimeout from the last request byte forwarded to the response head; above: 504
  * @param idleTimeout of a connection between requests; above: closed
+ * @param maxConnectionsPerAddress of each listener, that of tunnel clients too; above: closed
  */
 public record CallerLimits(
         @Setting(value = "Bytes of a request head; more is answered 431", byDefault = "64KiB", accepts = "1KiB..1MiB") ByteSize maxHeadBytes,
@@ -25,7 +26,8 @@ public record CallerLimits(
         @Setting(value = "Time to read a request head; slower is answered 408", byDefault = "10s", accepts = "1ms..1h") Duration headTimeout,
         @Setting(value = "Silence allowed in a request body; longer is answered 408", byDefault = "60s", accepts = "1ms..24h") Duration requestBodyIdleTimeout,
         @Setting(value = "Time from the last request byte forwarded to the response head; longer is answered 504", byDefault = "60s", accepts = "1ms..24h") Duration responseHeadTimeout,
-        @Setting(value = "Idle time of a connection between requests; then it is closed", byDefault = "60s", accepts = "1ms..24h") Duration idleTimeout) {
+        @Setting(value = "Idle time of a connection between requests; then it is closed", byDefault = "60s", accepts = "1ms..24h") Duration idleTimeout,
+        @Setting(value = "Connections of one address at once, of callers and of tunnel clients; more are closed. Many share one address behind a balancer that does not keep it", byDefault = "10000", accepts = "1..1000000") int maxConnectionsPerAddress) {
 
     private static final int MAX_STREAMS = 1_000_000;
     private static final int MAX_FIELDS = 10_000;
@@ -42,13 +44,15 @@ public record CallerLimits(
         require("requestBodyIdleTimeout", within(requestBodyIdleTimeout, DAY), "1ms..24h");
         require("responseHeadTimeout", within(responseHeadTimeout, DAY), "1ms..24h");
         require("idleTimeout", within(idleTimeout, DAY), "1ms..24h");
+        require("maxConnectionsPerAddress",
+                maxConnectionsPerAddress >= 1 && maxConnectionsPerAddress <= MAX_STREAMS, "1..1000000");
     }
 
     /** The limits of a server that configures none. */
     public static CallerLimits defaults() {
         return new CallerLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
                 Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(60),
-                Duration.ofSeconds(60));
+                Duration.ofSeconds(60), 10_000);
     }
 
     private static boolean within(Duration value, Duration most) {

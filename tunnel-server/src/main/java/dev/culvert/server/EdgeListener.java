@@ -36,7 +36,9 @@ final class EdgeListener {
 
     /** Binds. Errors: {@link dev.culvert.edge.ListenException}. */
     static Mono<EdgeListener> start(HostPort address, SslContext tls, Shared shared, EventLoops loops) {
-        return RelayListener.start(address, loops, channel -> init(channel, tls, shared))
+        var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES,
+                shared.limits().maxConnectionsPerAddress());
+        return RelayListener.start(address, loops, gate, channel -> init(channel, tls, shared))
                 .map(EdgeListener::new);
     }
 

@@ -8,6 +8,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -35,8 +36,12 @@ final class RelayListener {
         this.connections = connections;
     }
 
-    /** Binds; {@code init} fills each connection's pipeline. Errors: {@link ListenException}. */
-    static Mono<RelayListener> start(HostPort address, EventLoops loops, Consumer<Channel> init) {
+    /**
+     * Binds; {@code init} fills the pipeline of each connection that {@code gate} lets in. Errors: {@link
+     * ListenException}.
+     */
+    static Mono<RelayListener> start(HostPort address, EventLoops loops, HandshakeGate gate,
+            Consumer<Channel> init) {
         ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
         return TcpServer.create()
                 .runOn(loops)
@@ -47,13 +52,27 @@ final class RelayListener {
                 .doOnChannelInit((observer, channel, remote) -> {
                     channel.pipeline().remove(NettyPipeline.ReactiveBridge);
                     connections.add(channel);
-                    init.accept(channel);
-                    channel.config().setAutoRead(true);
+                    open(channel, gate, init);
                 })
                 .bind()
                 .map(server -> new RelayListener(server, connections))
                 .onErrorMap(e -> new ListenException(address,
                         Reason.of(e.getCause() == null ? e : e.getCause())));
+    }
+
+    private static void open(Channel channel, HandshakeGate gate, Consumer<Channel> init) {
+        if (channel.remoteAddress() instanceof InetSocketAddress remote
+                && !gate.admit(remote.getAddress(), channel.closeFuture())) {
+            channel.close();
+            return;
+        }
+        init.accept(channel);
+        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        if (tls != null && !gate.begin(channel.parent(), tls.handshakeFuture())) {
+            channel.close();
+            return;
+        }
+        channel.config().setAutoRead(true);
     }
 
     HostPort address() {

@@ -56,7 +56,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     /** Longest batch; docs/protocol.md §1. */
     private static final int MAX_MESSAGE = 65_535;
     /** From accepting to a tunnel: TLS, and at most an enrolment of two requests. */
-    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Duration TIME = Duration.ofSeconds(5);
 
     private final Shared shared;
     private @Nullable Future<?> timeout;

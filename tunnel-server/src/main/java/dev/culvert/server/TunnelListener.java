@@ -26,10 +26,11 @@ final class TunnelListener {
         this.listener = listener;
     }
 
-    /** Binds. Errors: {@link dev.culvert.edge.ListenException}. */
+    /** Binds; takes {@code maxPerAddress} connections of one address. Errors: {@link dev.culvert.edge.ListenException}. */
     static Mono<TunnelListener> start(HostPort address, SslContext tls, TunnelHandshake.Shared shared,
-            EventLoops loops) {
-        return RelayListener.start(address, loops, channel -> init(channel, tls, shared))
+            int maxPerAddress, EventLoops loops) {
+        var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES, maxPerAddress);
+        return RelayListener.start(address, loops, gate, channel -> init(channel, tls, shared))
                 .map(TunnelListener::new);
     }
 

@@ -15,6 +15,8 @@ import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -26,6 +28,7 @@ import reactor.core.publisher.Mono;
  * generation, and the sessions of the one before are drained. Further connections of the owner join.
  */
 final class TunnelRegistry implements TunnelDirectory {
+    private static final Logger log = LoggerFactory.getLogger(TunnelRegistry.class);
     /** How long after its loss a tunnel counts as reconnecting. */
     static final Duration RECONNECTING = Duration.ofSeconds(30);
     /** Between two sessions that are drained because the server stops. */
@@ -130,15 +133,24 @@ final class TunnelRegistry implements TunnelDirectory {
             Tunnel tunnel = tunnels.computeIfAbsent(runtime.id(), id -> new Tunnel());
             synchronized (tunnel) {
                 if (!tunnel.forgotten) {
-                    return admit(tunnel, hello, make);
+                    return admit(runtime, tunnel, hello, make);
                 }
             }
         }
     }
 
-    private @Nullable LiveSession admit(Tunnel tunnel, Hello hello, LongFunction<LiveSession> make) {
+    private @Nullable LiveSession admit(RegisteredRuntime runtime, Tunnel tunnel, Hello hello,
+            LongFunction<LiveSession> make) {
         LiveSession owner = tunnel.owner();
         boolean joins = owner != null && owner.isOf(hello);
+        if (owner != null && !joins) {
+            log.atWarn()
+                    .addKeyValue("runtime", runtime.name())
+                    .addKeyValue("generation", tunnel.generation)
+                    .log(hello.takeOver()
+                            ? "another client takes this runtime over"
+                            : "another client waits for this runtime");
+        }
         if ((owner != null && !joins && !hello.takeOver()) || !tunnel.makeRoom()) {
             return null;
         }

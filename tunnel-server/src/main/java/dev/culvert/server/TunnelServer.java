@@ -50,7 +50,7 @@ public final class TunnelServer {
                 .filter(new HealthFilter(() -> readiness, parts.telemetry())), parts.admin());
         return adminStart.doOnNext(started -> admin = started)
                 .then(TunnelListener.start(config.tunnel().listen(), parts.tunnelTls(), parts.handshake(),
-                        loops))
+                        config.edge().limits().maxConnectionsPerAddress(), loops))
                 .doOnNext(started -> tunnel = started)
                 .then(EdgeListener.start(config.edge().listen(), parts.edgeTls(), parts.edge(), loops))
                 .map(started -> {

@@ -47,7 +47,7 @@ final class EdgeFixture implements AutoCloseable {
     static CallerLimits limits(Duration head, Duration body, Duration response, Duration idle) {
         CallerLimits usual = CallerLimits.defaults();
         return new CallerLimits(usual.maxHeadBytes(), usual.maxHeadFields(), usual.maxUriBytes(),
-                usual.maxStreams(), head, body, response, idle);
+                usual.maxStreams(), head, body, response, idle, usual.maxConnectionsPerAddress());
     }
 
     TlsCaller caller() {

@@ -59,11 +59,16 @@ class ServerConfigTest {
 
         assertThatThrownBy(() -> new CallerLimits(sane.maxHeadBytes(), sane.maxHeadFields(), new ByteSize(63),
                 sane.maxStreams(), sane.headTimeout(), sane.requestBodyIdleTimeout(),
-                sane.responseHeadTimeout(), sane.idleTimeout())).hasMessageStartingWith("maxUriBytes");
+                sane.responseHeadTimeout(), sane.idleTimeout(), 1)).hasMessageStartingWith("maxUriBytes");
         assertThatThrownBy(() -> new CallerLimits(sane.maxHeadBytes(), sane.maxHeadFields(),
                 sane.maxUriBytes(),
                 sane.maxStreams(), Duration.ZERO, sane.requestBodyIdleTimeout(), sane.responseHeadTimeout(),
-                sane.idleTimeout())).hasMessageStartingWith("headTimeout");
+                sane.idleTimeout(), 1)).hasMessageStartingWith("headTimeout");
+        assertThatThrownBy(() -> new CallerLimits(sane.maxHeadBytes(), sane.maxHeadFields(),
+                sane.maxUriBytes(),
+                sane.maxStreams(), sane.headTimeout(), sane.requestBodyIdleTimeout(),
+                sane.responseHeadTimeout(),
+                sane.idleTimeout(), 0)).hasMessageStartingWith("maxConnectionsPerAddress");
     }
 
     @Test
