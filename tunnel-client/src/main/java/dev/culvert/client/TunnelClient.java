@@ -45,7 +45,7 @@ public final class TunnelClient {
     private @Nullable Disposable enrolling;
     private volatile @Nullable IdentityRenewal renewal;
     private volatile @Nullable String host;
-    private volatile @Nullable String notReady = "not connected yet";
+    private volatile String notReady = "not connected yet";
 
     private TunnelClient(ClientConfig config, EventLoops loops, boolean ownsLoops,
             Consumer<ClientEvent> events) {
@@ -162,7 +162,8 @@ public final class TunnelClient {
         if (links.isLive()) {
             return Readiness.READY;
         }
-        return Readiness.notReady(Objects.requireNonNullElse(notReady, "no session is established"));
+        OpenSessions.Failure last = sessions.lastFailure();
+        return Readiness.notReady(last == null || stopping.get() ? notReady : last.reason());
     }
 
     /** Where the health listener is. Only for clients that were started with one. */
