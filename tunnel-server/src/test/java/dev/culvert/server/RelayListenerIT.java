@@ -51,7 +51,7 @@ class RelayListenerIT {
 
     @AfterEach
     void stop() {
-        listener().stop(Duration.ZERO).block();
+        listener().stop(Duration.ZERO, Duration.ZERO).block();
         loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
     }
 
