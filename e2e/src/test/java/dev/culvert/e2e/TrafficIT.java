@@ -32,7 +32,7 @@ import reactor.netty.resources.ConnectionProvider;
 /** Every kind of HTTP/1.1 traffic through edge, tunnel and upstream, over real sockets. */
 class TrafficIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int BIG = 64 << 20;
+    private static final int BIG = 16 << 20;
 
     @TempDir
     static Path folder;

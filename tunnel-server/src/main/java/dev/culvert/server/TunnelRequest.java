@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 final class TunnelRequest implements RequestSink {
     /** How long a request waits for its tunnel. */
     static final Duration HOLD = Duration.ofSeconds(5);
+    /** What broke one connection of a tunnel breaks the others a moment later: a second attempt waits for that. */
+    static final Duration SETTLE = Duration.ofMillis(250);
     /** A client that lost its tunnel is usually back by then. */
     private static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
     /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
@@ -119,11 +121,13 @@ final class TunnelRequest implements RequestSink {
     }
 
     private void woken() {
-        request.loop().execute(() -> {
-            if (!done && target == null) {
-                begin();
-            }
-        });
+        request.loop().execute(this::beginUnlessDone);
+    }
+
+    private void beginUnlessDone() {
+        if (!done && target == null) {
+            begin();
+        }
     }
 
     private void stopWaiting() {
@@ -234,7 +238,13 @@ final class TunnelRequest implements RequestSink {
             if (!answered && mayBeSentAgain()) {
                 sentAgain |= touched != Touched.MISSED;
                 target = null;
-                begin();
+                if (touched == Touched.PERHAPS) {
+                    request.loop()
+                            .schedule(TunnelRequest.this::beginUnlessDone, SETTLE.toMillis(),
+                                    TimeUnit.MILLISECONDS);
+                } else {
+                    begin();
+                }
             } else {
                 finish();
                 response.fail(problem);

@@ -126,6 +126,12 @@ class TunnelRequestTest {
         }
     }
 
+    private void settle() {
+        caller.advanceTimeBy(TunnelRequest.SETTLE.toMillis(), TimeUnit.MILLISECONDS);
+        caller.runScheduledPendingTasks();
+        drive();
+    }
+
     private void assertAnswered(Asked asked, String told) {
         drive();
         assertThat(asked.told).hasToString(told);
@@ -207,6 +213,8 @@ class TunnelRequestTest {
 
         lose(first);
         TunnelEnds second = dial();
+        assertThat(second.opened).isEmpty(); // it may be about to break as well
+        settle();
         assertThat(second.opened).hasSize(1);
         assertThat(second.opened.getFirst().head().method()).hasToString(method);
         lose(second);
