@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * How long to wait before the next dial: at once (within 200 ms) the first time, then full jitter from 500 ms doubling to
- * 15 s. A session that held for 25 s starts the count anew. Belongs to one event loop.
+ * How long to wait before the next dial: at once (within 200 ms) the first time after a session, then full jitter from
+ * 500 ms doubling to 15 s. A session that held for 25 s starts the count anew. Belongs to one event loop.
  */
 final class Backoff {
     private static final Duration FIRST = Duration.ofMillis(200);
@@ -13,6 +13,8 @@ final class Backoff {
     private static final Duration CAP = Duration.ofSeconds(15);
     /** A session that lives this long was not part of the trouble. */
     private static final Duration STABLE = Duration.ofSeconds(25);
+    /** One that lived this long is missed: the first try after it goes out at once, the next ones go on with the count. */
+    private static final Duration SERVED = Duration.ofSeconds(1);
     /** 500 ms doubled this often is past the cap. */
     private static final int MAX_DOUBLINGS = 5;
     /** A refused identity does not get better by asking more often. */
@@ -34,8 +36,8 @@ final class Backoff {
         if (lifetime.compareTo(STABLE) >= 0) {
             failures = 0;
         }
-        if (failures == 0) {
-            failures = 1;
+        if (failures == 0 || lifetime.compareTo(SERVED) >= 0) {
+            failures = Math.max(failures, 1);
             return upTo(FIRST);
         }
         long ceiling = Math.min(CAP.toMillis(), BASE.toMillis() << Math.min(failures - 1, MAX_DOUBLINGS));

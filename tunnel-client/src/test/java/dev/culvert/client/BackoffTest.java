@@ -60,9 +60,20 @@ class BackoffTest {
         Backoff backoff = new Backoff(new Extreme(true));
         delays(backoff, 6);
 
-        assertThat(backoff.afterLoss(UNSTABLE)).hasMillis(15_000);
+        assertThat(backoff.afterLoss(UNSTABLE)).hasMillis(200);
+        assertThat(backoff.afterLoss(Duration.ZERO)).hasMillis(15_000);
         assertThat(backoff.afterLoss(STABLE)).hasMillis(200);
         assertThat(backoff.afterLoss(Duration.ZERO)).hasMillis(500);
+    }
+
+    @Test
+    void aSessionThatServedIsMissedAndOneThatDidNotIsNot() {
+        Backoff backoff = new Backoff(new Extreme(true));
+        delays(backoff, 3);
+
+        assertThat(backoff.afterLoss(Duration.ofMillis(999))).hasMillis(2000);
+        assertThat(backoff.afterLoss(Duration.ofSeconds(1))).hasMillis(200);
+        assertThat(backoff.afterLoss(Duration.ZERO)).hasMillis(4000);
     }
 
     @Test
