@@ -1,6 +1,5 @@
 package dev.culvert.server;
 
-import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
@@ -9,11 +8,8 @@ import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.util.AsciiString;
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +20,6 @@ final class EdgeExchange implements ResponseSink {
     private static final Duration DISCARD_TIME = Duration.ofSeconds(5);
     /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
     private static final Duration LINGER = Duration.ofSeconds(10);
-
-    private static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
 
     private final EdgeConnection connection;
     private final EdgeResponseWriter writer;
@@ -88,7 +82,7 @@ final class EdgeExchange implements ResponseSink {
         RequestSink opened = runtime.relay().open(request, this);
         sink = opened;
         if (responseEnded && !requestEnded) {
-            opened.cancel(cancelled());
+            opened.cancel(EdgeProblems.CALLER_GONE);
         }
     }
 
@@ -124,17 +118,8 @@ final class EdgeExchange implements ResponseSink {
         }
         RequestSink to = sink;
         if (to != null) {
-            to.end(trailers.isEmpty() ? null : trailers(trailers));
+            to.end(trailers.isEmpty() ? null : EdgeRequestHead.trailers(trailers));
         }
-    }
-
-    private static Http2Headers trailers(HttpHeaders received) {
-        Http2Headers trailers = new DefaultHttp2Headers(false, received.size());
-        for (Map.Entry<String, String> field : received) {
-            trailers.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
-        }
-        ForwardingRules.response(trailers, false);
-        return trailers;
     }
 
     void malformedBody() {
@@ -188,19 +173,15 @@ final class EdgeExchange implements ResponseSink {
         }
     }
 
-    private static Problem cancelled() {
-        return Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
-    }
-
     /** The server stops, and this exchange has had its time. */
     void cut() {
         if (writer.isUpgraded() && !responseEnded) {
             cutting = true;
             closeWebSocket();
         } else if (!responseEnded && !writer.isHeadSent()) {
-            giveUp(STOPPING);
+            giveUp(EdgeProblems.STOPPING);
         } else {
-            abandon(STOPPING);
+            abandon(EdgeProblems.STOPPING);
             connection.reset(); // must not look complete
         }
     }
@@ -208,7 +189,7 @@ final class EdgeExchange implements ResponseSink {
     private void closeWebSocket() {
         if (writer.goAway()) {
             responseEnded = true;
-            abandon(STOPPING);
+            abandon(EdgeProblems.STOPPING);
             connection.finished(true);
             end();
         }
@@ -224,11 +205,11 @@ final class EdgeExchange implements ResponseSink {
             passAll(to);
             endRequest();
             connection.context().channel().eventLoop().schedule(() -> {
-                abandon(cancelled());
+                abandon(EdgeProblems.CALLER_GONE);
                 end();
             }, LINGER.toMillis(), TimeUnit.MILLISECONDS);
         } else {
-            abandon(cancelled());
+            abandon(EdgeProblems.CALLER_GONE);
             end();
         }
     }
@@ -263,7 +244,7 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         if (!writer.canWrite(head, ended, upgrade)) {
-            giveUp(broken("the response is framed wrongly"));
+            giveUp(EdgeProblems.broken("the response is framed wrongly"));
             return;
         }
         if (requestEnded) {
@@ -287,14 +268,10 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         if (!writer.data(body)) {
-            giveUp(broken("the response is longer than its length"));
+            giveUp(EdgeProblems.broken("the response is longer than its length"));
         } else if (cutting) {
             closeWebSocket();
         }
-    }
-
-    private static Problem broken(String detail) {
-        return Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM, detail);
     }
 
     /** A caller that was not told to go on may skip its body: the next request would be taken for it. */
@@ -347,7 +324,7 @@ final class EdgeExchange implements ResponseSink {
         if (writer.end(trailers)) {
             responseDone();
         } else {
-            giveUp(broken("the response is shorter than its length"));
+            giveUp(EdgeProblems.broken("the response is shorter than its length"));
         }
     }
 
@@ -394,7 +371,7 @@ final class EdgeExchange implements ResponseSink {
         if (to != null) {
             passAll(to);
             if (!requestEnded || (upgrade && !writer.isUpgraded())) {
-                abandon(cancelled()); // a refused upgrade has no end of its own
+                abandon(EdgeProblems.CALLER_GONE); // a refused upgrade has no end of its own
             }
         }
         if (requestEnded) {

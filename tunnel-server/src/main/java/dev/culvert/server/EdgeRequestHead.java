@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
@@ -186,5 +187,15 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
 
     private static EdgeException problem(Cause cause, String detail) {
         return new EdgeException(Problem.of(cause, Hop.EDGE, detail));
+    }
+
+    /** The fields of a request's trailer section that cross. */
+    static Http2Headers trailers(HttpHeaders received) {
+        Http2Headers trailers = new DefaultHttp2Headers(false, received.size());
+        for (Map.Entry<String, String> field : received) {
+            trailers.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
+        }
+        ForwardingRules.response(trailers, false);
+        return trailers;
     }
 }

@@ -65,7 +65,7 @@ class RelayListenerIT {
                 assertThat(second.getInputStream().read()).isEqualTo(-1);
             }
             assertThat(first.isConnected()).isTrue();
-            assertThat(listener().connections()).isOne();
+            await().until(() -> listener().connections() == 1);
         }
     }
 
