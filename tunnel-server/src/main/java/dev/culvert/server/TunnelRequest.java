@@ -34,7 +34,7 @@ final class TunnelRequest implements RequestSink {
     private static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
     /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
-    /** Sessions that turned out to drain when the request came to them; a bound for loops, never met in practice. */
+    /** Sessions that were lost or drained before the request touched them; a bound for loops, never met in practice. */
     private static final int MAX_MISSES = 4;
 
     private final TunnelRelay relay;
@@ -236,7 +236,8 @@ final class TunnelRequest implements RequestSink {
                 return;
             }
             if (!answered && mayBeSentAgain()) {
-                sentAgain |= touched != Touched.MISSED;
+                sentAgain |= touched == Touched.PERHAPS;
+                attempts++; // who is still opening the one that failed does not take it for the present one
                 target = null;
                 if (touched == Touched.PERHAPS) {
                     request.loop()
@@ -265,8 +266,7 @@ final class TunnelRequest implements RequestSink {
 
     private boolean mayBeSentAgain() {
         return kept.isComplete() && switch (touched) {
-            case MISSED -> ++misses < MAX_MISSES;
-            case NO -> !sentAgain;
+            case MISSED, NO -> ++misses < MAX_MISSES;
             case PERHAPS -> !sentAgain && safe;
             case YES -> false;
         };

@@ -10,6 +10,7 @@ import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.protocol.frame.ErrorCode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -85,11 +86,15 @@ class TunnelRequestTest {
         Problem problem;
 
         Asked(String method, boolean ended) {
+            this(method, ended, caller.eventLoop());
+        }
+
+        Asked(String method, boolean ended, EventLoop loop) {
             Http2Headers head = new DefaultHttp2Headers(false, 4).method(method)
                     .scheme("https")
                     .authority("a")
                     .path("/");
-            request = relay.open(new RelayRequest(RelayRequest.Kind.HTTP, head, ended, caller.eventLoop()),
+            request = relay.open(new RelayRequest(RelayRequest.Kind.HTTP, head, ended, loop),
                     this);
         }
 
@@ -154,6 +159,21 @@ class TunnelRequestTest {
         back.answer("200");
         assertAnswered(asked, "200");
         assertThat(asked.consumed).isEqualTo(5);
+    }
+
+    @Test
+    void aRequestThatMeetsADeadSessionOnItsOwnLoopWaitsForTheNextOne() {
+        TunnelEnds dead = dial();
+        dead.handler().close(ErrorCode.NO_ERROR, "the connection was lost"); // and nobody has told the registry
+
+        Asked asked = new Asked("POST", true, dead.loop());
+        assertThat(registry.held().count()).isOne();
+        registry.remove(dead.live());
+        TunnelEnds back = dial();
+        drive();
+
+        back.answer("200");
+        assertAnswered(asked, "200");
     }
 
     @Test
