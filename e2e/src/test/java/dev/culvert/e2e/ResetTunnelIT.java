@@ -56,7 +56,7 @@ class ResetTunnelIT {
                     reset(platform, network, load);
                 }
             }
-            load.awaitMore(100);
+            load.awaitMore(1000);
 
             running.dispose();
             log.info("10 resets: {} answered, p99 {} ms, longest {} ms", load.served(), load.millisAt(0.99),
@@ -69,7 +69,7 @@ class ResetTunnelIT {
     }
 
     private static void reset(Platform platform, FaultProxy network, Load load) throws Exception {
-        load.awaitMore(100);
+        load.awaitMore(1000);
         Set<String> before = platform.sessions();
         network.reset();
         await().atMost(PATIENCE)
