@@ -27,8 +27,12 @@ final class Connections {
     private final Sinks.Empty<Void> drained = Sinks.empty();
     private volatile boolean draining;
 
-    ChannelGroup channels() {
-        return channels;
+    /** Counts a connection until it closes. One that is accepted while draining is closed at once. */
+    void opened(Channel channel) {
+        channels.add(channel);
+        if (draining) {
+            channel.eventLoop().execute(channel::close);
+        }
     }
 
     /** Counts a new exchange. False when it must be refused; {@link #leave} is due either way. */

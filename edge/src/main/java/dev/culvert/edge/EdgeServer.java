@@ -89,12 +89,14 @@ public final class EdgeServer {
                 .runOn(setup.loops())
                 .protocol(HttpProtocol.HTTP11)
                 .bindAddress(() -> new InetSocketAddress(setup.listen().host(), setup.listen().port()))
-                .channelGroup(connections.channels())
                 .idleTimeout(limits.idleTimeout())
                 .httpRequestDecoder(decoder -> decoder.maxInitialLineLength(limits.uriBytes() + 64)
                         .maxHeaderSize(limits.headBytes())
                         .maxChunkSize(64 << 10))
-                .doOnChannelInit((observer, channel, remote) -> guard(channel, setup));
+                .doOnChannelInit((observer, channel, remote) -> {
+                    connections.opened(channel);
+                    guard(channel, setup);
+                });
         SslContext tls = setup.tls();
         return tls == null ? server : server.secure(spec -> spec.sslContext(tls));
     }

@@ -13,6 +13,15 @@ public final class EventLoopWatch {
                 .nonBlockingThreadPredicate(other -> thread -> thread.getName().matches("culvert-\\d+-\\d+"))
                 .allowBlockingCallsInside("ch.qos.logback.classic.Logger", "callAppenders")
                 .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor", "takeTask")
+                // The last moments of a loop that ends.
+                .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor",
+                        "confirmShutdown")
+                // The allocator's locks are held for the time of a few instructions.
+                .allowBlockingCallsInside("io.netty.buffer.AdaptivePoolingAllocator", "allocate")
+                .allowBlockingCallsInside("io.netty.buffer.AdaptivePoolingAllocator$AdaptiveByteBuf",
+                        "deallocate")
+                // The kernel's random source never blocks once the machine is up.
+                .allowBlockingCallsInside("java.security.SecureRandom", "nextBytes")
                 // To drop a timer takes its pool's lock as long as to set one, which Reactor's own list allows.
                 .allowBlockingCallsInside(
                         "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", "cancel")
