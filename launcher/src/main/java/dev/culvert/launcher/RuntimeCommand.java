@@ -2,14 +2,12 @@ package dev.culvert.launcher;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.launcher.admin.AdminApi;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -22,12 +20,6 @@ import reactor.core.publisher.Mono;
                 "  culvert runtime create acme prod --token-file token \\",
                 "    --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
 final class RuntimeCommand {
-
-    /** The runtime's resource. */
-    static String path(String account, String name) {
-        return "/runtimes/" + URLEncoder.encode(account, StandardCharsets.UTF_8) + "/"
-                + URLEncoder.encode(name, StandardCharsets.UTF_8);
-    }
 
     /** What the answer says about these keys, one a line; a key that it does not have is left out. */
     static String facts(JsonNode runtime, String... keys) {
@@ -51,16 +43,15 @@ final class RuntimeCommand {
             "",
             "Example:", "  culvert runtime create acme prod --token-file token --host gitops.acme.example"})
     static final class Create extends TokenCommand {
-        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
-        private String account = "";
-        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name, unique in its account.")
-        private String name = "";
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
         @Option(names = "--host", paramLabel = "HOST", split = ",", description = "A custom host name; may be repeated.")
         private List<String> hosts = new ArrayList<>();
 
         @Override
         Mono<AdminApi.Answer> issue(AdminApi api) {
-            return api.call("POST", "/runtimes", Map.of("account", account, "name", name, "hosts", hosts));
+            return api.call("POST", "/runtimes",
+                    Map.of("account", runtime.account(), "name", runtime.name(), "hosts", hosts));
         }
 
         @Override
@@ -96,14 +87,12 @@ final class RuntimeCommand {
     @Command(name = "show", description = "Shows one runtime and its sessions.", footer = {"", "Example:",
             "  culvert runtime show acme prod"})
     static final class Show extends AdminCommand {
-        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
-        private String account = "";
-        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
-        private String name = "";
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
 
         @Override
         Mono<AdminApi.Answer> ask(AdminApi api) {
-            return api.call("GET", path(account, name), null);
+            return api.call("GET", runtime.path(), null);
         }
 
         @Override
@@ -125,16 +114,14 @@ final class RuntimeCommand {
     @Command(name = "enrol-token", description = "Makes another one-time enrolment token, for a client that lost its identity.", footer = {
             "", "Example:", "  culvert runtime enrol-token acme prod --token-file token --ttl 15m"})
     static final class EnrolToken extends TokenCommand {
-        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
-        private String account = "";
-        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
-        private String name = "";
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
         @Option(names = "--ttl", paramLabel = "DURATION", defaultValue = "1h", description = "How long it can be used, as 15m (default: ${DEFAULT-VALUE}).")
         private String ttl = "";
 
         @Override
         Mono<AdminApi.Answer> issue(AdminApi api) {
-            return api.call("POST", path(account, name) + "/enrolment-tokens", Map.of("ttl", ttl));
+            return api.call("POST", runtime.path() + "/enrolment-tokens", Map.of("ttl", ttl));
         }
 
         @Override
@@ -175,10 +162,8 @@ final class RuntimeCommand {
 
     /** Changes every session of a runtime, and answers with the runtime as it was before. */
     abstract static class SessionsCommand extends AdminCommand {
-        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
-        private String account = "";
-        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
-        private String name = "";
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
 
         /** @param tunnel the session's resource */
         abstract Mono<AdminApi.Answer> change(AdminApi api, String tunnel);
@@ -188,21 +173,21 @@ final class RuntimeCommand {
 
         @Override
         final Mono<AdminApi.Answer> ask(AdminApi api) {
-            return api.call("GET", path(account, name), null)
-                    .flatMap(runtime -> runtime.ok()
-                            ? Flux.fromIterable(runtime.json().path("tunnels"))
+            return api.call("GET", runtime.path(), null)
+                    .flatMap(shown -> shown.ok()
+                            ? Flux.fromIterable(shown.json().path("tunnels"))
                                     .concatMap(
                                             tunnel -> change(api, "/tunnels/" + tunnel.path("id").asText()))
                                     // One that ended meanwhile needs no change.
                                     .filter(answer -> !answer.ok() && answer.status() != 404)
                                     .next()
-                                    .defaultIfEmpty(runtime)
-                            : Mono.just(runtime));
+                                    .defaultIfEmpty(shown)
+                            : Mono.just(shown));
         }
 
         @Override
-        final String table(JsonNode runtime) {
-            return done() + " " + runtime.path("tunnels").size() + " sessions of " + account + "/" + name;
+        final String table(JsonNode shown) {
+            return done() + " " + shown.path("tunnels").size() + " sessions of " + runtime;
         }
     }
 
@@ -210,19 +195,17 @@ final class RuntimeCommand {
     @Command(name = "revoke", description = "Makes a runtime's certificates and tokens worthless, and closes its tunnel: its client needs a new token.", footer = {
             "", "Example:", "  culvert runtime revoke acme prod"})
     static final class Revoke extends AdminCommand {
-        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
-        private String account = "";
-        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
-        private String name = "";
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
 
         @Override
         Mono<AdminApi.Answer> ask(AdminApi api) {
-            return api.call("POST", path(account, name) + "/revoke", null);
+            return api.call("POST", runtime.path() + "/revoke", null);
         }
 
         @Override
         String table(JsonNode answer) {
-            return "revoked " + account + "/" + name;
+            return "revoked " + runtime;
         }
     }
 
@@ -230,19 +213,17 @@ final class RuntimeCommand {
     @Command(name = "delete", description = "Deletes a runtime: its certificates end, its tunnel is closed.", footer = {
             "", "Example:", "  culvert runtime delete acme prod"})
     static final class Delete extends AdminCommand {
-        @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
-        private String account = "";
-        @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
-        private String name = "";
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
 
         @Override
         Mono<AdminApi.Answer> ask(AdminApi api) {
-            return api.call("DELETE", path(account, name), null);
+            return api.call("DELETE", runtime.path(), null);
         }
 
         @Override
         String table(JsonNode answer) {
-            return "deleted " + account + "/" + name;
+            return "deleted " + runtime;
         }
     }
 }

@@ -8,18 +8,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert runtime hosts ACCOUNT NAME}: changes the custom hosts, and tells those it has then. */
 @Command(name = "hosts", description = "Adds custom host names to a runtime, or removes them; without options it tells those it has.", footer = {
         "", "Example:", "  culvert runtime hosts acme prod --add git.acme.example --remove old.acme.example"})
 final class RuntimeHostsCommand extends AdminCommand {
-    @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
-    private String account = "";
-    @Parameters(paramLabel = "NAME", index = "1", description = "The runtime's name.")
-    private String name = "";
+    @Mixin
+    private RuntimeArguments runtime = new RuntimeArguments();
     @Option(names = "--add", paramLabel = "HOST", split = ",", description = "A host name to add; may be repeated.")
     private List<String> added = new ArrayList<>();
     @Option(names = "--remove", paramLabel = "HOST", split = ",", description = "A host name to remove; may be repeated.")
@@ -27,27 +25,27 @@ final class RuntimeHostsCommand extends AdminCommand {
 
     @Override
     Mono<AdminApi.Answer> ask(AdminApi api) {
-        String path = RuntimeCommand.path(account, name);
+        String path = runtime.path();
         Mono<AdminApi.Answer> shown = api.call("GET", path, null);
         return added.isEmpty() && removed.isEmpty()
                 ? shown
-                : shown.flatMap(runtime -> runtime.ok()
-                        ? api.call("PATCH", path, Map.of("hosts", wanted(runtime.json())))
-                        : Mono.just(runtime));
+                : shown.flatMap(found -> found.ok()
+                        ? api.call("PATCH", path, Map.of("hosts", wanted(found.json())))
+                        : Mono.just(found));
     }
 
     @Override
-    String table(JsonNode runtime) {
-        return RuntimeCommand.facts(runtime, "account", "name", "host", "hosts");
+    String table(JsonNode shown) {
+        return RuntimeCommand.facts(shown, "account", "name", "host", "hosts");
     }
 
-    private List<String> wanted(JsonNode runtime) {
+    private List<String> wanted(JsonNode shown) {
         var hosts = new LinkedHashSet<String>();
-        runtime.path("hosts").forEach(host -> hosts.add(host.asText()));
+        shown.path("hosts").forEach(host -> hosts.add(host.asText()));
         for (String host : removed) {
             if (!hosts.remove(host.toLowerCase(Locale.ROOT))) {
                 throw new CommandException(ExitCode.FAILED,
-                        "--remove: " + host + " is no custom host of " + account + "/" + name);
+                        "--remove: " + host + " is no custom host of " + runtime);
             }
         }
         hosts.addAll(added);
