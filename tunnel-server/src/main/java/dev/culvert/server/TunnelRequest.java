@@ -34,8 +34,11 @@ final class TunnelRequest implements RequestSink {
     private static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
     /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
-    /** Sessions that were lost or drained before the request touched them; a bound for loops, never met in practice. */
-    private static final int MAX_MISSES = 4;
+    /**
+     * Sessions that were lost or drained before the request touched them: all connections of a client, of the one that
+     * replaces it, and of both after a cut, since a moment of a roll-out can take them all.
+     */
+    static final int MAX_MISSES = 16;
 
     private final TunnelRelay relay;
     private final RelayRequest request;

@@ -49,6 +49,12 @@ class TunnelRequestTest {
     }
 
     private TunnelEnds dial() {
+        TunnelEnds ends = admit();
+        wakeHeld();
+        return ends;
+    }
+
+    private TunnelEnds admit() {
         UUID id = UUID.randomUUID();
         TunnelEnds ends = TunnelEnds.of(id, 0, true);
         all.add(ends);
@@ -57,9 +63,12 @@ class TunnelRequestTest {
                 generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
         ends.handler().ready(1, 2, ends.live().generation, "acme/prod", PROD.host());
         ends.drive();
+        return ends;
+    }
+
+    private void wakeHeld() {
         registry.held().wake(PROD.id());
         drive();
-        return ends;
     }
 
     /** A session whose socket breaks. */
@@ -174,6 +183,20 @@ class TunnelRequestTest {
 
         back.answer("200");
         assertAnswered(asked, "200");
+    }
+
+    @Test
+    void aRequestThatMeetsOnlyDeadSessionsEndsAfterABound() {
+        lose(dial());
+        Asked asked = new Asked("POST", true);
+        for (int i = 0; i < TunnelRequest.MAX_MISSES; i++) {
+            assertAnswered(asked, "");
+            TunnelEnds dead = admit();
+            dead.handler().close(ErrorCode.NO_ERROR, "the connection was lost");
+            wakeHeld();
+        }
+
+        assertAnswered(asked, Cause.DRAINING.toString());
     }
 
     @Test
