@@ -21,7 +21,11 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.held.requests", "Requests that wait for their runtime's tunnel to come back."),
             Map.entry("culvert.buffered",
                     "Bytes queued to send, and bytes received that no reader has taken yet."),
-            Map.entry("culvert.problems", "Problems answered."));
+            Map.entry("culvert.problems", "Problems answered."),
+            Map.entry("culvert.handshakes", "TLS handshakes under way."),
+            Map.entry("culvert.accept.pauses", "Times that a listener stopped accepting for a while."),
+            Map.entry("culvert.connections.refused", "Connections closed because there were too many."),
+            Map.entry("culvert.tunnel.openings", "Sessions that are being opened."));
 
     @Override
     public Meter.Id map(Meter.Id id) {

@@ -22,6 +22,11 @@ final class Backoff {
     /** Another instance owns the runtime: look again now and then, without taking over. */
     private static final Duration CONFLICT = Duration.ofSeconds(30);
 
+    /** A server that asks for more patience is not believed. */
+    static final Duration MAX_ASKED = Duration.ofSeconds(60);
+    /** Servers name whole seconds: those who were told the same one do not come back together. */
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
     private static final Duration LIFE = Duration.ofHours(2);
 
     private final RandomGenerator random;
@@ -43,6 +48,16 @@ final class Backoff {
         long ceiling = Math.min(CAP.toMillis(), BASE.toMillis() << Math.min(failures - 1, MAX_DOUBLINGS));
         failures++;
         return upTo(Duration.ofMillis(ceiling));
+    }
+
+    /** The server wants this client back after {@code asked}, not before; it is not believed beyond a minute. */
+    Duration afterOverload(Duration asked) {
+        afterLoss(Duration.ZERO); // should the next dial fail in another way, it is not the first
+        return shorter(asked, MAX_ASKED).plus(upTo(SECOND));
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     /** The server does not accept this client's identity. */

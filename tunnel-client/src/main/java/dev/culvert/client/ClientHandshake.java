@@ -94,7 +94,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
             String text = server + " answered " + response.status().code() + ": "
                     + Refusal.detail(response.content().toString(StandardCharsets.UTF_8));
             boolean refused = response.status().code() == 401 || response.status().code() == 403;
-            fail(ctx, refused ? DialFailure.refused(text) : DialFailure.unreachable(text));
+            fail(ctx, refused ? DialFailure.refused(text) : busy(text, response));
             return;
         }
         try {
@@ -108,6 +108,14 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
         upgraded.accept(ctx.channel());
         ctx.pipeline().remove(this);
         done.accept(ctx.channel());
+    }
+
+    /** RFC 9110 §10.2.3: whole seconds; its other form, a date, none of our servers sends. */
+    private static DialFailure busy(String text, FullHttpResponse response) {
+        String seconds = response.headers().get("retry-after", "");
+        return seconds.matches("\\d{1,9}")
+                ? DialFailure.overloaded(text, Duration.ofSeconds(Long.parseLong(seconds)))
+                : DialFailure.unreachable(text);
     }
 
     private void settle() {

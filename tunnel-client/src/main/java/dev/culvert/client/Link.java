@@ -42,9 +42,6 @@ import org.slf4j.LoggerFactory;
 final class Link {
     private static final Logger log = LoggerFactory.getLogger(Link.class);
 
-    /** A server that asks for more patience is not believed. */
-    private static final Duration MAX_DELAY = Duration.ofSeconds(60);
-
     private final Shared shared;
     private final int index;
     private final EventLoop loop;
@@ -136,8 +133,13 @@ final class Link {
         if (refused) {
             shared.observer.refused();
         }
-        retry(refused ? backoff.afterRefusal() : backoff.afterLoss(Duration.ZERO),
-                String.valueOf(failure.getMessage()));
+        retry(refused ? backoff.afterRefusal() : afterFailure(failure), String.valueOf(failure.getMessage()));
+    }
+
+    private Duration afterFailure(Throwable failure) {
+        return failure instanceof DialFailure dial && dial.retryAfter().isPositive()
+                ? backoff.afterOverload(dial.retryAfter())
+                : backoff.afterLoss(Duration.ZERO);
     }
 
     private void retry(Duration delay, String reason) {
@@ -290,7 +292,7 @@ final class Link {
             } else if (current == this && live && !stopped && isGraceful(goingAway.code())) {
                 current = null;
                 if (!dialling) {
-                    start(Duration.ofMillis(Math.min(goingAway.delayMillis(), MAX_DELAY.toMillis())));
+                    start(Duration.ofMillis(Math.min(goingAway.delayMillis(), Backoff.MAX_ASKED.toMillis())));
                 }
             }
         }

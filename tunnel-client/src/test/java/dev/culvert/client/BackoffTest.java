@@ -39,6 +39,26 @@ class BackoffTest {
     }
 
     @Test
+    void anOverloadedServersWishIsAFloorAndBelievedUpToAMinute() {
+        Duration most = Duration.ofDays(1);
+
+        assertThat(new Backoff(new Extreme(false)).afterOverload(Duration.ofSeconds(7)))
+                .isEqualTo(Duration.ofSeconds(7));
+        assertThat(new Backoff(new Extreme(true)).afterOverload(Duration.ofSeconds(7)))
+                .isEqualTo(Duration.ofSeconds(8));
+        assertThat(new Backoff(new Extreme(true)).afterOverload(most)).isEqualTo(Duration.ofSeconds(61));
+    }
+
+    @Test
+    void afterAnOverloadTheNextFailureIsNotTheFirst() {
+        Backoff backoff = new Backoff(new Extreme(true));
+
+        backoff.afterOverload(Duration.ofSeconds(1));
+
+        assertThat(delays(backoff, 2)).containsExactly(500, 1000);
+    }
+
+    @Test
     void theJitterIsFull() {
         assertThat(delays(new Backoff(new Extreme(false)), 9)).containsOnly(0);
     }

@@ -139,6 +139,16 @@ class ClientHandshakeTest {
         assertThat(upgraded).hasValue(0);
     }
 
+    @ParameterizedTest
+    @CsvSource({"7, 7", "0, 0", "soon, 0", "'Fri, 31 Dec 1999 23:59:59 GMT', 0", "12345678901234567890, 0"})
+    void aServersRetryAfterIsTold(String field, long seconds) {
+        request();
+        answer("HTTP/1.1 503 No\r\nContent-Length: 2\r\nRetry-After: " + field + "\r\n\r\nno");
+
+        assertFailedOnce("t.example:7443 answered 503", false);
+        assertThat(failures.getFirst().retryAfter()).isEqualTo(java.time.Duration.ofSeconds(seconds));
+    }
+
     @Test
     void aProblemsDetailIsTheReason() {
         String problem = "{\"type\":\"urn:culvert:problem:unauthorized\",\"detail\":\"enrol first\"}";

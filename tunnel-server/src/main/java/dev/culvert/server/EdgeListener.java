@@ -37,7 +37,7 @@ final class EdgeListener {
     /** Binds. Errors: {@link dev.culvert.edge.ListenException}. */
     static Mono<EdgeListener> start(HostPort address, SslContext tls, Shared shared, EventLoops loops) {
         var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES,
-                shared.limits().maxConnectionsPerAddress());
+                shared.limits().maxConnectionsPerAddress()).shown(shared.telemetry(), "edge");
         return RelayListener.start(address, loops, gate, channel -> init(channel, tls, shared))
                 .map(EdgeListener::new);
     }

@@ -1,10 +1,15 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.Telemetry;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Keeps a storm of connections from taking a listener's whole time: so many TLS handshakes at once, then nothing is
@@ -19,12 +24,36 @@ final class HandshakeGate {
     private final int maxPerAddress;
     /** No entry for an address without a connection, so open sockets are its bound. */
     private final Map<InetAddress, Integer> connections = new ConcurrentHashMap<>();
+    private final LongAdder pauses = new LongAdder();
+    private final LongAdder tooManyHandshakes = new LongAdder();
+    private final LongAdder tooManyOfAddress = new LongAdder();
     private int handshakes;
     private boolean paused;
 
     HandshakeGate(int maxHandshakes, int maxPerAddress) {
         this.maxHandshakes = maxHandshakes;
         this.maxPerAddress = maxPerAddress;
+    }
+
+    /** Shows how this gate does in the metrics of its server. */
+    HandshakeGate shown(Telemetry telemetry, String listener) {
+        MeterRegistry registry = telemetry.registry();
+        Gauge.builder("culvert.handshakes", this, HandshakeGate::handshakes)
+                .tag("listener", listener)
+                .strongReference(true)
+                .register(registry);
+        counter("culvert.accept.pauses", listener, pauses).register(registry);
+        counter("culvert.connections.refused", listener, tooManyHandshakes)
+                .tag("cause", "handshakes")
+                .register(registry);
+        counter("culvert.connections.refused", listener, tooManyOfAddress).tag("cause", "address")
+                .register(registry);
+        return this;
+    }
+
+    private static FunctionCounter.Builder<LongAdder> counter(String name,
+            String listener, LongAdder count) {
+        return FunctionCounter.builder(name, count, LongAdder::sum).tag("listener", listener);
     }
 
     /** Counts a connection until {@code closed} is done. Returns false, and counts nothing, if the address has too many. */
@@ -35,6 +64,7 @@ final class HandshakeGate {
             return Math.min(maxPerAddress, before[0] + 1);
         });
         if (before[0] >= maxPerAddress) {
+            tooManyOfAddress.increment();
             return false;
         }
         closed.addListener(done -> connections.computeIfPresent(address,
@@ -49,6 +79,7 @@ final class HandshakeGate {
     boolean begin(Channel server, Future<?> over) {
         synchronized (this) {
             if (handshakes >= 2 * maxHandshakes) {
+                tooManyHandshakes.increment();
                 return false;
             }
             handshakes++;
@@ -66,6 +97,9 @@ final class HandshakeGate {
     private void pause(Channel server, boolean wanted) {
         if (wanted != paused) {
             paused = wanted;
+            if (wanted) {
+                pauses.increment();
+            }
             server.config().setAutoRead(!wanted);
         }
     }

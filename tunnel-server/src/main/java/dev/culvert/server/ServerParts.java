@@ -13,6 +13,7 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.AsciiString;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -86,6 +87,10 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())
                 .strongReference(true)
                 .register(telemetry.registry());
+        var openings = new Openings(Openings.MAX_PROVEN, Openings.MAX_UNPROVEN, new SecureRandom());
+        Gauge.builder("culvert.tunnel.openings", openings, Openings::count)
+                .strongReference(true)
+                .register(telemetry.registry());
         FunctionCounter.builder("culvert.tunnel.reconnects", registry, TunnelRegistry::reconnects)
                 .register(telemetry.registry());
         List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
@@ -104,7 +109,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 files.edgeTls, files.tunnelTls,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters, HTTPS),
                 new TunnelHandshake.Shared(store, enrolment, renewal, List.of(files.ca.certificate()),
-                        config.tunnel().requireMutualTls(),
+                        config.tunnel().requireMutualTls(), openings,
                         sessions::start,
                         telemetry,
                         clock));

@@ -8,6 +8,7 @@ import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.server.RenewalService.Proven;
+import io.netty.channel.Channel;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Clock;
 import java.time.Duration;
@@ -27,6 +28,7 @@ final class ServerSession implements SessionListener {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
 
     private final Shared shared;
+    private final Channel channel;
     private final String remote;
     private final String host;
     private final Hello.Nonce ownNonce;
@@ -43,13 +45,16 @@ final class ServerSession implements SessionListener {
     /**
      * Makes the listener of a session.
      *
-     * @param remote the client's address, for people
+     * @param channel its connection
      * @param host the server's name as the client's request said it
      * @param ownNonce what the server's hello says
      * @param proven whom the client's certificate stands for, or null when the client has yet to prove it
      */
-    ServerSession(Shared shared, String remote, String host, Hello.Nonce ownNonce, @Nullable Proven proven) {
+    ServerSession(Shared shared, Channel channel, String host, Hello.Nonce ownNonce,
+            @Nullable Proven proven) {
         this.shared = shared;
+        this.channel = channel;
+        String remote = String.valueOf(channel.remoteAddress());
         this.remote = remote.startsWith("/") ? remote.substring(1) : remote;
         this.host = host;
         this.ownNonce = ownNonce;
@@ -108,6 +113,7 @@ final class ServerSession implements SessionListener {
                 .addKeyValue("generation", ready.generation())
                 .addKeyValue("remote", remote)
                 .log("session opened");
+        Openings.opened(channel);
         endWithCertificate();
         shared.registry.held().wake(runtime().id());
     }

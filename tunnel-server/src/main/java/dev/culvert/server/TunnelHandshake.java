@@ -66,10 +66,11 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
      *
      * @param authorities whose client certificates count
      * @param requireMutualTls whether a certificate that TLS did not bring counts for nothing
+     * @param openings bounds the sessions that are being opened
      */
     record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
-            List<X509Certificate> authorities, boolean requireMutualTls, Tunnels tunnels, Telemetry telemetry,
-            Clock clock) {}
+            List<X509Certificate> authorities, boolean requireMutualTls, Openings openings, Tunnels tunnels,
+            Telemetry telemetry, Clock clock) {}
 
     /** Puts a session's handler behind the WebSocket codec of a runtime's connection. */
     @FunctionalInterface
@@ -213,8 +214,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                                     + " the way end TLS?"
                             : "no client certificate was shown; enrol first");
                 }
-                accept(ctx, request, null);
-                yield null;
+                yield accept(ctx, request, null);
             }
             case Verdict.Expired expired ->
                 unauthorized(
@@ -226,8 +226,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                     yield unauthorized(Revocations.reason(shared.store(), valid.identity())
                             + "; enrol with a new token");
                 }
-                accept(ctx, request, new Proven(runtime, shown.getFirst().getNotAfter().toInstant()));
-                yield null;
+                yield accept(ctx, request,
+                        new Proven(runtime, shown.getFirst().getNotAfter().toInstant()));
             }
         };
     }
@@ -236,7 +236,12 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return Problem.of(Cause.UNAUTHORIZED, Hop.TUNNEL, detail);
     }
 
-    private void accept(ChannelHandlerContext ctx, FullHttpRequest request, @Nullable Proven proven) {
+    private @Nullable Problem accept(ChannelHandlerContext ctx, FullHttpRequest request,
+            @Nullable Proven proven) {
+        if (!shared.openings().begin(ctx.channel(), proven != null)) {
+            return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many sessions are being opened at once")
+                    .retryAfter(shared.openings().retryAfter());
+        }
         String host = HostName.of(String.valueOf(request.headers().get("host")));
         var config = WebSocketDecoderConfig.newBuilder()
                 .maxFramePayloadLength(MAX_MESSAGE)
@@ -256,6 +261,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 ctx.close();
             }
         });
+        return null;
     }
 
     private void refuse(ChannelHandlerContext ctx, Problem problem, String id) {

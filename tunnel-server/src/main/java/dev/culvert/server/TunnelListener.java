@@ -29,7 +29,8 @@ final class TunnelListener {
     /** Binds; takes {@code maxPerAddress} connections of one address. Errors: {@link dev.culvert.edge.ListenException}. */
     static Mono<TunnelListener> start(HostPort address, SslContext tls, TunnelHandshake.Shared shared,
             int maxPerAddress, EventLoops loops) {
-        var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES, maxPerAddress);
+        var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES, maxPerAddress)
+                .shown(shared.telemetry(), "tunnel");
         return RelayListener.start(address, loops, gate, channel -> init(channel, tls, shared))
                 .map(TunnelListener::new);
     }

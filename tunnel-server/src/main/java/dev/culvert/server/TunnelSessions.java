@@ -38,8 +38,7 @@ final class TunnelSessions {
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);
         Session session = new Session(Session.Role.SERVER, hello, limits, System.nanoTime());
-        ServerSession listener = new ServerSession(shared, String.valueOf(ctx.channel().remoteAddress()),
-                host, hello.nonce(), proven);
+        ServerSession listener = new ServerSession(shared, ctx.channel(), host, hello.nonce(), proven);
         TunnelChannelHandler handler = new TunnelChannelHandler(session, false, listener, meter);
         listener.handler = handler;
         ctx.pipeline().addLast(handler);

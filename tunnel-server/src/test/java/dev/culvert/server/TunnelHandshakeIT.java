@@ -18,6 +18,7 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,7 @@ class TunnelHandshakeIT {
     private final MovableClock clock = new MovableClock();
     private final CertificateAuthority ca = CertificateAuthority.create("test", clock);
     private final EventLoops loops = EventLoops.create(1);
+    private final Openings openings = new Openings(1, 1, new SplittableRandom(1));
     private final Telemetry telemetry = new Telemetry();
     private final List<RegisteredRuntime> tunnels = new CopyOnWriteArrayList<>();
     private RuntimeStore store;
@@ -65,6 +67,7 @@ class TunnelHandshakeIT {
         runtime = await(registrar.register(PROD, List.of())).runtime();
         var renewal = new RenewalService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
         var shared = new TunnelHandshake.Shared(store, enrolment, renewal, List.of(ca.certificate()), false,
+                openings,
                 (ctx, let, host) -> tunnels.add(Objects.requireNonNull(let).runtime()), telemetry, clock);
         TlsMaterial own = ca.issueServer(List.of("t.example"), List.of(), DAY);
         listener = await(TunnelListener.start(HostPort.parse("127.0.0.1:0"),
@@ -122,6 +125,24 @@ class TunnelHandshakeIT {
         assertThat(head).doesNotContainIgnoringCase("extensions");
         Awaitility.await().until(() -> !tunnels.isEmpty());
         assertThat(tunnels).containsExactly(runtime);
+    }
+
+    @Test
+    void oneSessionTooManyThatIsBeingOpenedIsOverloadedAndToldWhenToComeBack() {
+        try (TlsCaller first = new TlsCaller(listener.address().port(), identity(ca, runtime.identity()))) {
+            first.head("GET /tunnel/v1", CONNECTION, UPGRADE, KEY, VERSION, PROTOCOL);
+            assertThat(first.readHead()).startsWith("HTTP/1.1 101 ");
+            Awaitility.await().until(() -> !tunnels.isEmpty());
+            tunnels.clear();
+
+            String answer = refusal(identity(ca, runtime.identity()));
+
+            assertRefused(answer, 503, "overloaded");
+            assertThat(answer).containsPattern("retry-after: ([1-9]|10)\r\n");
+        }
+        Awaitility.await().until(() -> openings.count() == 0);
+        assertThat(dial().head("GET /tunnel/v1", CONNECTION, UPGRADE, KEY, VERSION, PROTOCOL).readHead())
+                .startsWith("HTTP/1.1 101 ");
     }
 
     @Test
