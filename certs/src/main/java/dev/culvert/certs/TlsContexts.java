@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The TLS of listeners and dials, as Netty wants it: TLS 1.2 and 1.3 with forward-secret AEAD suites, by BoringSSL where
  * its native library is, else by Java's engine. Make a context once and share it; a client's handler must be made with
- * host and port ({@code newHandler(alloc, host, port)}), else it trusts nobody.
+ * host and port ({@code newHandler(alloc, host, port)}), else it trusts nobody. Sessions can be resumed; who resumes one
+ * showed its certificate back then, so judge it each time.
  */
 public final class TlsContexts {
     private static final Logger LOG = LoggerFactory.getLogger(TlsContexts.class);
@@ -32,6 +33,9 @@ public final class TlsContexts {
             "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
             "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
             "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
+
+    static final List<String> TLS13 = List.of("TLSv1.3");
+    static final List<String> VERSIONS = List.of("TLSv1.3", "TLSv1.2");
 
     /** Java's lists of distrusted and of public authorities, which these read from files when they are first used. */
     private static final List<String> LAZY_LISTS = List.of("sun.security.util.UntrustedCertificates",
@@ -60,14 +64,20 @@ public final class TlsContexts {
 
     /**
      * For the tunnel listener: asks for a client certificate, and accepts none or any; {@link ClientCertificates#verify}
-     * must judge what was shown.
+     * must judge what was shown. TLS 1.3 only, so that the certificates of clients cross the network encrypted.
      *
      * @param clientAuthorities named to clients, so that they know which certificate to show
      * @param protocols what ALPN offers, preferred first; empty: no ALPN
      */
     public static SslContext tunnel(TlsMaterial material, List<X509Certificate> clientAuthorities,
             List<String> protocols) {
-        return tunnel(material, clientAuthorities, protocols, provider());
+        return tunnel(material, clientAuthorities, protocols, TLS13, provider());
+    }
+
+    /** The same, but TLS 1.2 is served, too: for proxies on the way that end TLS and know no better. */
+    public static SslContext tunnelWithTls12(TlsMaterial material, List<X509Certificate> clientAuthorities,
+            List<String> protocols) {
+        return tunnel(material, clientAuthorities, protocols, VERSIONS, provider());
     }
 
     /**
@@ -97,21 +107,21 @@ public final class TlsContexts {
         var observing = new ObservingTrustManager(shown -> told.accept(ServerVerdict.of(shown, managers)));
         return build(SslContextBuilder.forClient()
                 .trustManager(observing)
-                .endpointIdentificationAlgorithm("HTTPS"), protocols, provider());
+                .endpointIdentificationAlgorithm("HTTPS"), protocols, VERSIONS, provider());
     }
 
     static SslContext edge(TlsMaterial material, List<String> protocols, SslProvider provider) {
-        return build(SslContextBuilder.forServer(material.key(), material.chain()), protocols, provider);
+        return build(SslContextBuilder.forServer(material.key(), material.chain()), protocols, VERSIONS,
+                provider);
     }
 
     static SslContext tunnel(TlsMaterial material, List<X509Certificate> clientAuthorities,
-            List<String> protocols,
-            SslProvider provider) {
+            List<String> protocols, List<String> versions, SslProvider provider) {
         return build(
                 SslContextBuilder.forServer(material.key(), material.chain())
                         .clientAuth(ClientAuth.OPTIONAL)
                         .trustManager(new DeferredTrustManager(List.copyOf(clientAuthorities))),
-                protocols, provider);
+                protocols, versions, provider);
     }
 
     static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity, List<String> protocols,
@@ -122,12 +132,13 @@ public final class TlsContexts {
         if (identity != null) {
             builder.keyManager(identity.key(), identity.chain());
         }
-        return build(builder, protocols, provider);
+        return build(builder, protocols, VERSIONS, provider);
     }
 
-    private static SslContext build(SslContextBuilder builder, List<String> protocols, SslProvider provider) {
+    private static SslContext build(SslContextBuilder builder, List<String> protocols, List<String> versions,
+            SslProvider provider) {
         builder.sslProvider(provider)
-                .protocols("TLSv1.3", "TLSv1.2")
+                .protocols(versions)
                 .ciphers(CIPHERS,
                         SupportedCipherSuiteFilter.INSTANCE);
         if (!protocols.isEmpty()) {

@@ -221,7 +221,7 @@ class TlsContextsIT {
 
     private List<X509Certificate> shown(@Nullable TlsMaterial identity) throws Throwable {
         SslContext server = TlsContexts.tunnel(SERVER, List.of(CA.certificate()), List.of("http/1.1"),
-                serverEngine);
+                TlsContexts.TLS13, serverEngine);
         try (var listener = new TlsLoopback(server)) {
             listener.dial(client(ServerTrust.inPin(PIN), identity), "127.0.0.1");
             TlsLoopback.Accepted accepted = listener.accepted();

@@ -22,6 +22,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** One TLS listener on 127.0.0.1 and dials to it: real sockets, real handshakes. */
@@ -34,15 +35,24 @@ final class TlsLoopback implements AutoCloseable {
     record Accepted(@Nullable Throwable failure, List<X509Certificate> shown, String version) {}
 
     TlsLoopback(SslContext server) {
+        this(() -> server);
+    }
+
+    /** Asks for the TLS of each connection anew. */
+    TlsLoopback(Supplier<SslContext> server) {
         listener = new ServerBootstrap().group(loops)
                 .channel(NioServerSocketChannel.class)
                 .childHandler(initializer(channel -> {
-                    channel.pipeline().addLast(server.newHandler(channel.alloc()));
+                    channel.pipeline().addLast(server.get().newHandler(channel.alloc()));
                     channel.pipeline().addLast(new Observer());
                 }))
                 .bind(InetAddress.getLoopbackAddress(), 0)
                 .syncUninterruptibly()
                 .channel();
+    }
+
+    int port() {
+        return ((InetSocketAddress) listener.localAddress()).getPort();
     }
 
     /**
@@ -51,7 +61,7 @@ final class TlsLoopback implements AutoCloseable {
      * @param host null: the handler does not know it
      */
     String dial(SslContext client, @Nullable String host) throws Throwable {
-        int port = ((InetSocketAddress) listener.localAddress()).getPort();
+        int port = port();
         // Kept here: a handshake may fail, and its channel be gone, before connect returns.
         var handler = new CompletableFuture<SslHandler>();
         Channel channel = new Bootstrap().group(loops)
@@ -115,7 +125,13 @@ final class TlsLoopback implements AutoCloseable {
         }
     }
 
+    /** Tells what it saw, and sends back what it gets. */
     private final class Observer extends Closer {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            context.writeAndFlush(message);
+        }
+
         @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) {
             if (event instanceof SslHandshakeCompletionEvent done) {

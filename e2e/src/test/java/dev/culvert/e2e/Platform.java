@@ -100,11 +100,15 @@ final class Platform implements AutoCloseable {
             boolean requireMutualTls) {
         return new ServerConfig(
                 new ServerConfig.Edge(ANY_PORT, DOMAIN,
-                        new ServerConfig.Tls(folder.resolve("edge.crt"), folder.resolve("edge.key")), limits,
+                        new ServerConfig.Tls(folder.resolve("edge.crt"), folder.resolve("edge.key")),
+                        List.of(),
+                        false, limits,
                         List.of(),
                         false),
                 new ServerConfig.Tunnel(ANY_PORT,
                         new ServerConfig.Tls(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key")),
+                        false, false,
+                        List.of(),
                         new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"), clientLife),
                         requireMutualTls),
                 new ServerConfig.Admin(ANY_PORT, folder.resolve("admin.token")), folder.resolve("data"),

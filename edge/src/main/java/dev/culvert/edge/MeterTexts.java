@@ -21,6 +21,8 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.held.requests", "Requests that wait for their runtime's tunnel to come back."),
             Map.entry("culvert.buffered",
                     "Bytes queued to send, and bytes received that no reader has taken yet."),
+            Map.entry("culvert.certificate.not.after",
+                    "When the first of a listener's certificates ends, in seconds since 1970."),
             Map.entry("culvert.problems", "Problems answered."),
             Map.entry("culvert.handshakes", "TLS handshakes under way."),
             Map.entry("culvert.accept.pauses", "Times that a listener stopped accepting for a while."),

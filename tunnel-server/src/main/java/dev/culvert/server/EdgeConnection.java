@@ -140,6 +140,13 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
     private void begin(HttpRequest request) {
         awaitingHead = false;
         deadline().clear();
+        TunnelDoor door = shared.door();
+        if (door != null && !draining && door.isFor(request)) {
+            closing = true; // to this handler nothing comes any more
+            deadline().close();
+            door.enter(context(), encoder, request, pipelined);
+            return;
+        }
         boolean keepAlive = HttpUtil.isKeepAlive(request);
         EdgeExchange exchange = new EdgeExchange(this, new EdgeResponseWriter(this, encoder, request.method(),
                 request.protocolVersion(), keepAlive));

@@ -7,9 +7,9 @@ import dev.culvert.edge.config.HostPort;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.WriteBufferWaterMark;
-import io.netty.handler.ssl.SslContext;
 import io.netty.util.AsciiString;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The listener for callers. HTTP/1.1 today; ALPN offers nothing else, and HTTP/2 will add its own branch in {@link #init}. */
@@ -25,36 +25,44 @@ final class EdgeListener {
     /**
      * What all connections share.
      *
-     * @param scheme {@code https}
+     * @param scheme {@code https}; {@code http} where a balancer has ended TLS
+     * @param door for tunnel clients, on a listener that serves them, too
      */
     record Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits, Telemetry telemetry,
-            EdgeMeters meters, AsciiString scheme) {}
+            EdgeMeters meters, AsciiString scheme, @Nullable TunnelDoor door) {}
 
     private EdgeListener(RelayListener listener) {
         this.listener = listener;
     }
 
     /** Binds. Errors: {@link dev.culvert.edge.ListenException}. */
-    static Mono<EdgeListener> start(HostPort address, SslContext tls, Shared shared, EventLoops loops) {
+    static Mono<EdgeListener> start(HostPort address, Entrance entrance, Shared shared, EventLoops loops) {
         var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES,
                 shared.limits().maxConnectionsPerAddress()).shown(shared.telemetry(), "edge");
-        return RelayListener.start(address, loops, gate, channel -> init(channel, tls, shared))
+        return RelayListener.start(address, loops, gate, channel -> init(channel, entrance, shared))
                 .map(EdgeListener::new);
     }
 
-    private static void init(Channel channel, SslContext tls, Shared shared) {
+    private static void init(Channel channel, Entrance entrance, Shared shared) {
+        if (!entrance.open(channel)) {
+            channel.close();
+            return;
+        }
         channel.config().setWriteBufferWaterMark(WATER_MARK);
         var decoder = new EdgeRequestDecoder(shared.limits());
         var encoder = new EdgeResponseEncoder();
         ChannelPipeline pipeline = channel.pipeline();
-        pipeline.addLast(tls.newHandler(channel.alloc()));
         pipeline.addLast(decoder);
         pipeline.addLast(encoder);
         pipeline.addLast(new EdgeConnection(shared, decoder, encoder));
     }
 
+    RelayListener listener() {
+        return listener;
+    }
+
     int connections() {
-        return listener.connections();
+        return listener.connections().count();
     }
 
     HostPort address() {

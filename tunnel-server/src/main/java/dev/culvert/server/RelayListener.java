@@ -6,10 +6,7 @@ import dev.culvert.edge.Reason;
 import dev.culvert.edge.config.HostPort;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.group.ChannelGroup;
-import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.handler.ssl.SslHandler;
-import io.netty.util.concurrent.GlobalEventExecutor;
+import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -29,9 +26,9 @@ final class RelayListener {
     private static final int BACKLOG = 4096;
 
     private final DisposableServer server;
-    private final ChannelGroup connections;
+    private final OpenConnections connections;
 
-    private RelayListener(DisposableServer server, ChannelGroup connections) {
+    private RelayListener(DisposableServer server, OpenConnections connections) {
         this.server = server;
         this.connections = connections;
     }
@@ -42,7 +39,7 @@ final class RelayListener {
      */
     static Mono<RelayListener> start(HostPort address, EventLoops loops, HandshakeGate gate,
             Consumer<Channel> init) {
-        ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+        OpenConnections connections = new OpenConnections();
         return TcpServer.create()
                 .runOn(loops)
                 .bindAddress(() -> new InetSocketAddress(address.host(), address.port()))
@@ -67,8 +64,8 @@ final class RelayListener {
             return;
         }
         init.accept(channel);
-        SslHandler tls = channel.pipeline().get(SslHandler.class);
-        if (tls != null && !gate.begin(channel.parent(), tls.handshakeFuture())) {
+        Future<?> handshake = Entrance.handshake(channel);
+        if (handshake != null && !gate.begin(channel.parent(), handshake)) {
             channel.close();
             return;
         }
@@ -79,9 +76,9 @@ final class RelayListener {
         return HostPort.of((InetSocketAddress) server.address());
     }
 
-    /** Sockets that are open now. */
-    int connections() {
-        return connections.size();
+    /** Sockets that are open now, but for those that were given away. */
+    OpenConnections connections() {
+        return connections;
     }
 
     /** Accepts no more connections. */
@@ -94,17 +91,6 @@ final class RelayListener {
      * what is left after {@code lastWords}.
      */
     Mono<Void> stop(Duration grace, Duration lastWords) {
-        Mono<Void> allClosed = Mono
-                .create(sink -> connections.newCloseFuture().addListener(done -> sink.success()));
-        Mono<Void> cut = Mono.<Void>fromRunnable(() -> tell(CUT))
-                .then(allClosed.timeout(lastWords,
-                        Mono.<Void>fromRunnable(connections::close).then(allClosed)));
-        return Mono.fromRunnable(server::dispose)
-                .then(Mono.fromRunnable(() -> tell(DRAIN)))
-                .then(allClosed.timeout(grace, cut));
-    }
-
-    private void tell(Object event) {
-        connections.forEach(channel -> channel.pipeline().fireUserEventTriggered(event));
+        return Mono.<Void>fromRunnable(server::dispose).then(connections.end(grace, lastWords));
     }
 }

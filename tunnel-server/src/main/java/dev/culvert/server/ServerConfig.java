@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.certs.CertificateFiles;
 import dev.culvert.edge.Cidr;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
@@ -8,7 +9,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The tunnel server's configuration: {@code server.yaml}, its variables and flags. Paths are used as they are; the
@@ -32,12 +35,32 @@ public record ServerConfig(
     private static final Pattern DOMAIN = Pattern
             .compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*");
 
+    public ServerConfig {
+        if (shared(edge, tunnel) && (edge.plain() != tunnel.plain()
+                || edge.plain()
+                        && !Set.copyOf(edge.trustedProxies()).equals(Set.copyOf(tunnel.trustedProxies())))) {
+            throw new ConfigException("tunnel.plain",
+                    "plain and trustedProxies as those of edge, because both listen on " + edge.listen());
+        }
+    }
+
+    /** Whether callers and tunnel clients come in by one listener, as both have the same address. */
+    boolean shared() {
+        return shared(edge, tunnel);
+    }
+
+    private static boolean shared(Edge edge, Tunnel tunnel) {
+        return edge.listen().port() != 0 && edge.listen().equals(tunnel.listen());
+    }
+
     /**
      * The edge: where callers come in.
      *
      * @param listen address of the HTTPS listener
      * @param domain runtime hosts are {@code <account>-<runtime>.<domain>}; kept in lower case
-     * @param tls certificate for the domain and {@code *.domain}, with its key
+     * @param tls certificate for the domain and {@code *.domain}, with its key; null exactly when plain
+     * @param certificates further ones, for custom hosts
+     * @param plain whether it speaks HTTP without TLS, to trusted proxies only
      * @param limits what a caller may use
      * @param trustedProxies networks whose forwarding fields are believed
      * @param serverTiming whether responses tell the time spent per hop; no effect yet
@@ -45,7 +68,9 @@ public record ServerConfig(
     public record Edge(
             @Setting(value = "Address of the HTTPS listener for callers; port 0 picks a free one", byDefault = "0.0.0.0:8443") HostPort listen,
             @Setting(value = "Domain below which runtimes get their hosts", accepts = "a DNS name of at most 189 characters, as tunnels.example.com") String domain,
-            Tls tls,
+            @Nullable Tls tls,
+            @Setting(value = "Further certificates, for custom hosts: chosen by the name that a caller asks for by SNI, exact names first", fileOnly = true) List<Tls> certificates,
+            @Setting(value = "Whether the listener speaks HTTP without TLS, for a balancer that has ended TLS; then only trustedProxies may connect", byDefault = "false") boolean plain,
             CallerLimits limits,
             @Setting(value = "Networks whose X-Forwarded-* and Forwarded fields are believed", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
             @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside. No effect yet", byDefault = "false") boolean serverTiming) {
@@ -55,16 +80,34 @@ public record ServerConfig(
                 throw new ConfigException("domain", "a DNS name of at most " + MAX_DOMAIN
                         + " characters without a trailing dot, as tunnels.example.com");
             }
+            certificates = List.copyOf(certificates);
             trustedProxies = List.copyOf(trustedProxies);
-            trustedProxies.forEach(Edge::requireBlock);
-        }
-
-        private static void requireBlock(String block) {
-            try {
-                Cidr.parse(block);
-            } catch (IllegalArgumentException e) {
-                throw new ConfigException("trustedProxies", "addresses or CIDR blocks, as 10.0.0.0/8,::1");
+            requireBlocks(trustedProxies);
+            requireOneOf(tls, plain, trustedProxies);
+            if (plain && !certificates.isEmpty()) {
+                throw new ConfigException("certificates", "none where plain: true says that TLS ends before");
             }
+        }
+    }
+
+    private static void requireBlocks(List<String> blocks) {
+        try {
+            blocks.forEach(Cidr::parse);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException("trustedProxies", "addresses or CIDR blocks, as 10.0.0.0/8,::1");
+        }
+    }
+
+    /** Without TLS it must be said in so many words, and who may connect. */
+    private static void requireOneOf(@Nullable Tls tls, boolean plain, List<String> trustedProxies) {
+        if (plain && tls != null) {
+            throw new ConfigException("plain", "false where tls names a certificate: one or the other");
+        } else if (plain && trustedProxies.isEmpty()) {
+            throw new ConfigException("trustedProxies",
+                    "the addresses of the balancers, as 10.0.0.0/8: a plain listener serves nobody else");
+        } else if (!plain && tls == null) {
+            throw new ConfigException("tls",
+                    "a certificate and its key; or plain: true and trustedProxies, behind a balancer that ends TLS");
         }
     }
 
@@ -72,15 +115,31 @@ public record ServerConfig(
      * The tunnel listener.
      *
      * @param listen address of the WSS listener
-     * @param tls certificate for the names clients dial, with its key
+     * @param tls certificate for the names clients dial, with its key; null exactly when plain
+     * @param allowTls12 whether TLS 1.2 is served beside 1.3
+     * @param plain whether it speaks HTTP without TLS, to trusted proxies only
+     * @param trustedProxies networks that may connect to a plain listener
      * @param ca the authority that issues and verifies clients' certificates
      * @param requireMutualTls whether clients whose TLS is ended on the way are refused
      */
     public record Tunnel(
-            @Setting(value = "Address of the WSS listener for tunnel clients; port 0 picks a free one", byDefault = "0.0.0.0:7443") HostPort listen,
-            Tls tls,
+            @Setting(value = "Address of the WSS listener for tunnel clients, that of edge.listen to share one; port 0 picks a free one", byDefault = "0.0.0.0:7443") HostPort listen,
+            @Nullable Tls tls,
+            @Setting(value = "Whether TLS 1.2 is served, too: only for proxies on the way that end TLS and know no 1.3, as 1.2 shows the certificates of clients to the network", byDefault = "false") boolean allowTls12,
+            @Setting(value = "Whether the listener speaks HTTP without TLS, for a balancer that has ended TLS; then only trustedProxies may connect, and clients prove their certificate in the first frames", byDefault = "false") boolean plain,
+            @Setting(value = "Networks that may connect to a plain listener", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
             Ca ca,
-            @Setting(value = "Whether clients must show their certificate by TLS; else one whose TLS is ended on the way may prove it in the first frames", byDefault = "false") boolean requireMutualTls) {}
+            @Setting(value = "Whether clients must show their certificate by TLS; else one whose TLS is ended on the way may prove it in the first frames", byDefault = "false") boolean requireMutualTls) {
+        public Tunnel {
+            trustedProxies = List.copyOf(trustedProxies);
+            requireBlocks(trustedProxies);
+            requireOneOf(tls, plain, trustedProxies);
+            if (plain && requireMutualTls) {
+                throw new ConfigException("requireMutualTls",
+                        "false where plain: true says that TLS ends before: no certificate comes that far");
+            }
+        }
+    }
 
     /**
      * The admin listener: plain HTTP with a bearer token.
@@ -100,7 +159,11 @@ public record ServerConfig(
      */
     public record Tls(
             @Setting("PEM file of the listener's certificate chain, leaf first") Path certificate,
-            @Setting("PEM file of its private key") Path key) {}
+            @Setting("PEM file of its private key") Path key) {
+        CertificateFiles files() {
+            return new CertificateFiles(certificate, key);
+        }
+    }
 
     /**
      * The authority for client certificates.

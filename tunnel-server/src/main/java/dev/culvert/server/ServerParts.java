@@ -1,8 +1,6 @@
 package dev.culvert.server;
 
 import dev.culvert.certs.CertificateAuthority;
-import dev.culvert.certs.TlsContexts;
-import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.Cidr;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ForwardingRules;
@@ -11,50 +9,40 @@ import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
-import io.netty.handler.ssl.SslContext;
-import io.netty.util.AsciiString;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** What a server's listeners share, wired together once. */
 record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
         EnrolmentService enrolment, RenewalService renewal,
-        TunnelRegistry registry, SessionMeter meter, AdminApi admin, SslContext edgeTls, SslContext tunnelTls,
-        EdgeListener.Shared edge, TunnelHandshake.Shared handshake) {
+        TunnelRegistry registry, SessionMeter meter, AdminApi admin, Entrances entrances,
+        EdgeListener.Shared edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
+        Disposable certificateWatch) {
 
-    /** RFC 9112: what ALPN may agree on; HTTP/2 joins with its own handler. */
-    private static final List<String> EDGE_PROTOCOLS = List.of("http/1.1");
     /** Requests of a deleted runtime are still counted while they end. */
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
-    private static final AsciiString HTTPS = AsciiString.cached("https");
 
     /** The files a server reads once. */
-    private record Files(SslContext edgeTls, SslContext tunnelTls, CertificateAuthority ca) {
+    private record Files(Entrances entrances, CertificateAuthority ca) {
 
         /** Blocks. */
-        static Files load(ServerConfig config) {
-            ServerConfig.Tunnel tunnel = config.tunnel();
-            CertificateAuthority ca = CertificateAuthority.load(tunnel.ca().certificate(), tunnel.ca().key());
-            return new Files(
-                    TlsContexts.edge(material(config.edge().tls()), EDGE_PROTOCOLS),
-                    TlsContexts.tunnel(material(tunnel.tls()), List.of(ca.certificate()), EDGE_PROTOCOLS),
-                    ca);
-        }
-
-        private static TlsMaterial material(ServerConfig.Tls tls) {
-            return TlsMaterial.load(tls.certificate(), tls.key());
+        static Files load(ServerConfig config, Clock clock) {
+            ServerConfig.Ca own = config.tunnel().ca();
+            CertificateAuthority ca = CertificateAuthority.load(own.certificate(), own.key());
+            return new Files(Entrances.load(config, List.of(ca.certificate()), clock), ca);
         }
     }
 
     /** Reads files, opens the store, wires the rest. Opens no socket. */
     static Mono<ServerParts> load(ServerConfig config) {
         Clock clock = Clock.systemUTC();
-        return Mono.fromCallable(() -> Files.load(config))
+        return Mono.fromCallable(() -> Files.load(config, clock))
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(files -> AdminToken.load(config.admin().tokenFile())
                         .flatMap(token -> SqliteRuntimeStore
@@ -103,20 +91,26 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                     : new EdgeRuntimes.Answerer(runtime.name().toString(),
                             new TunnelRelay(registry, runtime, maxStreams));
         };
+        var handshake = new TunnelHandshake.Shared(store, enrolment, renewal, List.of(files.ca.certificate()),
+                config.tunnel().requireMutualTls(), openings, sessions::start, telemetry, clock);
+        Entrances entrances = files.entrances;
+        entrances.measure(telemetry);
+        OpenConnections sharedTunnels = new OpenConnections();
+        TunnelDoor door = config.shared()
+                ? new TunnelDoor(entrances.tunnelHosts(), handshake, sharedTunnels)
+                : null;
         return new ServerParts(EventLoops.create(), telemetry, store, enrolment, renewal, registry, meter,
                 new AdminApi(new AdminApi.Parts(token, store.adminTokens(), store.audit(), store, registrar,
                         registry, clock)),
-                files.edgeTls, files.tunnelTls,
-                new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters, HTTPS),
-                new TunnelHandshake.Shared(store, enrolment, renewal, List.of(files.ca.certificate()),
-                        config.tunnel().requireMutualTls(), openings,
-                        sessions::start,
-                        telemetry,
-                        clock));
+                entrances,
+                new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters,
+                        entrances.edge().scheme(), door),
+                handshake, sharedTunnels, CertificateWatch.start(entrances.watched()));
     }
 
     /** Gives back everything but the sockets, which the listeners close. */
     Mono<Void> close() {
+        certificateWatch.dispose();
         return enrolment.close()
                 .then(renewal.close())
                 .then(store.close())

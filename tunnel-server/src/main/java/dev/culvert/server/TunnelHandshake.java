@@ -35,7 +35,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -59,6 +58,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     private static final Duration TIME = Duration.ofSeconds(5);
 
     private final Shared shared;
+    private final boolean once;
     private @Nullable Future<?> timeout;
 
     /**
@@ -79,14 +79,20 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host);
     }
 
-    TunnelHandshake(Shared shared) {
+    /**
+     * Makes the handler of one connection.
+     *
+     * @param once whether it serves one request only, because the next one may be somebody else's: balancers reuse
+     *        their connections
+     */
+    TunnelHandshake(Shared shared, boolean once) {
         this.shared = shared;
+        this.once = once;
     }
 
     @Override
-    public void channelActive(ChannelHandlerContext ctx) {
+    public void handlerAdded(ChannelHandlerContext ctx) {
         timeout = ctx.executor().schedule(() -> ctx.close(), TIME.toMillis(), TimeUnit.MILLISECONDS);
-        ctx.fireChannelActive();
     }
 
     @Override
@@ -197,13 +203,21 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 Unpooled.wrappedBuffer(answer.body()));
         answer.fields().forEach(field -> response.headers().set(field.name(), field.value()));
         response.headers().set("content-length", answer.body().length).set("date", date());
-        ctx.writeAndFlush(response);
+        if (once) {
+            response.headers().set("connection", "close");
+        }
+        var written = ctx.writeAndFlush(response);
+        if (once) {
+            written.addListener(ChannelFutureListener.CLOSE);
+        }
     }
 
     /** The runtime whose certificate the client showed, judged now: the handshake itself accepts anything. */
     private @Nullable Problem upgrade(ChannelHandlerContext ctx, FullHttpRequest request) {
-        SslHandler tls = Objects.requireNonNull(ctx.pipeline().get(SslHandler.class));
-        List<X509Certificate> shown = ClientCertificates.shown(tls.engine().getSession());
+        SslHandler tls = ctx.pipeline().get(SslHandler.class);
+        List<X509Certificate> shown = tls == null
+                ? List.of()
+                : ClientCertificates.shown(tls.engine().getSession());
         Verdict verdict = ClientCertificates.verify(shown, shared.authorities(), shared.clock().instant());
         return switch (verdict) {
             case Verdict.Missing missing -> {

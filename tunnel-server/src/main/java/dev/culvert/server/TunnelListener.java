@@ -9,11 +9,13 @@ import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
-import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** The listener for tunnel clients: {@code /tunnel/v1} and {@code /tunnel/v1/enrol}. */
+/**
+ * Where tunnel clients come in, for {@code /tunnel/v1} and what is below it: a listener of their own, or the edge's, of which
+ * their connections are kept apart.
+ */
 final class TunnelListener {
     /** One batch at most waits behind the one that the socket is taking (docs/protocol.md §7). */
     static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
@@ -21,35 +23,50 @@ final class TunnelListener {
     static final int NOT_SENT_LOW_WATER = 128 << 10;
 
     private final RelayListener listener;
+    private final OpenConnections connections;
 
-    private TunnelListener(RelayListener listener) {
+    private TunnelListener(RelayListener listener, OpenConnections connections) {
         this.listener = listener;
+        this.connections = connections;
+    }
+
+    /** On the edge's listener. {@code connections} are those that come in by its {@link TunnelDoor}. */
+    static TunnelListener within(EdgeListener edge, OpenConnections connections) {
+        return new TunnelListener(edge.listener(), connections);
     }
 
     /** Binds; takes {@code maxPerAddress} connections of one address. Errors: {@link dev.culvert.edge.ListenException}. */
-    static Mono<TunnelListener> start(HostPort address, SslContext tls, TunnelHandshake.Shared shared,
+    static Mono<TunnelListener> start(HostPort address, Entrance entrance, TunnelHandshake.Shared shared,
             int maxPerAddress, EventLoops loops) {
         var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES, maxPerAddress)
                 .shown(shared.telemetry(), "tunnel");
-        return RelayListener.start(address, loops, gate, channel -> init(channel, tls, shared))
-                .map(TunnelListener::new);
+        return RelayListener.start(address, loops, gate, channel -> init(channel, entrance, shared))
+                .map(listener -> new TunnelListener(listener, listener.connections()));
     }
 
-    private static void init(Channel channel, SslContext tls, TunnelHandshake.Shared shared) {
+    /** Keeps queues short, in front of heads and pings. */
+    static void tune(Channel channel) {
         channel.config().setWriteBufferWaterMark(WATER_MARK);
         if (channel instanceof EpollSocketChannel) {
             channel.config().setOption(EpollChannelOption.TCP_NOTSENT_LOWAT, (long) NOT_SENT_LOW_WATER);
         }
+    }
+
+    private static void init(Channel channel, Entrance entrance, TunnelHandshake.Shared shared) {
+        if (!entrance.open(channel)) {
+            channel.close();
+            return;
+        }
+        tune(channel);
         ChannelPipeline pipeline = channel.pipeline();
-        pipeline.addLast(tls.newHandler(channel.alloc()));
         pipeline.addLast(new HttpServerCodec(new HttpDecoderConfig().setStrictLineParsing(true)
                 .setUseRfc9112TransferEncoding(true)));
         pipeline.addLast(new EnrolmentBodies());
-        pipeline.addLast(new TunnelHandshake(shared));
+        pipeline.addLast(new TunnelHandshake(shared, entrance instanceof Entrance.Plain));
     }
 
     int connections() {
-        return listener.connections();
+        return connections.count();
     }
 
     HostPort address() {
@@ -62,6 +79,6 @@ final class TunnelListener {
     }
 
     Mono<Void> stop(Duration grace) {
-        return listener.stop(grace, Duration.ZERO);
+        return Mono.<Void>fromRunnable(listener::refuse).then(connections.end(grace, Duration.ZERO));
     }
 }

@@ -49,15 +49,24 @@ public final class TunnelServer {
                 .telemetry(parts.telemetry())
                 .filter(new HealthFilter(() -> readiness, parts.telemetry())), parts.admin());
         return adminStart.doOnNext(started -> admin = started)
-                .then(TunnelListener.start(config.tunnel().listen(), parts.tunnelTls(), parts.handshake(),
-                        config.edge().limits().maxConnectionsPerAddress(), loops))
-                .doOnNext(started -> tunnel = started)
-                .then(EdgeListener.start(config.edge().listen(), parts.edgeTls(), parts.edge(), loops))
+                .then(config.shared() ? Mono.empty() : listenForTunnels(config))
+                .then(EdgeListener.start(config.edge().listen(), parts.entrances().edge(), parts.edge(),
+                        loops))
                 .map(started -> {
                     edge = started;
+                    if (config.shared()) {
+                        tunnel = TunnelListener.within(started, parts.sharedTunnels());
+                    }
                     readiness = Readiness.READY;
                     return this;
                 });
+    }
+
+    private Mono<TunnelListener> listenForTunnels(ServerConfig config) {
+        return TunnelListener
+                .start(config.tunnel().listen(), parts.entrances().tunnel(), parts.handshake(),
+                        config.edge().limits().maxConnectionsPerAddress(), parts.loops())
+                .doOnNext(started -> tunnel = started);
     }
 
     /** Where callers come in. */

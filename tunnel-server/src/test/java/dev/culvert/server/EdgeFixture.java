@@ -36,11 +36,11 @@ final class EdgeFixture implements AutoCloseable {
                 ? new EdgeRuntimes.Answerer("acme/prod", relay)
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
-                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"));
+                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null);
         var material = CertificateAuthority.create("test", Clock.systemUTC())
                 .issueServer(List.of(HOST), List.of(), Duration.ofDays(1));
         listener = await(EdgeListener.start(HostPort.parse("127.0.0.1:0"),
-                TlsContexts.edge(material, List.of("http/1.1")), shared, loops));
+                Entrance.Secure.with(TlsContexts.edge(material, List.of("http/1.1"))), shared, loops));
     }
 
     /** The defaults with short time-outs. */

@@ -31,7 +31,7 @@ final class EmbeddedEdge implements AutoCloseable {
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry,
-                new EdgeMeters(telemetry), AsciiString.cached("https"));
+                new EdgeMeters(telemetry), AsciiString.cached("https"), null);
         var decoder = new EdgeRequestDecoder(limits);
         var encoder = new EdgeResponseEncoder();
         channel = new AddressedChannel();

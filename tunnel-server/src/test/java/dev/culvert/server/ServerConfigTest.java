@@ -88,6 +88,7 @@ class ServerConfigTest {
     }
 
     private static ServerConfig.Edge edge(String domain, List<String> proxies) {
-        return new ServerConfig.Edge(ANY, domain, TLS, CallerLimits.defaults(), proxies, false);
+        return new ServerConfig.Edge(ANY, domain, TLS, List.of(), false, CallerLimits.defaults(), proxies,
+                false);
     }
 }

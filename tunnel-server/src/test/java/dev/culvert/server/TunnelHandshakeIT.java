@@ -71,7 +71,8 @@ class TunnelHandshakeIT {
                 (ctx, let, host) -> tunnels.add(Objects.requireNonNull(let).runtime()), telemetry, clock);
         TlsMaterial own = ca.issueServer(List.of("t.example"), List.of(), DAY);
         listener = await(TunnelListener.start(HostPort.parse("127.0.0.1:0"),
-                TlsContexts.tunnel(own, List.of(ca.certificate()), List.of("http/1.1")), shared, 100, loops));
+                Entrance.Secure.with(TlsContexts.tunnel(own, List.of(ca.certificate()), List.of("http/1.1"))),
+                shared, 100, loops));
     }
 
     @AfterEach

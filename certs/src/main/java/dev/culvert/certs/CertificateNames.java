@@ -1,0 +1,72 @@
+package dev.culvert.certs;
+
+import io.netty.handler.ssl.SslContext;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Which certificate goes with which server name: exact names, then wildcards for one label, then the first certificate.
+ *
+ * @param exact by name
+ * @param wildcards by what follows the star, with its dot
+ * @param otherwise for every other name
+ * @param notAfter when the first of them ends
+ */
+record CertificateNames(Map<String, SslContext> exact, Map<String, SslContext> wildcards,
+        SslContext otherwise, Instant notAfter) {
+    /** In a SubjectAlternativeName (RFC 5280 §4.2.1.6). */
+    private static final int DNS_NAME = 2;
+
+    /** Of equal names the first counts. */
+    static CertificateNames of(List<WatchedPair.InUse> pairs) {
+        Map<String, SslContext> exact = new HashMap<>();
+        Map<String, SslContext> wildcards = new HashMap<>();
+        Instant end = Instant.MAX;
+        for (WatchedPair.InUse pair : pairs) {
+            X509Certificate leaf = pair.material().leaf();
+            for (String name : dnsNames(leaf)) {
+                if (name.startsWith("*.")) {
+                    wildcards.putIfAbsent(name.substring(1), pair.context());
+                } else {
+                    exact.putIfAbsent(name, pair.context());
+                }
+            }
+            Instant itsEnd = leaf.getNotAfter().toInstant();
+            end = itsEnd.isBefore(end) ? itsEnd : end;
+        }
+        return new CertificateNames(exact, wildcards, pairs.getFirst().context(), end);
+    }
+
+    SslContext choose(String name) {
+        SslContext named = exact.get(name);
+        if (named != null) {
+            return named;
+        }
+        int dot = name.indexOf('.');
+        return dot > 0 ? wildcards.getOrDefault(name.substring(dot), otherwise) : otherwise;
+    }
+
+    boolean isExact(String name) {
+        return exact.containsKey(name);
+    }
+
+    private static List<String> dnsNames(X509Certificate leaf) {
+        try {
+            Collection<List<?>> names = leaf.getSubjectAlternativeNames();
+            return names == null
+                    ? List.of()
+                    : names.stream()
+                            .filter(name -> Integer.valueOf(DNS_NAME).equals(name.get(0)))
+                            .map(name -> String.valueOf(name.get(1)).toLowerCase(Locale.ROOT))
+                            .toList();
+        } catch (CertificateParsingException e) {
+            return List.of(); // served to those who ask for no name, or for one that nobody has
+        }
+    }
+}

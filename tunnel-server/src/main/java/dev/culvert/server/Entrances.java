@@ -1,0 +1,104 @@
+package dev.culvert.server;
+
+import dev.culvert.certs.CertificateFiles;
+import dev.culvert.certs.ListenerTls;
+import dev.culvert.certs.TlsContexts;
+import dev.culvert.certs.TlsMaterial;
+import dev.culvert.edge.Cidr;
+import dev.culvert.edge.Telemetry;
+import io.micrometer.core.instrument.Gauge;
+import io.netty.handler.ssl.SslContext;
+import java.security.cert.X509Certificate;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the connections of edge and tunnel begin, as configured.
+ *
+ * @param edge of the edge's listener, which may be the tunnel's, too
+ * @param tunnel of the tunnel's own listener
+ * @param tunnelHosts which hosts are the tunnel's, where both share a listener
+ * @param certificates by listener, of those that have any
+ */
+record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
+        Map<String, ListenerTls> certificates) {
+    /** RFC 9112: what ALPN may agree on; HTTP/2 joins with its own handler. */
+    private static final List<String> PROTOCOLS = List.of("http/1.1");
+
+    /** Reads the certificates. Blocks. */
+    static Entrances load(ServerConfig config, List<X509Certificate> clientAuthorities, Clock clock) {
+        ListenerTls edgeTls = edgeTls(config.edge(), clock);
+        ListenerTls tunnelTls = tunnelTls(config.tunnel(), clientAuthorities, clock);
+        String domain = config.edge().domain();
+        Predicate<String> tunnelHosts = host -> host.equals(domain)
+                || (tunnelTls != null && tunnelTls.isFor(host));
+        Map<String, ListenerTls> certificates = new LinkedHashMap<>();
+        put(certificates, "edge", edgeTls);
+        put(certificates, "tunnel", tunnelTls);
+        Entrance edge = entrance("edge", edgeTls, config.edge().trustedProxies());
+        Entrance tunnel = entrance("tunnel", tunnelTls, config.tunnel().trustedProxies());
+        if (config.shared() && edgeTls != null && tunnelTls != null) {
+            // Only who asks for the tunnel is asked for a certificate: browsers would ask their users for one.
+            edge = new Entrance.Secure(name -> name != null && tunnelHosts.test(name)
+                    ? tunnelTls.context(name)
+                    : edgeTls.context(name), true);
+        }
+        return new Entrances(edge, tunnel, tunnelHosts, certificates);
+    }
+
+    private static @Nullable ListenerTls edgeTls(ServerConfig.Edge edge, Clock clock) {
+        if (edge.tls() == null) {
+            return null;
+        }
+        List<CertificateFiles> files = new ArrayList<>();
+        files.add(edge.tls().files());
+        edge.certificates().forEach(more -> files.add(more.files()));
+        return ListenerTls.load("edge", files, material -> TlsContexts.edge(material, PROTOCOLS), clock);
+    }
+
+    private static @Nullable ListenerTls tunnelTls(ServerConfig.Tunnel tunnel,
+            List<X509Certificate> clientAuthorities, Clock clock) {
+        if (tunnel.tls() == null) {
+            return null;
+        }
+        Function<TlsMaterial, SslContext> contexts = tunnel.allowTls12()
+                ? material -> TlsContexts.tunnelWithTls12(material, clientAuthorities, PROTOCOLS)
+                : material -> TlsContexts.tunnel(material, clientAuthorities, PROTOCOLS);
+        return ListenerTls.load("tunnel", List.of(tunnel.tls().files()), contexts, clock);
+    }
+
+    private static Entrance entrance(String listener, @Nullable ListenerTls tls,
+            List<String> trustedProxies) {
+        return tls == null
+                ? new Entrance.Plain(
+                        new PlainPeers(listener, trustedProxies.stream().map(Cidr::parse).toList()))
+                : new Entrance.Secure(tls::context, !tls.single());
+    }
+
+    private static void put(Map<String, ListenerTls> all, String listener, @Nullable ListenerTls tls) {
+        if (tls != null) {
+            all.put(listener, tls);
+        }
+    }
+
+    /** {@code culvert_certificate_not_after_seconds{listener}}. */
+    void measure(Telemetry telemetry) {
+        certificates.forEach((listener, tls) -> Gauge
+                .builder("culvert.certificate.not.after", tls, all -> all.notAfter().getEpochSecond())
+                .baseUnit("seconds")
+                .tag("listener", listener)
+                .strongReference(true)
+                .register(telemetry.registry()));
+    }
+
+    /** All that reads files again. */
+    List<ListenerTls> watched() {
+        return List.copyOf(certificates.values());
+    }
+}
