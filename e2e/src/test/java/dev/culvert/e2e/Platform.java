@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -67,13 +68,21 @@ final class Platform implements AutoCloseable {
         return open(folder, limits, clientLife, false);
     }
 
+    /** Starts a server whose configuration is the usual one, changed. */
+    static Platform start(Path folder, UnaryOperator<ServerConfig> change) {
+        certify(folder);
+        ServerConfig usual = config(folder, CallerLimits.defaults(), Duration.ofDays(1), false);
+        return new Platform(folder,
+                Objects.requireNonNull(TunnelServer.start(change.apply(usual)).block(PATIENCE)));
+    }
+
     private static void certify(Path folder) {
         CertificateAuthority ca = CertificateAuthority.create("Culvert tests", Clock.systemUTC());
         ca.writeTo(folder.resolve("ca.crt"), folder.resolve("ca.key"));
         ca.issueServer(List.of(DOMAIN, "*." + DOMAIN), List.of(), YEAR)
                 .writeTo(folder.resolve("edge.crt"),
                         folder.resolve("edge.key"));
-        ca.issueServer(List.of("localhost"), List.of(InetAddress.getLoopbackAddress()), YEAR)
+        ca.issueServer(List.of("localhost", DOMAIN), List.of(InetAddress.getLoopbackAddress()), YEAR)
                 .writeTo(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key"));
     }
 
@@ -170,9 +179,9 @@ final class Platform implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** How many clients the tunnel listener has refused for their certificates. */
-    int refusals() {
-        String metrics = HttpClient.create()
+    /** The server's metrics. */
+    String metrics() {
+        return HttpClient.create()
                 .get()
                 .uri("http://" + server.adminAddress() + "/metrics")
                 .responseContent()
@@ -180,9 +189,13 @@ final class Platform implements AutoCloseable {
                 .asString()
                 .blockOptional(PATIENCE)
                 .orElseThrow();
+    }
+
+    /** How many clients the tunnel listener has refused for their certificates. */
+    int refusals() {
         var counted = Pattern
                 .compile("culvert_problems_total\\{cause=\"unauthorized\",hop=\"tunnel\"} (\\d+)")
-                .matcher(metrics);
+                .matcher(metrics());
         return counted.find() ? Integer.parseInt(counted.group(1)) : 0;
     }
 

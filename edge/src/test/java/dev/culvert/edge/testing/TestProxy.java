@@ -48,6 +48,7 @@ public final class TestProxy implements AutoCloseable {
     private volatile @Nullable String answer;
     private volatile @Nullable CertificateAuthority inspector;
     private volatile @Nullable Duration cut;
+    private volatile boolean allLocal;
 
     private TestProxy(boolean socks, @Nullable String user, @Nullable String password) throws IOException {
         this.socks = socks;
@@ -76,6 +77,12 @@ public final class TestProxy implements AutoCloseable {
     /** Ends TLS with certificates of this authority from now on, as an inspecting proxy does. */
     public TestProxy inspecting(CertificateAuthority authority) {
         inspector = authority;
+        return this;
+    }
+
+    /** Takes every name for that of this machine from now on, as a DNS of the proxy's own may. */
+    public TestProxy takingEveryNameForLocal() {
+        allLocal = true;
         return this;
     }
 
@@ -176,7 +183,8 @@ public final class TestProxy implements AutoCloseable {
             return null;
         }
         int colon = target.lastIndexOf(':');
-        var server = new Socket(target.substring(0, colon).replaceAll("[\\[\\]]", ""),
+        var server = new Socket(
+                allLocal ? "127.0.0.1" : target.substring(0, colon).replaceAll("[\\[\\]]", ""),
                 Integer.parseInt(target.substring(colon + 1)));
         out.write("HTTP/1.1 200 OK\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         return server;
