@@ -148,7 +148,7 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         boolean keepAlive = HttpUtil.isKeepAlive(request);
-        EdgeExchange exchange = new EdgeExchange(this, new EdgeResponseWriter(this, encoder, request.method(),
+        EdgeExchange exchange = new EdgeExchange(new EdgeResponseWriter(this, encoder, request.method(),
                 request.protocolVersion(), keepAlive));
         current = exchange;
         if (draining) {
@@ -328,7 +328,7 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             context().close();
             return;
         }
-        EdgeExchange exchange = new EdgeExchange(this,
+        EdgeExchange exchange = new EdgeExchange(
                 new EdgeResponseWriter(this, encoder, HttpMethod.GET, HttpVersion.HTTP_1_1, false));
         current = exchange;
         exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));

@@ -13,16 +13,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One request and its response on a caller's HTTP/1.1 connection. Everything happens on the connection's event loop. */
+/** One request and its response, whatever the caller's protocol. Everything happens on the connection's event loop. */
 final class EdgeExchange implements ResponseSink {
-    /** What is read and dropped of a request whose response is complete, so that the caller gets to see that response. */
-    private static final int DISCARD_BYTES = 1 << 20;
-    private static final Duration DISCARD_TIME = Duration.ofSeconds(5);
     /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
     private static final Duration LINGER = Duration.ofSeconds(10);
 
-    private final EdgeConnection connection;
-    private final EdgeResponseWriter writer;
+    private final EdgeStream stream;
     private final long startNanos = System.nanoTime();
 
     private CharSequence requestId = "";
@@ -38,12 +34,10 @@ final class EdgeExchange implements ResponseSink {
     private boolean cutting;
     private Hop hop = Hop.UPSTREAM;
     private int unforwarded;
-    private int discarded;
 
-    EdgeExchange(EdgeConnection connection, EdgeResponseWriter writer) {
-        this.connection = connection;
-        this.writer = writer;
-        connection.shared().meters().begin();
+    EdgeExchange(EdgeStream stream) {
+        this.stream = stream;
+        stream.shared().meters().begin();
     }
 
     void requestId(CharSequence id) {
@@ -52,7 +46,7 @@ final class EdgeExchange implements ResponseSink {
 
     /** The connection closes behind this exchange. */
     void lastOfConnection() {
-        writer.lastOfConnection();
+        stream.lastOfConnection();
     }
 
     boolean requestEnded() {
@@ -92,14 +86,11 @@ final class EdgeExchange implements ResponseSink {
         awaits100 = false;
         if (responseEnded || to == null) {
             body.release();
-            discarded += bytes;
-            if (discarded > DISCARD_BYTES) {
-                connection.context().close();
-            }
+            stream.requestDropped(bytes);
             return;
         }
         unforwarded += bytes;
-        if (!writer.isUpgraded()) {
+        if (!stream.isUpgraded()) {
             awaitBody();
         }
         to.data(body);
@@ -111,8 +102,8 @@ final class EdgeExchange implements ResponseSink {
             finish();
             return;
         }
-        if (writer.isHeadSent()) {
-            connection.deadline().clear();
+        if (stream.isHeadSent()) {
+            stream.deadline().clear();
         } else {
             awaitResponse();
         }
@@ -124,16 +115,16 @@ final class EdgeExchange implements ResponseSink {
 
     void malformedBody() {
         if (responseEnded) {
-            connection.context().close(); // where the next request begins can't be told
+            stream.close(); // where the next request begins can't be told
             return;
         }
         requestEnded = true;
-        writer.lastOfConnection();
+        stream.lastOfConnection();
         giveUp(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is not valid HTTP/1.1"));
     }
 
     private void awaitBody() {
-        connection.deadline().set(connection.shared().limits().requestBodyIdleTimeout(), this::bodyTooSlow);
+        stream.deadline().set(stream.shared().limits().requestBodyIdleTimeout(), this::bodyTooSlow);
     }
 
     private void bodyTooSlow() {
@@ -142,12 +133,12 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         requestEnded = true; // as far as anybody waits for it
-        writer.lastOfConnection();
+        stream.lastOfConnection();
         giveUp(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time"));
     }
 
     private void awaitResponse() {
-        connection.deadline().set(connection.shared().limits().responseHeadTimeout(), this::responseTooSlow);
+        stream.deadline().set(stream.shared().limits().responseHeadTimeout(), this::responseTooSlow);
     }
 
     private void responseTooSlow() {
@@ -175,22 +166,23 @@ final class EdgeExchange implements ResponseSink {
 
     /** The server stops, and this exchange has had its time. */
     void cut() {
-        if (writer.isUpgraded() && !responseEnded) {
+        if (stream.isUpgraded() && !responseEnded) {
             cutting = true;
             closeWebSocket();
-        } else if (!responseEnded && !writer.isHeadSent()) {
+        } else if (!responseEnded && !stream.isHeadSent()) {
             giveUp(EdgeProblems.STOPPING);
         } else {
             abandon(EdgeProblems.STOPPING);
-            connection.reset(); // must not look complete
+            stream.reset(); // must not look complete
         }
     }
 
     private void closeWebSocket() {
-        if (writer.goAway()) {
+        if (stream.goAway()) {
             responseEnded = true;
             abandon(EdgeProblems.STOPPING);
-            connection.finished(true);
+            stream.lastOfConnection();
+            stream.finished();
             end();
         }
     }
@@ -201,10 +193,10 @@ final class EdgeExchange implements ResponseSink {
         RequestSink to = sink;
         if (to == null || responseEnded) {
             end();
-        } else if (writer.isUpgraded() && !cutting) {
+        } else if (stream.isUpgraded() && !cutting) {
             passAll(to);
             endRequest();
-            connection.context().channel().eventLoop().schedule(() -> {
+            stream.loop().schedule(() -> {
                 abandon(EdgeProblems.CALLER_GONE);
                 end();
             }, LINGER.toMillis(), TimeUnit.MILLISECONDS);
@@ -220,11 +212,11 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         unforwarded -= bytes;
-        if (requestEnded && !writer.isHeadSent()) {
+        if (requestEnded && !stream.isHeadSent()) {
             awaitResponse();
         }
         if (!callerGone) {
-            connection.regulate();
+            stream.requestPassedOn(bytes);
         }
     }
 
@@ -232,27 +224,27 @@ final class EdgeExchange implements ResponseSink {
 
     @Override
     public void informational(Http2Headers head) {
-        if (!writer.isHeadSent() && !responseEnded && !callerGone) {
+        if (!stream.isHeadSent() && !responseEnded && !callerGone) {
             awaits100 = false;
-            writer.informational(head);
+            stream.informational(head);
         }
     }
 
     @Override
     public void head(Http2Headers head, boolean ended) {
-        if (writer.isHeadSent() || responseEnded || callerGone) {
+        if (stream.isHeadSent() || responseEnded || callerGone) {
             return;
         }
-        if (!writer.canWrite(head, ended, upgrade)) {
+        if (!stream.canWrite(head, ended, upgrade)) {
             giveUp(EdgeProblems.broken("the response is framed wrongly"));
             return;
         }
         if (requestEnded) {
-            connection.deadline().clear();
+            stream.deadline().clear();
         }
         closeUnlessBodyComes();
-        writer.head(head, ended, upgrade);
-        if (writer.isUpgraded()) {
+        stream.head(head, ended, upgrade);
+        if (stream.isUpgraded()) {
             requestEnded = false;
         } else if (ended) {
             responseDone();
@@ -262,12 +254,12 @@ final class EdgeExchange implements ResponseSink {
     @Override
     public void data(ByteBuf body) {
         int bytes = body.readableBytes();
-        if (!writer.isHeadSent() || responseEnded || callerGone) {
+        if (!stream.isHeadSent() || responseEnded || callerGone) {
             body.release();
             acknowledge(bytes);
             return;
         }
-        if (!writer.data(body)) {
+        if (!stream.data(body)) {
             giveUp(EdgeProblems.broken("the response is longer than its length"));
         } else if (cutting) {
             closeWebSocket();
@@ -277,13 +269,13 @@ final class EdgeExchange implements ResponseSink {
     /** A caller that was not told to go on may skip its body: the next request would be taken for it. */
     private void closeUnlessBodyComes() {
         if (awaits100) {
-            writer.lastOfConnection();
+            stream.lastOfConnection();
         }
     }
 
     /** Reports as consumed what the caller's socket has taken. */
     void passedOn() {
-        acknowledge(writer.passedOn());
+        acknowledge(stream.passedOn());
     }
 
     private void acknowledge(int bytes) {
@@ -302,7 +294,7 @@ final class EdgeExchange implements ResponseSink {
     }
 
     private void passAll(RequestSink to) {
-        int bytes = writer.rest();
+        int bytes = stream.rest();
         if (bytes > 0) {
             to.consumed(bytes);
         }
@@ -318,10 +310,10 @@ final class EdgeExchange implements ResponseSink {
             end();
             return;
         }
-        if (writer.isUpgraded()) {
+        if (stream.isUpgraded()) {
             endRequest();
         }
-        if (writer.end(trailers)) {
+        if (stream.end(trailers)) {
             responseDone();
         } else {
             giveUp(EdgeProblems.broken("the response is shorter than its length"));
@@ -337,12 +329,12 @@ final class EdgeExchange implements ResponseSink {
         sink = null;
         if (callerGone) {
             end();
-        } else if (writer.isHeadSent()) {
+        } else if (stream.isHeadSent()) {
             // docs/problems.md: a truncated response must not look complete
             responseEnded = true;
-            connection.reset();
+            stream.reset();
         } else {
-            writer.problem(problem, requestId, !requestEnded);
+            stream.problem(problem, requestId, !requestEnded);
             responseDone();
         }
     }
@@ -356,13 +348,13 @@ final class EdgeExchange implements ResponseSink {
     void refuse(Problem problem, boolean close, boolean withoutBody) {
         note(problem);
         requestEnded = close || withoutBody;
-        writer.problem(problem, requestId, close || !withoutBody);
+        stream.problem(problem, requestId, close || !withoutBody);
         responseDone();
     }
 
     private void note(Problem problem) {
         hop = problem.hop();
-        connection.shared().telemetry().problem(problem);
+        stream.shared().telemetry().problem(problem);
     }
 
     private void responseDone() {
@@ -370,22 +362,19 @@ final class EdgeExchange implements ResponseSink {
         RequestSink to = sink;
         if (to != null) {
             passAll(to);
-            if (!requestEnded || (upgrade && !writer.isUpgraded())) {
+            if (!requestEnded || (upgrade && !stream.isUpgraded())) {
                 abandon(EdgeProblems.CALLER_GONE); // a refused upgrade has no end of its own
             }
         }
-        if (requestEnded) {
+        unforwarded = 0;
+        if (requestEnded || stream.dropRequest()) {
             finish();
-        } else {
-            unforwarded = 0;
-            connection.deadline().set(DISCARD_TIME, () -> connection.context().close());
-            connection.regulate();
         }
     }
 
     private void finish() {
         end();
-        connection.finished(!writer.isKeptAlive());
+        stream.finished();
     }
 
     private void end() {
@@ -394,6 +383,6 @@ final class EdgeExchange implements ResponseSink {
         }
         ended = true;
         String name = answerer == null ? "" : answerer.name();
-        connection.shared().meters().end(name, writer.status(), hop, System.nanoTime() - startNanos);
+        stream.shared().meters().end(name, stream.status(), hop, System.nanoTime() - startNanos);
     }
 }

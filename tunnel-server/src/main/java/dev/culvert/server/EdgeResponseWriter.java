@@ -6,31 +6,32 @@ import dev.culvert.edge.ProblemDocument;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.Http2Headers;
-import java.util.List;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Writes one response in HTTP/1.1's form, and knows how much of its body the caller's socket has not taken. Everything
- * happens on the connection's event loop; what is written leaves at the end of the event-loop pass.
- */
-final class EdgeResponseWriter {
+/** One exchange on an HTTP/1.1 connection: writes the response, and knows how much of it the caller's socket has not taken. */
+final class EdgeResponseWriter implements EdgeStream {
+    /** What is read and dropped of a request whose response is complete, so that the caller gets to see that response. */
+    private static final int DISCARD_BYTES = 1 << 20;
+    private static final Duration DISCARD_TIME = Duration.ofSeconds(5);
     /** RFC 6455 §5.5.1, §7.4.1: Close, not masked, 1001. */
     private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 0x03, (byte) 0xe9};
 
     private final EdgeConnection connection;
     private final EdgeResponseEncoder encoder;
     private final HttpMethod method;
+    private final ResponseShape shape;
     private final HttpVersion version;
 
     private boolean keepAlive;
@@ -39,44 +40,90 @@ final class EdgeResponseWriter {
     private @Nullable WebSocketBoundary boundary;
     private int status;
     private long unconsumed;
-    /** Body bytes that must still come; below 0 when nobody said how many. */
-    private long due = -1;
+    private int dropped;
 
     EdgeResponseWriter(EdgeConnection connection, EdgeResponseEncoder encoder, HttpMethod method,
             HttpVersion version, boolean keepAlive) {
         this.connection = connection;
         this.encoder = encoder;
         this.method = method;
+        this.shape = new ResponseShape(method);
         this.version = version;
         this.keepAlive = keepAlive;
     }
 
-    /** Whether the connection can serve another request afterwards. */
-    boolean isKeptAlive() {
-        return keepAlive;
+    @Override
+    public EventLoop loop() {
+        return context().channel().eventLoop();
     }
 
-    /** The connection closes behind this response. */
-    void lastOfConnection() {
+    @Override
+    public Deadline deadline() {
+        return connection.deadline();
+    }
+
+    @Override
+    public EdgeListener.Shared shared() {
+        return connection.shared();
+    }
+
+    @Override
+    public void requestPassedOn(int bytes) {
+        connection.regulate();
+    }
+
+    @Override
+    public void requestDropped(int bytes) {
+        dropped += bytes;
+        if (dropped > DISCARD_BYTES) {
+            close();
+        }
+    }
+
+    @Override
+    public boolean dropRequest() {
+        deadline().set(DISCARD_TIME, this::close);
+        connection.regulate();
+        return false;
+    }
+
+    @Override
+    public void reset() {
+        connection.reset();
+    }
+
+    @Override
+    public void finished() {
+        connection.finished(!keepAlive);
+    }
+
+    @Override
+    public void close() {
+        context().close();
+    }
+
+    @Override
+    public void lastOfConnection() {
         keepAlive = false;
     }
 
-    /** Whether the final head was written. */
-    boolean isHeadSent() {
+    @Override
+    public boolean isHeadSent() {
         return headSent;
     }
 
-    /** Whether this was a 101: the body is raw bytes. */
-    boolean isUpgraded() {
+    @Override
+    public boolean isUpgraded() {
         return upgraded;
     }
 
-    /** The status code of the final head; 0 before it. */
-    int status() {
+    @Override
+    public int status() {
         return status;
     }
 
-    void informational(Http2Headers head) {
+    @Override
+    public void informational(Http2Headers head) {
         if (version.equals(HttpVersion.HTTP_1_0)) {
             return; // RFC 9110 §15.2: not for HTTP/1.0
         }
@@ -86,31 +133,13 @@ final class EdgeResponseWriter {
         connection.flushLater();
     }
 
-    /**
-     * Whether HTTP/1.1 can say this head in one way only. Runtimes are not trusted with the connection: another runtime's
-     * answer may follow on it.
-     */
-    boolean canWrite(Http2Headers head, boolean ended, boolean upgrade) {
-        boolean switches = "101".contentEquals(head.status());
-        List<CharSequence> lengths = head.getAll(HttpHeaderNames.CONTENT_LENGTH);
-        if (switches || lengths.isEmpty()) {
-            return !switches || upgrade;
-        }
-        long length = lengths.size() == 1 ? EdgeResponseHead.length(lengths.getFirst()) : -1;
-        boolean whole = !ended || length == 0 || isBodiless(head.status());
-        return length >= 0 && whole;
+    @Override
+    public boolean canWrite(Http2Headers head, boolean ended, boolean upgrade) {
+        return shape.isSound(head, ended, upgrade);
     }
 
-    private boolean isBodiless(CharSequence code) {
-        return method.equals(HttpMethod.HEAD) || "204".contentEquals(code) || "304".contentEquals(code);
-    }
-
-    /**
-     * Writes the final head, one that {@link #canWrite}.
-     *
-     * @param upgrade whether the request asked for an upgrade: 101 is an answer to it
-     */
-    void head(Http2Headers head, boolean ended, boolean upgrade) {
+    @Override
+    public void head(Http2Headers head, boolean ended, boolean upgrade) {
         headSent = true;
         HttpResponseStatus code = HttpResponseStatus.parseLine(head.status());
         status = code.code();
@@ -120,10 +149,9 @@ final class EdgeResponseWriter {
         }
         ForwardingRules.response(head, false);
         HttpHeaders headers = EdgeResponseHead.headers(head);
-        String length = headers.get(HttpHeaderNames.CONTENT_LENGTH);
-        due = length == null || isBodiless(head.status()) ? -1 : EdgeResponseHead.length(length);
+        shape.begin(head);
         keepAlive = EdgeResponseHead.frame(headers, status, method, version, ended, keepAlive && !upgrade);
-        encoder.answersHead(method.equals(HttpMethod.HEAD));
+        encoder.answersHead(shape.answersHead());
         context().write(new DefaultHttpResponse(HttpVersion.HTTP_1_1, code, headers));
         if (ended) {
             context().write(LastHttpContent.EMPTY_LAST_CONTENT);
@@ -145,14 +173,13 @@ final class EdgeResponseWriter {
         connection.switchToRaw();
     }
 
-    /** Writes body bytes. Takes ownership of {@code body}. False when they are more than the head said. */
-    boolean data(ByteBuf body) {
+    @Override
+    public boolean data(ByteBuf body) {
         int bytes = body.readableBytes();
-        if (due >= 0 && bytes > due) {
+        if (!shape.take(bytes)) {
             body.release();
             return false;
         }
-        due -= due < 0 ? 0 : bytes;
         unconsumed += bytes;
         WebSocketBoundary frames = boundary;
         if (frames != null) {
@@ -163,12 +190,9 @@ final class EdgeResponseWriter {
         return true;
     }
 
-    /**
-     * Ends the response, but for an upgraded one: the end of its connection is its own. False when bytes are missing that
-     * the head said.
-     */
-    boolean end(@Nullable Http2Headers trailers) {
-        if (due > 0) {
+    @Override
+    public boolean end(@Nullable Http2Headers trailers) {
+        if (!shape.mayEnd()) {
             return false;
         }
         if (!upgraded) {
@@ -180,12 +204,8 @@ final class EdgeResponseWriter {
         return true;
     }
 
-    /**
-     * Closes the caller's WebSocket because its end of the way goes, if a frame may stand here.
-     *
-     * @return whether it was done
-     */
-    boolean goAway() {
+    @Override
+    public boolean goAway() {
         if (boundary == null || !boundary.isReached()) {
             return false;
         }
@@ -193,8 +213,8 @@ final class EdgeResponseWriter {
         return true;
     }
 
-    /** Writes a problem as the whole response. */
-    void problem(Problem problem, CharSequence requestId, boolean close) {
+    @Override
+    public void problem(Problem problem, CharSequence requestId, boolean close) {
         headSent = true;
         keepAlive &= !close;
         status = problem.cause().status();
@@ -207,19 +227,19 @@ final class EdgeResponseWriter {
         if (!keepAlive) {
             headers.set("connection", "close");
         }
-        encoder.answersHead(method.equals(HttpMethod.HEAD));
+        encoder.answersHead(shape.answersHead());
         context().write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status),
                 Unpooled.wrappedBuffer(document.body()), headers, EdgeResponseHead.none()));
         connection.flushLater();
     }
 
-    /** The body bytes that the caller's socket has taken since the last call. */
-    int passedOn() {
+    @Override
+    public int passedOn() {
         return take(unconsumed - Math.min(unconsumed, connection.pendingBytes()));
     }
 
-    /** The body bytes that no call has reported yet, taken or not: nobody waits for them any more. */
-    int rest() {
+    @Override
+    public int rest() {
         return take(unconsumed);
     }
 
