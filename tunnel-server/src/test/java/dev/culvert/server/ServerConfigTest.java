@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -85,6 +86,52 @@ class ServerConfigTest {
         assertThat(config.edge().limits().maxStreams()).isEqualTo(7);
         assertThat(config.edge().limits().maxHeadBytes()).isEqualTo(CallerLimits.defaults().maxHeadBytes());
         assertThat(config.edge().trustedProxies()).isEmpty();
+    }
+
+    @Test
+    void aPlainListenerIsSaidSoAndSaysForWhom() {
+        assertThat(plainEdge(null, List.of("10.0.0.0/8")).plain()).isTrue();
+        assertThatThrownBy(() -> plainEdge(null, List.of())).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("trustedProxies");
+        assertThatThrownBy(() -> plainEdge(TLS, List.of("10.0.0.0/8"))).hasMessageStartingWith("plain");
+        assertThatThrownBy(() -> new ServerConfig.Edge(ANY, "a.example", null, List.of(), false,
+                CallerLimits.defaults(), List.of("10.0.0.0/8"), false)).hasMessageStartingWith("tls");
+        assertThatThrownBy(() -> tunnel(ANY, null, true, List.of("10.0.0.0/8"), true))
+                .hasMessageStartingWith("requireMutualTls");
+        assertThatThrownBy(() -> tunnel(ANY, null, true, List.of(), false))
+                .hasMessageStartingWith("trustedProxies");
+    }
+
+    @Test
+    void oneAddressIsOneListenerUnlessItsPortIsPicked() {
+        ServerConfig.Edge edge = plainEdge(null, List.of("10.0.0.0/8"));
+        HostPort port = HostPort.parse("127.0.0.1:8443");
+        ServerConfig.Edge fixed = new ServerConfig.Edge(port, "a.example", TLS, List.of(), false,
+                CallerLimits.defaults(), List.of(), false);
+
+        assertThat(whole(fixed, tunnel(port, TLS, false, List.of(), true)).shared()).isTrue();
+        assertThat(whole(fixed, tunnel(ANY, TLS, false, List.of(), true)).shared()).isFalse();
+        assertThat(whole(edge, tunnel(ANY, TLS, false, List.of(), true)).shared()).isFalse();
+        assertThatThrownBy(() -> whole(fixed, tunnel(port, null, true, List.of("10.0.0.0/8"), false)))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("tunnel.plain");
+    }
+
+    private static ServerConfig whole(ServerConfig.Edge edge, ServerConfig.Tunnel tunnel) {
+        return new ServerConfig(edge, tunnel, new ServerConfig.Admin(ANY, Path.of("admin.token")),
+                Path.of("data"), new ServerConfig.Store(Duration.ZERO));
+    }
+
+    private static ServerConfig.Tunnel tunnel(HostPort listen, ServerConfig.@Nullable Tls tls, boolean plain,
+            List<String> proxies, boolean requireMutualTls) {
+        return new ServerConfig.Tunnel(listen, tls, false, plain, proxies,
+                new ServerConfig.Ca(Path.of("ca.crt"), Path.of("ca.key"), Duration.ofDays(1)),
+                requireMutualTls);
+    }
+
+    private static ServerConfig.Edge plainEdge(ServerConfig.@Nullable Tls tls, List<String> proxies) {
+        return new ServerConfig.Edge(ANY, "a.example", tls, List.of(), true, CallerLimits.defaults(), proxies,
+                false);
     }
 
     private static ServerConfig.Edge edge(String domain, List<String> proxies) {
