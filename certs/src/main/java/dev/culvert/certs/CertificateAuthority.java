@@ -9,6 +9,7 @@ import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.naming.ldap.Rdn;
 import javax.security.auth.x500.X500Principal;
 import org.bouncycastle.asn1.x509.GeneralName;
@@ -20,17 +21,23 @@ import org.bouncycastle.asn1.x509.KeyPurposeId;
  */
 public final class CertificateAuthority {
     static final String SIGNATURE = "SHA256withECDSA";
-    /** Long, because clients keep it: replacing it means enrolling again. */
+    /** Long, because clients keep it: replacing it takes a rotation (docs/operations.md). */
     private static final Duration LIFE = Duration.ofDays(3650);
     /** The longest common name (RFC 5280, ub-common-name). */
     private static final int MAX_COMMON_NAME = 64;
 
+    /** More than any rotation needs: the answers that name them stay small. */
+    private static final int MAX_AUTHORITIES = 8;
+
     private final X509Certificate certificate;
+    private final List<X509Certificate> authorities;
     private final PrivateKey key;
     private final Clock clock;
 
-    private CertificateAuthority(X509Certificate certificate, PrivateKey key, Clock clock) {
+    private CertificateAuthority(X509Certificate certificate, List<X509Certificate> authorities,
+            PrivateKey key, Clock clock) {
         this.certificate = certificate;
+        this.authorities = authorities;
         this.key = key;
         this.clock = clock;
     }
@@ -40,8 +47,8 @@ public final class CertificateAuthority {
         KeyPair keys = KeyPairs.generate();
         X500Principal name = commonName(commonName);
         var builder = new CertificateBuilder(name, keys.getPublic(), clock.instant(), LIFE);
-        return new CertificateAuthority(builder.authority().sign(name, keys.getPublic(), keys.getPrivate()),
-                keys.getPrivate(), clock);
+        X509Certificate own = builder.authority().sign(name, keys.getPublic(), keys.getPrivate());
+        return new CertificateAuthority(own, List.of(own), keys.getPrivate(), clock);
     }
 
     /** Reads an authority, dated by the system clock. Blocks. See {@link #load(Path, Path, Clock)}. */
@@ -50,21 +57,35 @@ public final class CertificateAuthority {
     }
 
     /**
-     * Reads an authority. Blocks. Throws {@link CertsException} naming the file unless the key is P-256, fits, and the
-     * certificate may sign others.
+     * Reads an authority. Blocks. Of several certificates in the file, the one that the key fits is the authority's own; the
+     * others are trusted beside it while one authority follows another. Throws {@link CertsException} naming the file unless
+     * the key is P-256, fits one, and all may sign others.
      */
     public static CertificateAuthority load(Path certificate, Path key, Clock clock) {
-        TlsMaterial material = TlsMaterial.load(certificate, key);
+        List<X509Certificate> all = PemFiles.readCertificates(certificate);
+        PrivateKey signing = PemFiles.readKey(key);
+        X509Certificate own = all.stream()
+                .filter(candidate -> KeyPairs.match(signing, candidate.getPublicKey()))
+                .findFirst()
+                .orElseThrow(() -> new CertsException(key + ": not the key of a certificate in " + certificate
+                        + " (expected: the key that one of them was issued for)"));
         try {
-            KeyPairs.of(material.key());
+            KeyPairs.of(signing);
         } catch (CertsException e) {
             throw new CertsException(key + ": " + e.getMessage(), e);
         }
-        if (!isAuthority(material.leaf())) {
-            throw new CertsException(certificate + ": " + material.leaf().getSubjectX500Principal()
-                    + " may not sign certificates (expected: a certificate authority, from culvert certs init)");
+        for (X509Certificate each : all) {
+            if (!isAuthority(each)) {
+                throw new CertsException(certificate + ": " + each.getSubjectX500Principal()
+                        + " may not sign certificates (expected: a certificate authority, from culvert certs init)");
+            }
         }
-        return new CertificateAuthority(material.leaf(), material.key(), clock);
+        if (all.size() > MAX_AUTHORITIES) {
+            throw new CertsException(certificate + ": " + all.size() + " authorities (expected: at most "
+                    + MAX_AUTHORITIES + ")");
+        }
+        List<X509Certificate> ownFirst = Stream.concat(Stream.of(own), all.stream()).distinct().toList();
+        return new CertificateAuthority(own, ownFirst, signing, clock);
     }
 
     /** Whether the certificate says that its key may sign other certificates. */
@@ -77,6 +98,17 @@ public final class CertificateAuthority {
     /** The authority's own certificate. */
     public X509Certificate certificate() {
         return certificate;
+    }
+
+    /** All that are trusted, this one first: those that it follows, and those that will follow it. */
+    public List<X509Certificate> authorities() {
+        return authorities;
+    }
+
+    /** Names {@link #authorities} to whoever gets {@code issued}, so that nobody on the way can name others. */
+    public VouchedAuthorities vouch(X509Certificate issued) {
+        byte[] signature = KeyProof.authorities(issued, authorities).sign(key);
+        return new VouchedAuthorities(authorities, signature);
     }
 
     /** Writes certificate and key (mode 0600) as PEM. Blocks. */

@@ -8,6 +8,10 @@ import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
 import java.security.SignatureException;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Signatures that prove the possession of a client's key without TLS doing so: ECDSA with SHA-256 over a label and
@@ -20,6 +24,7 @@ public final class KeyProof {
     private static final String ALGORITHM = "SHA256withECDSA";
     private static final String RENEWAL = "culvert renewal v1";
     private static final String SESSION = "culvert session v1";
+    private static final String AUTHORITIES = "culvert authorities v1";
     private static final String OPENING = "culvert opening v1";
 
     private final byte[] input;
@@ -58,6 +63,21 @@ public final class KeyProof {
                 host.getBytes(StandardCharsets.US_ASCII));
     }
 
+    /** By an authority's key: that these, itself first, are the authorities for whoever gets {@code issued} from it. */
+    static KeyProof authorities(X509Certificate issued, List<X509Certificate> authorities) {
+        return new KeyProof(AUTHORITIES, Stream.concat(Stream.of(issued), authorities.stream())
+                .map(KeyProof::encoded)
+                .toArray(byte[][]::new));
+    }
+
+    private static byte[] encoded(X509Certificate certificate) {
+        try {
+            return certificate.getEncoded();
+        } catch (CertificateEncodingException e) {
+            throw new CertsException("a certificate that has no encoding", e);
+        }
+    }
+
     /** Signs. The result is the caller's, at most {@link #MAX_BYTES}. Errors: {@link CertsException}. */
     public byte[] sign(PrivateKey key) {
         try {
@@ -66,7 +86,7 @@ public final class KeyProof {
             signature.update(input);
             return signature.sign();
         } catch (GeneralSecurityException e) {
-            throw new CertsException("the client's key can't sign", e);
+            throw new CertsException("the key can't sign", e);
         }
     }
 

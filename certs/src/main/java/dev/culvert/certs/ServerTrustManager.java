@@ -1,7 +1,6 @@
 package dev.culvert.certs;
 
 import java.io.IOException;
-import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateException;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Applies a {@link ServerTrust} with Java's own path validation and host name check. Refuses to work without the host
  * name check: an engine that was made without a host, or with the check turned off, trusts nobody.
  */
-final class ServerTrustManager extends X509ExtendedTrustManager {
+final class ServerTrustManager extends EngineTrustManager {
     private final List<X509ExtendedTrustManager> fixed = new ArrayList<>();
     private final List<KeyPin> pins;
 
@@ -62,39 +61,6 @@ final class ServerTrustManager extends X509ExtendedTrustManager {
                 "the server's certificate, issued by " + chain[0].getIssuerX500Principal()
                         + ", is not trusted: " + refusal.getMessage(),
                 refusal);
-    }
-
-    @Override
-    public X509Certificate[] getAcceptedIssuers() {
-        return new X509Certificate[0];
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-        throw new CertificateException("a server without a host name to verify");
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
-            throws CertificateException {
-        throw new CertificateException("blocking sockets are not served here");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-        throw new CertificateException("for servers only");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket)
-            throws CertificateException {
-        throw new CertificateException("for servers only");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
-            throws CertificateException {
-        throw new CertificateException("for servers only");
     }
 
     /** Java's validation against these authorities, or against the system's roots. */

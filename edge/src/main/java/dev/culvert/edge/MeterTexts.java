@@ -18,6 +18,7 @@ final class MeterTexts implements MeterFilter {
                     "Last heartbeats: the longest of a server's sessions, the shortest of a client's."),
             Map.entry("culvert.tunnel.reconnects",
                     "At a client, sessions that were lost; at a server, tunnels that came back."),
+            Map.entry("culvert.client.paused", "Whether an operator has paused this client: 1 or 0."),
             Map.entry("culvert.held.requests", "Requests that wait for their runtime's tunnel to come back."),
             Map.entry("culvert.buffered",
                     "Bytes queued to send, and bytes received that no reader has taken yet."),

@@ -10,11 +10,13 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert client}. */
-@Command(name = "client", description = "Runs the tunnel client, with the request router inside or one upstream behind it.", subcommands = ClientStatusCommand.class, footer = {
-        "", "Examples:", "  culvert client --config client.yaml",
-        "  culvert client --server wss://tunnels.example.com:7443 --server-ca ca.crt \\",
-        "    --enrolment-token-file token --identity-dir identity \\",
-        "    --to http://127.0.0.1:3000", "  culvert client status"})
+@Command(name = "client", description = "Runs the tunnel client, with the request router inside or one upstream behind it.", subcommands = {
+        ClientStatusCommand.class, ClientControlCommand.Pause.class,
+        ClientControlCommand.Resume.class}, footer = {
+                "", "Examples:", "  culvert client --config client.yaml",
+                "  culvert client --server wss://tunnels.example.com:7443 --server-ca ca.crt \\",
+                "    --enrolment-token-file token --identity-dir identity \\",
+                "    --to http://127.0.0.1:3000", "  culvert client status"})
 final class ClientCommand extends PartCommand {
     ClientCommand() {
         super(ClientConfig.class);

@@ -3,13 +3,8 @@ package dev.culvert.launcher;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.culvert.edge.Reason;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +19,6 @@ import reactor.core.publisher.Mono;
                 "Example:",
                 "  culvert client status --health http://127.0.0.1:8081"})
 final class ClientStatusCommand implements Task {
-    private static final Duration TIMEOUT = Duration.ofSeconds(10);
-
     @Option(names = "--health", paramLabel = "URL", defaultValue = "http://127.0.0.1:8081", description = "The client's health listener. Default: ${DEFAULT-VALUE}.")
     private URI health = URI.create("http://127.0.0.1:8081");
 
@@ -35,22 +28,9 @@ final class ClientStatusCommand implements Task {
     @Override
     public Mono<Integer> run() {
         return Mono.defer(() -> {
-            if (health.getHost() == null || !"http".equals(health.getScheme())) {
-                throw new CommandException(ExitCode.USAGE,
-                        "--health: " + health + " (expected: http://host:port)");
-            }
+            ClientHealth listener = new ClientHealth(health);
             AdminCommand.Output form = AdminCommand.Output.chosen(output);
-            HttpRequest request = HttpRequest.newBuilder(health.resolve("/status")).timeout(TIMEOUT).build();
-            return Mono.fromFuture(() -> HttpClient.newBuilder()
-                    .version(HttpClient.Version.HTTP_1_1)
-                    .connectTimeout(TIMEOUT)
-                    .build()
-                    .sendAsync(request, BodyHandlers.ofString()))
-                    .onErrorMap(e -> new CommandException(ExitCode.UNAVAILABLE,
-                            "no client answers at " + health
-                                    + ": " + Reason.of(e)
-                                    + " (is it running there? --health names its health.listen)"))
-                    .map(response -> print(response, form));
+            return listener.get("/status").map(response -> print(response, form));
         });
     }
 

@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -84,7 +85,21 @@ class PreflightCommandsIT {
             assertThat(status.path("sessions").path(0).path("remote").asText())
                     .isEqualTo(tunnel.substring(6));
             assertThat(status.path("certificateEnds").asText()).isNotEmpty();
+            pauseAndResume(health);
         }
+    }
+
+    private static void pauseAndResume(String health) {
+        Captured paused = Captured.run("client", "pause", "--health", health);
+        Captured status = Captured.run("client", "status", "--health", health);
+
+        assertThat(paused.exitCode()).as(paused.out() + paused.err()).isZero();
+        assertThat(status.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(status.out()).contains("paused");
+        assertThat(Captured.run("client", "resume", "--health", health).exitCode()).isZero();
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(
+                        Captured.run("client", "status", "--health", health).exitCode()).isZero());
     }
 
     @Test
@@ -107,6 +122,8 @@ class PreflightCommandsIT {
                 .isEqualTo(ExitCode.USAGE);
         assertThat(Captured.run("doctor", "--server", "http://a").exitCode()).isEqualTo(ExitCode.CONFIG);
         assertThat(Captured.run("doctor", "--to", "http://a").exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(Captured.run("client", "pause", "--health", "ftp://a").exitCode())
+                .isEqualTo(ExitCode.USAGE);
         assertThat(Captured.run("client", "status", "--health", "ftp://a").exitCode())
                 .isEqualTo(ExitCode.USAGE);
     }

@@ -77,7 +77,7 @@ public record ClientConfig(
      * @param listen its address
      */
     public record Health(
-            @Setting(value = "Address of /healthz, /readyz, /metrics and /status; loopback because it is plain HTTP", byDefault = "127.0.0.1:8081") HostPort listen) {}
+            @Setting(value = "Address of /healthz, /readyz, /metrics and /status, of pause and resume; loopback because it is plain HTTP", byDefault = "127.0.0.1:8081") HostPort listen) {}
 
     private static URI tunnelAddress(URI address) {
         if (!"wss".equals(address.getScheme()) || !plain(address)) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a client does, as {@code /status} of its health listener tells. Holds no secret.
  *
- * @param state {@code enrolling}, {@code connecting}, {@code connected} or {@code draining}
+ * @param state {@code enrolling}, {@code connecting}, {@code connected}, {@code paused} or {@code draining}
  * @param runtime {@code account/name}; null before there is an identity
  * @param host the runtime host; null before the first connection
  * @param certificateEnds null before there is an identity

@@ -11,6 +11,7 @@ import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.KeyPin;
 import dev.culvert.certs.Pem;
+import dev.culvert.certs.VouchedAuthorities;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
 import java.util.List;
@@ -37,11 +38,13 @@ final class Enroller {
      * What the server issued, all of it verified.
      *
      * @param certificate the client's, for its own key
-     * @param ca the authority that issued it, and has the token's pin
+     * @param authorities whose servers are believed from now on: the one that issued it and has the token's pin, and those
+     *     that it vouches for
      * @param identity whom the certificate names
      * @param host the runtime's host, for people
      */
-    record Enrolled(X509Certificate certificate, X509Certificate ca, ClientIdentity identity, String host) {}
+    record Enrolled(X509Certificate certificate, List<X509Certificate> authorities, ClientIdentity identity,
+            String host) {}
 
     /**
      * Enrols. A refusal of the second step is tried once more from the first: the server may have restarted in between
@@ -75,7 +78,9 @@ final class Enroller {
             throw http.strange("the answer does not prove the token: something on the way changed it");
         }
         if (!KeyPin.of(ca).equals(token.caPin())) {
-            throw http.strange("the answer's authority is not the one that the token pins");
+            // The server knows the secret: it is the token that is not as it was made.
+            throw http.refused("the server's authority is not the one that the token pins; make a new token"
+                    + " with: culvert runtime enrol-token ACCOUNT NAME");
         }
         if (!certificate.getPublicKey().equals(request.publicKey())) {
             throw http.strange("the certificate is for another key");
@@ -98,7 +103,22 @@ final class Enroller {
                 || !identity.runtime().equals(text(answer, "runtime"))) {
             throw http.strange("the certificate is for another runtime than the answer says");
         }
-        return new Enrolled(certificate, ca, identity, text(answer, "host"));
+        return new Enrolled(certificate, authorities(answer, certificate, ca), identity,
+                text(answer, "host"));
+    }
+
+    /** Servers from before rotations name none. */
+    private List<X509Certificate> authorities(JsonNode answer, X509Certificate certificate,
+            X509Certificate ca) {
+        if (!answer.has("authorities")) {
+            return List.of(ca);
+        }
+        try {
+            return VouchedAuthorities.parse(text(answer, "authorities"), text(answer, "authoritiesProof"))
+                    .verified(certificate, List.of(ca));
+        } catch (CertsException e) {
+            throw http.strange("authorities: " + e.getMessage());
+        }
     }
 
     private X509Certificate certificate(JsonNode answer, String member) {

@@ -89,6 +89,10 @@ final class EnrolmentHttp {
         return new EnrolmentException.Failed(uri + ": " + what, null);
     }
 
+    EnrolmentException.Refused refused(String what) {
+        return new EnrolmentException.Refused(uri + ": " + what);
+    }
+
     private JsonNode read(HttpCall.Answer answer, int expected) {
         int status = answer.status();
         String body = answer.body();

@@ -60,7 +60,7 @@ final class IdentityRenewal {
      */
     void refused() {
         if (source.hasToken() && enrolling.compareAndSet(false, true)) {
-            enrolment.update(source.enrolledAnew()
+            enrolment.update(source.enrolledAnew(current.identity())
                     .publishOn(Schedulers.boundedElastic())
                     .map(Credentials::of)
                     .doFinally(signal -> enrolling.set(false))

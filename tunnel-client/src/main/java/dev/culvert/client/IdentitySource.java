@@ -2,6 +2,7 @@ package dev.culvert.client;
 
 import dev.culvert.certs.CertificateRequest;
 import dev.culvert.certs.CertsException;
+import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.ServerTrust;
 import dev.culvert.certs.TlsContexts;
@@ -17,6 +18,7 @@ import java.security.KeyPair;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -67,10 +69,10 @@ public final class IdentitySource {
             case StoredIdentity.Usable usable when !usable.identity().expiredAt(clock.instant()) ->
                 Mono.just(usable.identity());
             case StoredIdentity.Usable usable -> replaced(usable.identity());
-            case StoredIdentity.Absent absent -> enrolled("no identity in " + config.identityDir());
+            case StoredIdentity.Absent absent -> enrolled("no identity in " + config.identityDir(), null);
             case StoredIdentity.Broken broken -> {
                 LOG.atWarn().addKeyValue("reason", broken.reason()).log("stored identity unusable");
-                yield enrolled(broken.reason());
+                yield enrolled(broken.reason(), null);
             }
         });
     }
@@ -90,16 +92,16 @@ public final class IdentitySource {
         return config.enrolmentTokenFile() != null;
     }
 
-    /** An identity by the configured token, whatever is stored. Errors as {@link #identity}'s. */
-    Mono<Identity> enrolledAnew() {
-        return enrolled("the stored identity is refused");
+    /** An identity by the configured token, in place of one that servers refuse. Errors as {@link #identity}'s. */
+    Mono<Identity> enrolledAnew(Identity refused) {
+        return enrolled("the stored identity is refused", refused.client());
     }
 
     private Mono<Identity> replaced(Identity ended) {
         LOG.atWarn().addKeyValue("since", ended.expires()).log("stored certificate has ended");
         return config.enrolmentTokenFile() == null
                 ? Mono.just(ended)
-                : enrolled("the stored certificate has ended")
+                : enrolled("the stored certificate has ended", ended.client())
                         .onErrorResume(
                                 e -> e instanceof EnrolmentException.Refused || e instanceof ConfigException,
                                 e -> {
@@ -110,29 +112,45 @@ public final class IdentitySource {
                                 });
     }
 
-    private Mono<Identity> enrolled(String why) {
+    /** @param before whose identity the folder holds: a token of another runtime must not replace it by mistake */
+    private Mono<Identity> enrolled(String why, @Nullable ClientIdentity before) {
         Path file = config.enrolmentTokenFile();
         if (file == null) {
             return Mono.error(() -> new ConfigException("enrolmentTokenFile",
-                    "the file of an enrolment token, because there is no usable identity: " + why));
+                    "the file of an enrolment token, because there is no usable identity: " + why
+                            + "; make a token with: culvert runtime enrol-token ACCOUNT NAME"));
         }
         return Mono.fromCallable(() -> readToken(file))
                 .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(token -> store.nextKey().flatMap(keys -> enrol(token, keys)));
+                .flatMap(token -> store.nextKey().flatMap(keys -> enrol(token, keys, before)))
+                // Its key serves nobody any more.
+                .onErrorResume(EnrolmentException.Refused.class,
+                        refused -> store.abandon().onErrorComplete().then(Mono.error(refused)));
     }
 
-    private Mono<Identity> enrol(EnrolmentToken token, KeyPair keys) {
+    private Mono<Identity> enrol(EnrolmentToken token, KeyPair keys, @Nullable ClientIdentity before) {
         ServerTrust pinned = ServerTrust.inPin(token.caPin()).or(ServerTrust.inSystemRoots());
         return store.trustOr(pinned)
                 .map(trust -> TlsContexts.client(trust, null, List.of("http/1.1")))
                 .flatMap(tls -> atAnyOf(config.server(), tls, token, CertificateRequest.create(keys)))
-                .flatMap(enrolled -> store.save(keys, enrolled.certificate(), enrolled.ca())
+                .doOnNext(enrolled -> requireSameRuntime(enrolled.identity(), before))
+                .flatMap(enrolled -> store.save(keys, enrolled.certificate(), enrolled.authorities())
                         .doOnNext(identity -> LOG.atInfo()
                                 .addKeyValue("account", identity.client().account())
                                 .addKeyValue("runtime", identity.client().runtime())
                                 .addKeyValue("host", enrolled.host())
                                 .addKeyValue("expires", identity.expires())
                                 .log("enrolled")));
+    }
+
+    private void requireSameRuntime(ClientIdentity given, @Nullable ClientIdentity before) {
+        if (before != null && !(given.account().equals(before.account())
+                && given.runtime().equals(before.runtime()))) {
+            throw new EnrolmentException.Refused("the enrolment token is for the runtime " + given.account()
+                    + "/" + given.runtime() + ", but " + config.identityDir() + " holds the identity of "
+                    + before.account() + "/" + before.runtime()
+                    + "; name another identityDir, or remove client.key and client.crt there");
+        }
     }
 
     /**
@@ -150,7 +168,7 @@ public final class IdentitySource {
                                         CertificateRequest.create(keys)).renew())
                                 .reduce(IdentitySource::orNext)
                                 .flatMap(attempt -> attempt)
-                                .flatMap(leaf -> store.renewed(keys, leaf))))
+                                .flatMap(renewed -> store.renewed(keys, renewed))))
                 .doOnNext(identity -> LOG.atInfo()
                         .addKeyValue("expires", identity.expires())
                         .log("certificate renewed"));

@@ -7,8 +7,10 @@ import dev.culvert.certs.KeyPin;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.ServerTrust;
 import dev.culvert.certs.TlsMaterial;
+import dev.culvert.certs.VouchedAuthorities;
 import dev.culvert.edge.Reason;
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -17,6 +19,8 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -27,6 +31,8 @@ import reactor.core.scheduler.Schedulers;
  * undo it. Errors: {@link CertsException} naming the file.
  */
 final class IdentityStore {
+    private static final Logger log = LoggerFactory.getLogger(IdentityStore.class);
+
     private final Path folder;
     private final @Nullable Path serverCa;
     private final @Nullable Path extraCa;
@@ -34,6 +40,8 @@ final class IdentityStore {
     private final Path certificate;
     private final Path authority;
     private final Path nextKey;
+    /** Whether the folder is this client's own work. */
+    private volatile boolean made;
 
     /**
      * @param serverCa the configured authorities of servers, which replace all other trust
@@ -112,17 +120,55 @@ final class IdentityStore {
         });
     }
 
-    /** Replaces the identity, and ends the enrolment. */
-    Mono<Identity> save(KeyPair keys, X509Certificate leaf, X509Certificate ca) {
+    /** Ends an enrolment that was refused for good: nothing of it stays. */
+    Mono<Void> abandon() {
         return blocking(() -> {
-            PemFiles.writeCertificates(authority, List.of(ca));
+            Files.deleteIfExists(nextKey);
+            if (made) {
+                try {
+                    Files.deleteIfExists(folder);
+                } catch (DirectoryNotEmptyException e) {
+                    return true; // it holds an identity
+                }
+            }
+            return true;
+        }).then();
+    }
+
+    /** Replaces the identity, and ends the enrolment. */
+    Mono<Identity> save(KeyPair keys, X509Certificate leaf, List<X509Certificate> authorities) {
+        return blocking(() -> {
+            PemFiles.writeCertificates(authority, authorities);
             return replace(keys, leaf);
         });
     }
 
-    /** Replaces certificate and key; the servers that are trusted stay the same. */
-    Mono<Identity> renewed(KeyPair keys, X509Certificate leaf) {
-        return blocking(() -> replace(keys, leaf));
+    /** Replaces certificate and key, and the authorities first: with those, the old certificate is as good as the new one. */
+    Mono<Identity> renewed(KeyPair keys, Renewer.Renewed renewed) {
+        return blocking(() -> {
+            follow(renewed);
+            return replace(keys, renewed.certificate());
+        });
+    }
+
+    /** Believes the authorities that one of the present ones vouches for, in place of the present ones. */
+    private void follow(Renewer.Renewed renewed) {
+        VouchedAuthorities named = renewed.authorities();
+        if (named == null || !Files.exists(authority)) {
+            return;
+        }
+        List<X509Certificate> believed = PemFiles.readCertificates(authority);
+        try {
+            List<X509Certificate> next = named.verified(renewed.certificate(), believed);
+            if (!next.equals(believed)) {
+                PemFiles.writeCertificates(authority, next);
+                log.atInfo().addKeyValue("authorities", next.size()).log("servers' authorities changed");
+            }
+        } catch (CertsException e) {
+            log.atWarn()
+                    .addKeyValue("reason", e.getMessage())
+                    .log("servers' authorities stay, those that the server names are not vouched for");
+        }
     }
 
     /** The certificate goes first: until its key follows, that is in {@code next.key}, where {@link #complete} finds it. */
@@ -175,6 +221,7 @@ final class IdentityStore {
         if (Files.isDirectory(folder)) {
             return;
         }
+        made = true;
         if (folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             Files.createDirectories(folder,
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));

@@ -93,8 +93,9 @@ final class IdleCheck {
                 }
             } else if (event instanceof SslCloseCompletionEvent farewell && farewell.isSuccess() && !asked) {
                 tell(ctx, Finding.ok("idle", "a silent connection lived " + seconds()
-                        + ", until the server closed it as it does without a client certificate; the way kept it that long,"
-                        + " and tunnels are never silent for more than " + HEARTBEAT.toSeconds() + " s"));
+                        + ", until the server closed it, as it does with what becomes no tunnel; the way kept it that long."
+                        + " Tunnels are silent for " + HEARTBEAT.toSeconds()
+                        + " s at most: if sessions are lost that often, something on the way cuts them"));
             }
             ctx.fireUserEventTriggered(event);
         }

@@ -36,11 +36,14 @@ import org.slf4j.LoggerFactory;
  *  WAITING ──delay──► DIALLING ──101, READY──► LIVE ──lost──► WAITING
  *     ▲                  └──failed──┐            ├──go-away──► WAITING, while the old session's streams finish
  *     └─────────────────────────────┘            └──old age──► DIALLING, while the old session goes on
+ *                          any ──pause──► PAUSED ──resume──► DIALLING
  *                                    any ──stop──► STOPPED
  * </pre>
  */
 final class Link {
     private static final Logger log = LoggerFactory.getLogger(Link.class);
+
+    private static final String PAUSED = "the client is paused";
 
     private final Shared shared;
     private final int index;
@@ -49,6 +52,10 @@ final class Link {
     private final List<Tunnelled> sessions = new ArrayList<>();
     private int attempts;
     private boolean stopped;
+    /** By an operator, until resumed. */
+    private boolean paused;
+    /** Dials of earlier rounds, before a pause, count for nothing. */
+    private int round;
     /** A dial is due or under way. */
     private boolean dialling;
     private volatile @Nullable ScheduledFuture<?> waiting;
@@ -116,19 +123,24 @@ final class Link {
     }
 
     private void dial() {
-        if (stopped) {
+        if (stopped || paused) {
+            dialling = false;
             return;
         }
         dialling = true;
+        int begun = round;
         URI server = shared.servers.get(attempts++ % shared.servers.size());
         Credentials credentials = shared.credentials.get();
         shared.dialler
                 .dial(server, credentials.tls(), loop,
-                        channel -> upgraded(channel, server, credentials.identity()))
-                .subscribe(channel -> {}, failure -> loop.execute(() -> failed(failure)));
+                        channel -> upgraded(channel, server, credentials.identity(), begun))
+                .subscribe(channel -> {}, failure -> loop.execute(() -> failed(failure, begun)));
     }
 
-    private void failed(Throwable failure) {
+    private void failed(Throwable failure, int begun) {
+        if (begun != round) {
+            return;
+        }
         boolean refused = failure instanceof DialFailure dial && dial.isRefused();
         if (refused) {
             shared.observer.refused();
@@ -143,7 +155,8 @@ final class Link {
     }
 
     private void retry(Duration delay, String reason) {
-        if (stopped) {
+        if (stopped || paused) {
+            dialling = false;
             return;
         }
         log.atWarn()
@@ -155,8 +168,8 @@ final class Link {
     }
 
     /** The WebSocket is open: a session takes it over, in the same pass. */
-    private void upgraded(Channel channel, URI server, Identity identity) {
-        if (stopped) {
+    private void upgraded(Channel channel, URI server, Identity identity, int begun) {
+        if (stopped || begun != round) {
             channel.close();
             return;
         }
@@ -183,6 +196,31 @@ final class Link {
             Tunnelled present = current;
             if (present != null && present.live) {
                 present.prove(shared.credentials.get().identity());
+            }
+        });
+    }
+
+    /** Takes no new streams, gives those in flight {@code grace} to end, and dials no more before {@link #resume}. */
+    void pause(Duration grace) {
+        loop.execute(() -> {
+            paused = true;
+            round++;
+            current = null;
+            dialling = false;
+            ScheduledFuture<?> due = waiting;
+            if (due != null) {
+                due.cancel(false);
+            }
+            List.copyOf(sessions).forEach(session -> session.leave(grace));
+        });
+    }
+
+    /** Dials again, at once. */
+    void resume() {
+        loop.execute(() -> {
+            paused = false;
+            if (!stopped && !dialling && current == null) {
+                start(Duration.ZERO);
             }
         });
     }
@@ -214,6 +252,7 @@ final class Link {
         private volatile boolean live;
         private long liveSinceNanos;
         private @Nullable ScheduledFuture<?> ageing;
+        private @Nullable ScheduledFuture<?> leaving;
 
         Tunnelled(Hello ownHello, String host, Identity proven) {
             this.ownHello = ownHello;
@@ -245,6 +284,13 @@ final class Link {
             if (current == this && !dialling) {
                 dial();
             }
+        }
+
+        /** Because an operator pauses this client. */
+        private void leave(Duration grace) {
+            handler().goAway(ErrorCode.DRAINING, 0, PAUSED);
+            leaving = loop.schedule(() -> handler().close(ErrorCode.DRAINING, PAUSED), grace.toMillis(),
+                    TimeUnit.MILLISECONDS);
         }
 
         private void prove(Identity newest) {
@@ -306,6 +352,9 @@ final class Link {
             sessions.remove(this);
             if (ageing != null) {
                 ageing.cancel(false);
+            }
+            if (leaving != null) {
+                leaving.cancel(false);
             }
             if (!wasLive && closed.code() == ErrorCode.UNAUTHORIZED) {
                 shared.observer.refused();

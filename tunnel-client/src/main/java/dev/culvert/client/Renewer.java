@@ -8,10 +8,12 @@ import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.KeyProof;
 import dev.culvert.certs.Pem;
+import dev.culvert.certs.VouchedAuthorities;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -30,8 +32,16 @@ final class Renewer {
         this.request = request;
     }
 
+    /**
+     * What the server issued.
+     *
+     * @param certificate for the new key, and the same runtime
+     * @param authorities that the server names, not verified yet; null: none
+     */
+    record Renewed(X509Certificate certificate, @Nullable VouchedAuthorities authorities) {}
+
     /** The new certificate. Errors: {@link EnrolmentException}. Never empty. */
-    Mono<X509Certificate> renew() {
+    Mono<Renewed> renew() {
         return nonce().flatMap(first -> certificate(first).onErrorResume(EnrolmentException.Refused.class,
                 // The server may have restarted in between and forgotten the nonce.
                 refused -> nonce().flatMap(this::certificate)));
@@ -43,12 +53,18 @@ final class Renewer {
                         EnrolmentProof.NONCE_BYTES)));
     }
 
-    private Mono<X509Certificate> certificate(byte[] nonce) {
+    private Mono<Renewed> certificate(byte[] nonce) {
         return Mono.defer(() -> {
             byte[] proof = KeyProof.renewal(nonce, request.encoded()).sign(present.material().key());
             return http.post(Map.of("certificate", Pem.text(present.material().leaf()), "nonce",
                     Base64Url.encode(nonce), "csr", request.pem(), "proof", Base64Url.encode(proof)), 201);
-        }).map(answer -> decoded(() -> verified(Pem.certificates(text(answer, "certificate")))));
+        })
+                .map(answer -> decoded(() -> new Renewed(
+                        verified(Pem.certificates(text(answer, "certificate"))),
+                        answer.has("authorities")
+                                ? VouchedAuthorities.parse(text(answer, "authorities"),
+                                        text(answer, "authoritiesProof"))
+                                : null)));
     }
 
     private X509Certificate verified(List<X509Certificate> answered) {

@@ -8,6 +8,7 @@ import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -71,7 +72,9 @@ public final class TunnelClient {
             TunnelClient client = new TunnelClient(config, EventLoops.create(), true, events);
             EdgeServer.Setup setup = EdgeServer.Setup.of(config.health().listen(), client.loops)
                     .filter(new HealthFilter(client::readiness, client.telemetry));
-            return EdgeServer.start(setup, new StatusResource(client::status))
+            var resources = new ControlResource(Map.of("/pause", client::pause, "/resume", client::resume),
+                    new StatusResource(client::status));
+            return EdgeServer.start(setup, resources)
                     .map(started -> {
                         client.health = started;
                         client.connect();
@@ -155,10 +158,16 @@ public final class TunnelClient {
         if (stopping.get()) {
             return "draining";
         }
+        if (links.isPaused()) {
+            return "paused";
+        }
         return links.isLive() ? "connected" : identity == null ? "enrolling" : "connecting";
     }
 
     private Readiness readiness() {
+        if (links.isPaused() && !stopping.get()) {
+            return Readiness.notReady("paused by an operator; culvert client resume ends that");
+        }
         if (links.isLive()) {
             return Readiness.READY;
         }
@@ -174,6 +183,19 @@ public final class TunnelClient {
     /** Whether a session is established and heard from. */
     public boolean isLive() {
         return links.isLive();
+    }
+
+    /**
+     * Lets the tunnel go until {@link #resume}: the server opens no more streams, those in flight have 30 s to end. Identity
+     * and renewal go on. Not kept when the process ends. Nothing happens when it is paused already. From any thread.
+     */
+    public void pause() {
+        links.pause();
+    }
+
+    /** Dials again. Nothing happens unless it is paused. From any thread. */
+    public void resume() {
+        links.resume();
     }
 
     /** Bytes that wait in this client, now: {@code culvert_buffered_bytes}. */

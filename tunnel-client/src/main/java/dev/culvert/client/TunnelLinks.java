@@ -7,6 +7,7 @@ import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.protocol.session.SessionEvent;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +26,8 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     private static final Logger log = LoggerFactory.getLogger(TunnelLinks.class);
     /** A server that just came back is not met by all connections of all clients at once. */
     private static final Duration SPACING = Duration.ofSeconds(1);
+    /** The contract's grace of a drain. */
+    private static final Duration GRACE = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofMillis(20);
 
     private final ClientConfig config;
@@ -38,6 +41,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     private volatile List<Link> links = List.of();
     private volatile Runnable refused = () -> {};
     private volatile boolean stopping;
+    private volatile boolean paused;
 
     TunnelLinks(ClientConfig config, EventLoops loops, Dialler dialler, Telemetry telemetry,
             Consumer<ClientEvent> events) {
@@ -48,6 +52,9 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         this.upstream = Upstream.of(config);
         this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(telemetry.registry());
         telemetry.tunnels(this);
+        Gauge.builder("culvert.client.paused", this, links -> links.paused ? 1 : 0)
+                .strongReference(true)
+                .register(telemetry.registry());
     }
 
     /**
@@ -55,7 +62,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
      *
      * @param whenRefused told on an event loop when the server does not accept the identity
      */
-    void start(Supplier<Credentials> credentials, Runnable whenRefused, Duration delay) {
+    synchronized void start(Supplier<Credentials> credentials, Runnable whenRefused, Duration delay) {
         refused = whenRefused;
         var shared = new Link.Shared(dialler, config.server(), credentials, upstream.relay(),
                 meter,
@@ -63,10 +70,35 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         List<Link> all = new ArrayList<>();
         for (int index = 0; index < config.connections(); index++) {
             Link link = new Link(shared, index, loops.group().next());
+            if (paused) {
+                link.pause(GRACE);
+            }
             link.start(delay.plus(SPACING.multipliedBy(index)));
             all.add(link);
         }
         links = List.copyOf(all);
+    }
+
+    /** Lets the tunnel go: streams in flight have {@link #GRACE} to end, and nothing is dialled until {@link #resume}. */
+    synchronized void pause() {
+        if (!paused) {
+            paused = true;
+            links.forEach(link -> link.pause(GRACE));
+            log.atInfo().log("tunnel paused by an operator");
+        }
+    }
+
+    /** Dials again. */
+    synchronized void resume() {
+        if (paused) {
+            paused = false;
+            links.forEach(Link::resume);
+            log.atInfo().log("tunnel resumed by an operator");
+        }
+    }
+
+    boolean isPaused() {
+        return paused;
     }
 
     /** An identity was renewed: sessions prove it. */
@@ -102,8 +134,8 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
             reconnects.increment();
         }
         if (liveLinks.decrementAndGet() == 0) {
-            (stopping ? log.atInfo() : log.atWarn()).addKeyValue("reason", reason)
-                    .log(stopping ? "tunnel closed" : "tunnel lost");
+            (stopping || paused ? log.atInfo() : log.atWarn()).addKeyValue("reason", reason)
+                    .log(stopping || paused ? "tunnel closed" : "tunnel lost");
             events.accept(new ClientEvent.Disconnected(reason));
         }
     }

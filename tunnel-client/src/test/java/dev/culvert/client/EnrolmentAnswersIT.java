@@ -93,15 +93,23 @@ class EnrolmentAnswersIT {
         });
     }
 
+    /** The server knows the secret: it is the pin that somebody changed. */
     @Test
-    void authorityWithoutThePinIsNotBelieved() {
-        assertNotBelieved("not the one that the token pins", answer -> {
+    void authorityWithoutThePinIsRefusedForGood() {
+        server.changing(genuine -> {
+            Map<String, String> answer = new HashMap<>(genuine);
             String evil = Pem.text(EnrolmentServer.authority().certificate());
             answer.put("ca", evil);
             answer.put("proof",
                     server.proof(answer.getOrDefault("nonce", ""), answer.getOrDefault("certificate", ""),
                             evil));
+            return answer;
         });
+
+        assertThatThrownBy(() -> obtain(token, server.address()))
+                .isInstanceOf(EnrolmentException.Refused.class)
+                .hasMessageContaining("not the one that the token pins");
+        assertThat(new ClientHome(folder).file("")).doesNotExist();
     }
 
     @Test

@@ -26,6 +26,11 @@ final class EnrolmentAnswers {
 
     private EnrolmentAnswers() {}
 
+    /** {@link #NEW_TOKEN} for whoever has proven to know the runtime's name. */
+    static String newToken(RuntimeName name) {
+        return "; make a new token with: culvert runtime enrol-token " + name.account() + " " + name.name();
+    }
+
     static EnrolmentAnswer of(int status, Record view) {
         try {
             return EnrolmentAnswer.json(status, JSON.writeValueAsBytes(view));

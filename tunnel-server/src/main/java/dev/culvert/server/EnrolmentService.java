@@ -4,6 +4,7 @@ import dev.culvert.certs.Base64Url;
 import dev.culvert.certs.CertificateRequest;
 import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.Pem;
+import dev.culvert.certs.VouchedAuthorities;
 import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.Problem.Cause;
 import java.net.InetSocketAddress;
@@ -83,7 +84,7 @@ public final class EnrolmentService {
     private record NonceView(String nonce) {}
 
     private record CertificateView(String certificate, String ca, String account, String runtime, String host,
-            String proof) {}
+            String proof, String authorities, String authoritiesProof) {}
 
     private static Step read(byte[] body) {
         if (body.length > MAX_BODY_BYTES) {
@@ -118,11 +119,15 @@ public final class EnrolmentService {
         if (!nonces.spend(nonce)) {
             throw EnrolmentAnswers.startAgain();
         }
+        RegisteredRuntime runtime = runtimeOf(token);
         if (!clock.instant().isBefore(token.expires())) {
-            throw unauthorized("the enrolment token expired at " + token.expires());
+            throw worthless("the enrolment token expired at " + token.expires(), runtime);
         }
         Sha256 key = Sha256.of(request.publicKey().getEncoded());
-        RegisteredRuntime runtime = runtimeOf(token);
+        if (!token.usableBy(key)) {
+            throw worthless("the enrolment token was used with another key before: a client that has lost its"
+                    + " identity needs a new one", runtime);
+        }
         X509Certificate before = issuedBefore(token, key);
         if (before != null) {
             return Mono.just(answer(token, runtime, nonce, before));
@@ -172,9 +177,11 @@ public final class EnrolmentService {
         RuntimeName name = runtime.name();
         byte[] proof = EnrolmentProof.response(token.hash().bytes(), nonce, encoded(certificate),
                 encoded(issuer.authority()));
+        VouchedAuthorities vouched = issuer.vouch(certificate);
         return EnrolmentAnswers.of(201,
                 new CertificateView(Pem.text(certificate), Pem.text(issuer.authority()), name.account(),
-                        name.name(), runtime.host(), Base64Url.encode(proof)));
+                        name.name(), runtime.host(), Base64Url.encode(proof), vouched.pem(),
+                        vouched.proof()));
     }
 
     private static byte[] encoded(X509Certificate certificate) {
@@ -183,6 +190,11 @@ public final class EnrolmentService {
         } catch (CertificateEncodingException e) {
             throw new IllegalStateException("a certificate that has no encoding", e);
         }
+    }
+
+    private static EdgeException worthless(String detail, RegisteredRuntime runtime) {
+        return EnrolmentAnswers.refused(Cause.UNAUTHORIZED,
+                detail + EnrolmentAnswers.newToken(runtime.name()));
     }
 
     private static EdgeException unauthorized(String detail) {

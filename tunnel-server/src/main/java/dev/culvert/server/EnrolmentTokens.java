@@ -3,19 +3,25 @@ package dev.culvert.server;
 import dev.culvert.certs.EnrolmentToken;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
+import java.util.function.Supplier;
 
 /** Makes tokens that pin the authority of this server. */
 public final class EnrolmentTokens implements TokenIssuer {
-    private final X509Certificate ca;
+    private final Supplier<X509Certificate> ca;
 
     /** Makes the issuer of a server whose tunnel listener's certificate is signed by {@code ca}. */
     public EnrolmentTokens(X509Certificate ca) {
+        this(() -> ca);
+    }
+
+    /** The same for the authority of the moment. */
+    EnrolmentTokens(Supplier<X509Certificate> ca) {
         this.ca = ca;
     }
 
     @Override
     public IssuedToken issue(String runtimeId, Instant expires) {
-        EnrolmentToken token = EnrolmentToken.generate(ca);
+        EnrolmentToken token = EnrolmentToken.generate(ca.get());
         return new IssuedToken(token.text(),
                 new StoredToken(token.id(), Sha256.from(token.secretHash()), runtimeId, expires, null, null));
     }

@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A runtime that the server knows.
@@ -12,20 +13,32 @@ import java.util.List;
  * @param host its own host below the edge's domain, in lower case
  * @param hosts its custom hosts, in lower case, in the order given
  * @param created when it was made, in whole milliseconds
+ * @param connected when a client of this identity connected first, in whole milliseconds; null: never
  */
 public record RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
-        Instant created) {
+        Instant created, @Nullable Instant connected) {
     public RegisteredRuntime {
         hosts = List.copyOf(hosts);
     }
 
-    /** The same with another identity. */
+    /** One that never had a client. */
+    public RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
+            Instant created) {
+        this(id, identity, name, host, hosts, created, null);
+    }
+
+    /** The same with another identity, of which no client has connected. */
     RegisteredRuntime withIdentity(String another) {
         return new RegisteredRuntime(id, another, name, host, hosts, created);
     }
 
     /** The same with other custom hosts. */
     RegisteredRuntime withHosts(List<String> others) {
-        return new RegisteredRuntime(id, identity, name, host, others, created);
+        return new RegisteredRuntime(id, identity, name, host, others, created, connected);
+    }
+
+    /** The same, once a client has connected. */
+    RegisteredRuntime withConnected(Instant first) {
+        return new RegisteredRuntime(id, identity, name, host, hosts, created, first);
     }
 }

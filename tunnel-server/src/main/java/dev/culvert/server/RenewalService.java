@@ -9,6 +9,7 @@ import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.KeyProof;
 import dev.culvert.certs.Pem;
+import dev.culvert.certs.VouchedAuthorities;
 import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.protocol.frame.Hello.Nonce;
@@ -121,7 +122,7 @@ public final class RenewalService {
     private record NonceView(String nonce) {}
 
     private record CertificateView(String certificate, String ca, String account, String runtime,
-            String host) {}
+            String host, String authorities, String authoritiesProof) {}
 
     private EnrolmentAnswer answer(byte[] body, InetSocketAddress remote) {
         if (body.length > EnrolmentService.MAX_BODY_BYTES) {
@@ -159,13 +160,15 @@ public final class RenewalService {
                 .addKeyValue("serial", next.getSerialNumber().toString(16))
                 .addKeyValue("replaces", certificate.getSerialNumber().toString(16))
                 .log("client certificate renewed");
+        VouchedAuthorities vouched = issuer.vouch(next);
         return EnrolmentAnswers.of(201, new CertificateView(Pem.text(next), Pem.text(issuer.authority()),
-                runtime.name().account(), runtime.name().name(), runtime.host()));
+                runtime.name().account(), runtime.name().name(), runtime.host(), vouched.pem(),
+                vouched.proof()));
     }
 
     /** The runtime that a certificate of ours, not long ended, names. */
     private RegisteredRuntime runtimeOf(X509Certificate certificate) {
-        Verdict verdict = ClientCertificates.verify(List.of(certificate), List.of(issuer.authority()),
+        Verdict verdict = ClientCertificates.verify(List.of(certificate), issuer.authorities(),
                 clock.instant());
         ClientIdentity identity = switch (verdict) {
             case Verdict.Valid valid -> valid.identity();

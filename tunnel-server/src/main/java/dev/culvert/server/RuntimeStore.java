@@ -63,6 +63,12 @@ public interface RuntimeStore {
      */
     Mono<RegisteredRuntime> revoke(RuntimeName name, String identity);
 
+    /**
+     * Notes that a client of an identity connected, if none did before: once in a runtime's life, so that a connect waits for
+     * no disk. Errors: {@link StoreException}. Completes empty, also when no runtime has the identity any more.
+     */
+    Mono<Void> connected(String identity);
+
     /** Keeps another token of a runtime. Errors: {@link StoreException.Absent}, {@link StoreException.Full}. */
     Mono<StoredToken> add(StoredToken token);
 

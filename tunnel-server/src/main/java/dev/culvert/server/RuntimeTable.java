@@ -113,6 +113,11 @@ final class RuntimeTable {
     void revoke(RegisteredRuntime before, RegisteredRuntime after) {
         byIdentity.remove(before.identity());
         removeTokens(before);
+        replace(after);
+    }
+
+    /** Puts a runtime in the place of itself, with the same names and hosts. */
+    void replace(RegisteredRuntime after) {
         byHost.replaceAll((host, runtime) -> runtime.id().equals(after.id()) ? after : runtime);
         byName.put(after.name(), after);
         byId.put(after.id(), after);

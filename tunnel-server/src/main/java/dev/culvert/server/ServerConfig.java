@@ -173,7 +173,7 @@ public record ServerConfig(
      * @param clientLife how long the certificates of clients live
      */
     public record Ca(
-            @Setting("PEM file of the authority's certificate, from culvert certs init") Path certificate,
+            @Setting("PEM file of the authority's certificate, from culvert certs init; others in it are trusted, too, while one authority follows another") Path certificate,
             @Setting("PEM file of its private key") Path key,
             @Setting(value = "How long certificates of clients live; they renew at two thirds of it", byDefault = "24h", accepts = "10s..90d") Duration clientLife) {
         private static final Duration SHORTEST = Duration.ofSeconds(10);

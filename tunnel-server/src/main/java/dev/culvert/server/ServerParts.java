@@ -1,6 +1,5 @@
 package dev.culvert.server;
 
-import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.edge.Cidr;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ForwardingRules;
@@ -15,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -29,13 +29,13 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
 
     /** The files a server reads once. */
-    private record Files(Entrances entrances, CertificateAuthority ca) {
+    private record Files(Entrances entrances, AuthorityFiles ca) {
 
         /** Blocks. */
         static Files load(ServerConfig config, Clock clock) {
-            ServerConfig.Ca own = config.tunnel().ca();
-            CertificateAuthority ca = CertificateAuthority.load(own.certificate(), own.key());
-            return new Files(Entrances.load(config, List.of(ca.certificate()), clock), ca);
+            // No authority is named to clients: they may change, and a client has one certificate.
+            return new Files(Entrances.load(config, List.of(), clock),
+                    new AuthorityFiles(config.tunnel().ca(), clock));
         }
     }
 
@@ -64,7 +64,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         RenewalService renewal = new RenewalService(store, issuer, clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
         RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
-                new EnrolmentTokens(files.ca.certificate()), config.edge().domain(), clock,
+                new EnrolmentTokens(() -> files.ca.get().certificate()), config.edge().domain(), clock,
                 gone -> Schedulers.parallel()
                         .schedule(() -> meters.forget(gone.toString()), LAST_REQUESTS.toMillis(),
                                 TimeUnit.MILLISECONDS));
@@ -91,7 +91,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                     : new EdgeRuntimes.Answerer(runtime.name().toString(),
                             new TunnelRelay(registry, runtime, maxStreams));
         };
-        var handshake = new TunnelHandshake.Shared(store, enrolment, renewal, List.of(files.ca.certificate()),
+        var handshake = new TunnelHandshake.Shared(store, enrolment, renewal,
+                () -> files.ca.get().authorities(),
                 config.tunnel().requireMutualTls(), openings, sessions::start, telemetry, clock);
         Entrances entrances = files.entrances;
         entrances.measure(telemetry);
@@ -105,7 +106,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 entrances,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door),
-                handshake, sharedTunnels, CertificateWatch.start(entrances.watched()));
+                handshake, sharedTunnels,
+                Disposables.composite(CertificateWatch.start(entrances.watched()), files.ca.watch()));
     }
 
     /** Gives back everything but the sockets, which the listeners close. */

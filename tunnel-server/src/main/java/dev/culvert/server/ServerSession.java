@@ -115,6 +115,13 @@ final class ServerSession implements SessionListener {
                 .log("session opened");
         Openings.opened(channel);
         endWithCertificate();
+        if (runtime().connected() == null) {
+            shared.store.connected(runtime().identity())
+                    .subscribe(nothing -> {}, error -> log.atWarn()
+                            .addKeyValue("runtime", runtime().name())
+                            .addKeyValue("reason", error.getMessage())
+                            .log("first connect not noted"));
+        }
         shared.registry.held().wake(runtime().id());
     }
 

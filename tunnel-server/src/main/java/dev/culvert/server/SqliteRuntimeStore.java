@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -127,8 +128,9 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     public Mono<RegisteredRuntime> revoke(RuntimeName name, String identity) {
         return database.transact(connection -> {
             RegisteredRuntime runtime = present(name);
-            SqliteDatabase.update(connection, "UPDATE runtimes SET identity = ? WHERE id = ?", identity,
-                    runtime.id());
+            SqliteDatabase.update(connection,
+                    "UPDATE runtimes SET identity = ?, connected = NULL WHERE id = ?",
+                    identity, runtime.id());
             SqliteDatabase.update(connection, "DELETE FROM tokens WHERE runtime_id = ?", runtime.id());
             return runtime;
         }, before -> {
@@ -151,6 +153,30 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             table.replaceHosts(after);
             return after;
         });
+    }
+
+    @Override
+    public Mono<Void> connected(String identity) {
+        return Mono.defer(() -> {
+            RegisteredRuntime known = table.byIdentity(identity);
+            return known == null || known.connected() != null ? Mono.empty() : noteConnected(identity);
+        });
+    }
+
+    private Mono<Void> noteConnected(String identity) {
+        Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        return database.transact(connection -> {
+            SqliteDatabase.update(connection,
+                    "UPDATE runtimes SET connected = ? WHERE identity = ? AND connected IS NULL",
+                    now.toEpochMilli(), identity);
+            return now;
+        }, first -> {
+            RegisteredRuntime runtime = table.byIdentity(identity);
+            if (runtime != null && runtime.connected() == null) {
+                table.replace(runtime.withConnected(first));
+            }
+            return first;
+        }).then();
     }
 
     private RegisteredRuntime present(RuntimeName name) {
@@ -242,13 +268,16 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         try (var statement = connection.createStatement();
                 ResultSet row = statement
                         .executeQuery(
-                                "SELECT id, identity, account, name, created FROM runtimes ORDER BY created, id")) {
+                                "SELECT id, identity, account, name, created, connected FROM runtimes"
+                                        + " ORDER BY created, id")) {
             while (row.next()) {
                 var name = new RuntimeName(row.getString("account"), row.getString("name"));
                 String id = row.getString("id");
+                long connected = row.getLong("connected"); // 0 for NULL
                 table.add(new RegisteredRuntime(id, row.getString("identity"), name,
                         name.label() + '.' + domain,
-                        hosts.getOrDefault(id, List.of()), Instant.ofEpochMilli(row.getLong("created"))));
+                        hosts.getOrDefault(id, List.of()), Instant.ofEpochMilli(row.getLong("created")),
+                        connected == 0 ? null : Instant.ofEpochMilli(connected)));
             }
         }
         try (var statement = connection.createStatement();

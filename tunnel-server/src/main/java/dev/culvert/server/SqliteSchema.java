@@ -36,7 +36,10 @@ final class SqliteSchema {
                     """
                             CREATE TABLE audit (
                               seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL,
-                              remote TEXT NOT NULL, request_id TEXT NOT NULL, what TEXT NOT NULL, thing TEXT NOT NULL) STRICT"""));
+                              remote TEXT NOT NULL, request_id TEXT NOT NULL, what TEXT NOT NULL, thing TEXT NOT NULL) STRICT"""),
+            // Nobody noted it before: of those that were there, most had a client.
+            List.of("ALTER TABLE runtimes ADD COLUMN connected INTEGER",
+                    "UPDATE runtimes SET connected = created"));
 
     private SqliteSchema() {}
 

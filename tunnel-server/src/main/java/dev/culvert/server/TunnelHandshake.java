@@ -36,6 +36,7 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -69,7 +70,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
      * @param openings bounds the sessions that are being opened
      */
     record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
-            List<X509Certificate> authorities, boolean requireMutualTls, Openings openings, Tunnels tunnels,
+            Supplier<List<X509Certificate>> authorities, boolean requireMutualTls, Openings openings,
+            Tunnels tunnels,
             Telemetry telemetry, Clock clock) {}
 
     /** Puts a session's handler behind the WebSocket codec of a runtime's connection. */
@@ -218,7 +220,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         List<X509Certificate> shown = tls == null
                 ? List.of()
                 : ClientCertificates.shown(tls.engine().getSession());
-        Verdict verdict = ClientCertificates.verify(shown, shared.authorities(), shared.clock().instant());
+        Verdict verdict = ClientCertificates.verify(shown, shared.authorities().get(),
+                shared.clock().instant());
         return switch (verdict) {
             case Verdict.Missing missing -> {
                 if (shared.requireMutualTls()

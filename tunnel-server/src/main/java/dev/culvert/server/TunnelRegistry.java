@@ -34,6 +34,12 @@ final class TunnelRegistry implements TunnelDirectory {
     /** Between two sessions that are drained because the server stops. */
     private static final Duration DRAIN_STEP = Duration.ofMillis(5);
 
+    /**
+     * A hop between event loops costs about half a small request's CPU, at each end of every request: a few streams more on
+     * the caller's own loop are cheaper than that, and only a real imbalance is worth it.
+     */
+    static final int HOP_WORTH_STREAMS = 16;
+
     /** Sessions of one tunnel: four connections, each replaced once while the old one drains. */
     static final int MAX_SESSIONS = 8;
 
@@ -57,7 +63,7 @@ final class TunnelRegistry implements TunnelDirectory {
 
     /**
      * Whether a runtime without a session that accepts streams will have one soon: it drains or was lost less than {@link
-     * #RECONNECTING} ago, or the server started less than that ago and the runtime is older.
+     * #RECONNECTING} ago, or the server started less than that ago and the runtime was connected before.
      */
     boolean isExpected(RegisteredRuntime runtime) {
         Tunnel tunnel = tunnels.get(runtime.id());
@@ -66,7 +72,7 @@ final class TunnelRegistry implements TunnelDirectory {
             Instant lost = tunnel.lost;
             return tunnel.sessions.length > 0 || (lost != null && lost.isAfter(lately));
         }
-        return started.isAfter(lately) && runtime.created().isBefore(started);
+        return started.isAfter(lately) && runtime.connected() != null;
     }
 
     /** A runtime's tunnel: its sessions, owner and generation. */
@@ -183,26 +189,35 @@ final class TunnelRegistry implements TunnelDirectory {
         }
     }
 
-    /** A session that accepts streams, on {@code loop} if there is one there; the least loaded otherwise. No lock. */
+    /**
+     * A session that accepts streams: the one on {@code loop}, unless it has clearly more of them than another; the least loaded
+     * otherwise. No lock.
+     */
     @Nullable
     LiveSession pick(String runtimeId, EventLoop loop) {
         Tunnel tunnel = tunnels.get(runtimeId);
         if (tunnel == null) {
             return null;
         }
-        LiveSession best = null;
+        LiveSession own = null;
+        LiveSession least = null;
         for (LiveSession session : tunnel.sessions) {
             if (!session.isAccepting()) {
                 continue;
             }
-            if (session.loop.equals(loop)) {
-                return session;
-            }
-            if (best == null || session.handler.streamCount() < best.handler.streamCount()) {
-                best = session;
-            }
+            own = session.loop.equals(loop) ? lighter(own, session) : own;
+            least = lighter(least, session);
         }
-        return best;
+        return own == null || least == null || isOverburdened(own, least) ? least : own;
+    }
+
+    private static LiveSession lighter(@Nullable LiveSession one, LiveSession other) {
+        return one == null || other.handler.streamCount() < one.handler.streamCount() ? other : one;
+    }
+
+    /** Whether it costs less to hop to another event loop than to share this one with so many. */
+    private static boolean isOverburdened(LiveSession own, LiveSession least) {
+        return own.handler.streamCount() > 2 * least.handler.streamCount() + HOP_WORTH_STREAMS;
     }
 
     /** Streams open in all sessions of a runtime. */

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -109,13 +110,37 @@ class SqliteRuntimeStoreTest {
             statement.execute("DROP TABLE lease");
             statement.execute("DROP INDEX runtimes_by_identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN identity");
+            statement.execute("ALTER TABLE runtimes DROP COLUMN connected");
             statement.execute("ALTER TABLE tokens DROP COLUMN certificate");
             statement.execute("UPDATE schema_version SET version = 1");
         }
 
         open();
 
-        assertThat(store.byIdentity(runtime.id())).isEqualTo(runtime.withIdentity(runtime.id()));
+        assertThat(store.byIdentity(runtime.id())).isEqualTo(
+                runtime.withIdentity(runtime.id()).withConnected(runtime.created()));
+    }
+
+    @Test
+    void theFirstConnectIsNotedOnceAndForgottenByARevocation() {
+        RegisteredRuntime runtime = runtime("acme", "prod", "git.example.com");
+        store.create(runtime, token("t1", runtime)).block();
+        assertThat(runtime.connected()).isNull();
+
+        store.connected("nobody's").block();
+        store.connected(runtime.identity()).block();
+        RegisteredRuntime after = Objects.requireNonNull(store.byName(runtime.name()));
+        store.connected(runtime.identity()).block();
+
+        for (int opened = 0; opened < 2; opened++, reopen()) {
+            assertThat(store.byName(runtime.name())).isEqualTo(after);
+            assertThat(store.byHost("git.example.com")).isEqualTo(after);
+            assertThat(store.byIdentity(runtime.identity())).isEqualTo(after);
+        }
+        assertThat(after.connected()).isEqualTo(NOW);
+        assertThat(await(store.revoke(runtime.name(), "another")).connected()).isNull();
+        reopen();
+        assertThat(store.byName(runtime.name())).isEqualTo(runtime.withIdentity("another"));
     }
 
     @Test

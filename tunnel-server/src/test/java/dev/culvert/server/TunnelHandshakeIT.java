@@ -66,7 +66,8 @@ class TunnelHandshakeIT {
                 "t.example", clock, gone -> {});
         runtime = await(registrar.register(PROD, List.of())).runtime();
         var renewal = new RenewalService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
-        var shared = new TunnelHandshake.Shared(store, enrolment, renewal, List.of(ca.certificate()), false,
+        var shared = new TunnelHandshake.Shared(store, enrolment, renewal, () -> List.of(ca.certificate()),
+                false,
                 openings,
                 (ctx, let, host) -> tunnels.add(Objects.requireNonNull(let).runtime()), telemetry, clock);
         TlsMaterial own = ca.issueServer(List.of("t.example"), List.of(), DAY);

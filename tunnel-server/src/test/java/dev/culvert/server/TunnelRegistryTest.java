@@ -195,6 +195,23 @@ class TunnelRegistryTest {
     }
 
     @Test
+    void aSessionOnTheCallersLoopIsLeftForOneThatHasFarFewerStreams() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        TunnelEnds one = dial(FIRST, 1, true);
+        for (int i = 0; i < TunnelRegistry.HOP_WORTH_STREAMS; i++) {
+            busy(zero);
+        }
+        assertThat(registry.pick(PROD.id(), zero.loop())).isSameAs(zero.live());
+
+        busy(zero);
+        assertThat(registry.pick(PROD.id(), zero.loop())).isSameAs(one.live());
+        assertThat(registry.pick(PROD.id(), one.loop())).isSameAs(one.live());
+
+        busy(one);
+        assertThat(registry.pick(PROD.id(), zero.loop())).isSameAs(zero.live());
+    }
+
+    @Test
     void withoutASessionOnTheCallersLoopTheLeastLoadedIsPicked() {
         TunnelEnds zero = dial(FIRST, 0, true);
         TunnelEnds one = dial(FIRST, 1, true);

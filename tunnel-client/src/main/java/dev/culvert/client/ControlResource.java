@@ -1,0 +1,65 @@
+package dev.culvert.client;
+
+import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.spi.EdgeHandler;
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.HandlerException;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.Map;
+import java.util.regex.Pattern;
+import reactor.core.publisher.Mono;
+
+/**
+ * {@code POST /pause} and {@code POST /resume} of the health listener. That has no token and may be open to a cluster's
+ * probes, so these are for the client's own machine or container alone: the peer and the host asked for must be loopback, and
+ * a field must be there that no web page can send along to another origin.
+ */
+final class ControlResource implements EdgeHandler {
+    /** Must be there, with any value. */
+    static final String FIELD = "culvert-control";
+    /** Against names that a web page's owner points here: only what always means this machine. */
+    private static final Pattern LOOPBACK_HOST = Pattern
+            .compile("(localhost|127(\\.\\d{1,3}){3}|\\[::1])(:\\d+)?");
+
+    private final Map<String, Runnable> actions;
+    private final EdgeHandler others;
+
+    /**
+     * @param actions run on an event loop by path: must not block
+     * @param others answers all other paths
+     */
+    ControlResource(Map<String, Runnable> actions, EdgeHandler others) {
+        this.actions = Map.copyOf(actions);
+        this.others = others;
+    }
+
+    @Override
+    public Mono<EdgeResponse> handle(EdgeRequest request) {
+        Runnable action = actions.get(request.path());
+        if (action == null) {
+            return others.handle(request);
+        }
+        if (!request.method().equals(HttpMethod.POST)) {
+            return Mono.error(HandlerException.methodNotAllowed(HttpMethod.POST));
+        }
+        if (!isLocal(request) || !request.headers().contains(FIELD)) {
+            return Mono.error(new EdgeException(Problem.of(Problem.Cause.NOT_ALLOWED, Problem.Hop.EDGE,
+                    "only from the client's own machine or container, by 127.0.0.1 and with the field Culvert-Control,"
+                            + " as culvert client pause does")));
+        }
+        return Mono.fromSupplier(() -> {
+            action.run();
+            return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
+        });
+    }
+
+    private static boolean isLocal(EdgeRequest request) {
+        String host = request.headers().get(HttpHeaderNames.HOST, "");
+        return request.context().remote().getAddress().isLoopbackAddress()
+                && LOOPBACK_HOST.matcher(host).matches();
+    }
+}

@@ -1,0 +1,91 @@
+package dev.culvert.server;
+
+import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.certs.CertsException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The authority of {@code tunnel.ca}, read again when its files change: so that one authority follows another without a
+ * restart. Files that can't be used leave things as they are, which is logged. {@link #get} is callable from any thread.
+ */
+final class AuthorityFiles implements Supplier<CertificateAuthority> {
+    private static final Logger log = LoggerFactory.getLogger(AuthorityFiles.class);
+    /** More than eight certificates with much text around them. */
+    private static final long MAX_FILE_BYTES = 1 << 20;
+    /** Between two looks at the files: soon enough for whoever waits for a change. */
+    static final Duration LOOK = Duration.ofSeconds(2);
+
+    private final Path certificate;
+    private final Path key;
+    private final Clock clock;
+    private volatile CertificateAuthority present;
+    /** Of the looks alone. */
+    private List<Sha256> seen;
+
+    /** Reads the files. Blocks. Errors: {@link CertsException} naming the file. */
+    AuthorityFiles(ServerConfig.Ca ca, Clock clock) {
+        this.certificate = ca.certificate();
+        this.key = ca.key();
+        this.clock = clock;
+        this.seen = stamps();
+        this.present = CertificateAuthority.load(certificate, key, clock);
+    }
+
+    @Override
+    public CertificateAuthority get() {
+        return present;
+    }
+
+    /** Looks every {@link #LOOK} until it is disposed of. */
+    Disposable watch() {
+        return Flux.interval(LOOK, LOOK, Schedulers.boundedElastic())
+                .onBackpressureDrop()
+                .subscribe(tick -> look());
+    }
+
+    /** Reads the files again if they changed. Blocks. */
+    void look() {
+        List<Sha256> now = stamps();
+        if (now.equals(seen)) {
+            return;
+        }
+        seen = now;
+        try {
+            CertificateAuthority next = CertificateAuthority.load(certificate, key, clock);
+            present = next;
+            log.atInfo()
+                    .addKeyValue("signs", next.certificate().getSubjectX500Principal())
+                    .addKeyValue("trusted", next.authorities().size())
+                    .log("tunnel authorities read again");
+        } catch (CertsException e) {
+            log.atError()
+                    .addKeyValue("reason", e.getMessage())
+                    .log("tunnel authorities can't be read again, the ones before stay");
+        }
+    }
+
+    /** Of what is in the files, however it came there; one that can't be read counts as empty. */
+    private List<Sha256> stamps() {
+        return Stream.of(certificate, key).map(AuthorityFiles::stamp).toList();
+    }
+
+    private static Sha256 stamp(Path file) {
+        try {
+            return Sha256.of(Files.size(file) > MAX_FILE_BYTES ? new byte[0] : Files.readAllBytes(file));
+        } catch (IOException e) {
+            return Sha256.of(new byte[0]);
+        }
+    }
+}
