@@ -128,11 +128,22 @@ final class Platform implements AutoCloseable {
     Path createRuntime(String account, String name) throws IOException {
         String json = admin(HttpMethod.POST, "/api/v1/runtimes",
                 "{\"account\":\"" + account + "\",\"name\":\"" + name + "\",\"hosts\":[]}");
+        return tokenIn(json, account + "-" + name + ".token");
+    }
+
+    private Path tokenIn(String json, String file) throws IOException {
         var matcher = Pattern.compile("\"enrolmentToken\":\"([^\"]+)\"").matcher(json);
         if (!matcher.find()) {
             throw new IOException("no token in " + json);
         }
-        return Files.writeString(folder.resolve(account + "-" + name + ".token"), matcher.group(1));
+        return Files.writeString(folder.resolve(file), matcher.group(1));
+    }
+
+    /** Makes another enrolment token through the admin API, which lives for {@code ttl}. Returns its file. */
+    Path enrolToken(String account, String name, String ttl) throws IOException {
+        return tokenIn(admin(HttpMethod.POST,
+                "/api/v1/runtimes/" + account + "/" + name + "/enrolment-tokens",
+                "{\"ttl\":\"" + ttl + "\"}"), account + "-" + name + "-next.token");
     }
 
     /** Revokes a runtime's certificates through the admin API. */
