@@ -19,7 +19,8 @@ public final class Main {
 
     /** A command line that ends with this project's exit codes. It runs nothing by itself. */
     static CommandLine commandLine() {
-        CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand());
+        CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand())
+                .addSubcommand(new StormCommand());
         // The script's first word, which names this module, does not get here.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
@@ -51,7 +52,7 @@ public final class Main {
 
         @Override
         public Integer call() {
-            throw new ParameterException(spec.commandLine(), "a subcommand is needed: compare");
+            throw new ParameterException(spec.commandLine(), "a subcommand is needed: compare or storm");
         }
     }
 }

@@ -175,6 +175,11 @@ final class Platform implements AutoCloseable {
         return admin(HttpMethod.GET, "/api/v1/tunnels", "");
     }
 
+    /** What the admin API says of one runtime. */
+    String runtime(String account, String name) {
+        return admin(HttpMethod.GET, "/api/v1/runtimes/" + account + "/" + name, "");
+    }
+
     private String admin(HttpMethod method, String path, String body) {
         return HttpClient.create()
                 .headers(headers -> headers.set("authorization", "Bearer " + adminToken())

@@ -61,6 +61,7 @@ class TwinsIT {
                     generations.size(), Math.round(share * 100));
             assertThat(generations).hasSizeLessThan(4);
             assertThat(readiness(first)).contains("another client");
+            assertThat(platform.runtime("acme", "prod")).contains("\"waiting\":[{\"remote\":");
         }
     }
 

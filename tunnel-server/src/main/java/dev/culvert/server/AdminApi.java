@@ -36,10 +36,11 @@ public final class AdminApi implements EdgeHandler {
         this.access = new AdminAccess(parts.token, parts.adminTokens, parts.clock);
         var audit = new AuditLog(parts.audit, parts.clock);
         List<AdminRoute> all = new ArrayList<>(AdminPages.routes());
-        all.addAll(new RuntimeCalls(parts.store, parts.registrar, parts.tunnels, audit).routes());
+        all.addAll(new RuntimeCalls(parts, audit).routes());
         all.addAll(new TunnelCalls(parts.store, parts.tunnels, audit).routes());
         all.addAll(new AdminTokenCalls(access, parts.adminTokens, audit).routes());
         all.addAll(new AuditCalls(parts.audit).routes());
+        all.addAll(new EventCalls(parts.events).routes());
         this.routes = List.copyOf(all);
     }
 
@@ -52,10 +53,11 @@ public final class AdminApi implements EdgeHandler {
      * @param store the runtimes
      * @param registrar changes them
      * @param tunnels the live sessions
+     * @param events what happens
      * @param clock the time of entries and tokens
      */
     record Parts(AdminToken token, AdminTokenStore adminTokens, AuditStore audit, RuntimeStore store,
-            RuntimeRegistrar registrar, TunnelDirectory tunnels, Clock clock) {}
+            RuntimeRegistrar registrar, TunnelDirectory tunnels, ServerEvents events, Clock clock) {}
 
     List<AdminRoute> routes() {
         return routes;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.edge.spi.EdgeResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,13 +17,36 @@ final class AdminJson {
     private AdminJson() {}
 
     record RuntimeView(String account, String name, String host, List<String> hosts, String state,
-            List<TunnelView> tunnels) {
-        static RuntimeView of(RegisteredRuntime runtime, TunnelState state, List<SessionView> sessions) {
+            List<TunnelView> tunnels, List<WaitingView> waiting) {
+        static RuntimeView of(RegisteredRuntime runtime, TunnelState state, List<SessionView> sessions,
+                List<WaitingClient> waiting) {
             return new RuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
                     runtime.hosts(),
-                    state.word(), sessions.stream().map(TunnelView::of).toList());
+                    state.word(), sessions.stream().map(TunnelView::of).toList(),
+                    waiting.stream().map(WaitingView::of).toList());
         }
     }
+
+    /** A client that was refused because another instance with the same identity serves the runtime. */
+    record WaitingView(String remote, String version, String since, String seen) {
+        static WaitingView of(WaitingClient client) {
+            return new WaitingView(client.remote(), client.version(), client.since().toString(),
+                    client.seen().toString());
+        }
+    }
+
+    record TunnelEventView(String at, String account, String name, @Nullable String tunnel, long generation,
+            @Nullable String remote, @Nullable String cause) {
+        static TunnelEventView of(ServerEvent.OfTunnel event) {
+            return new TunnelEventView(event.at().toString(), event.runtime().account(),
+                    event.runtime().name(),
+                    event.session(), event.generation(), event.remote(), event.cause());
+        }
+    }
+
+    record MissedView(long count) {}
+
+    record StoppingView(String at) {}
 
     record TunnelView(String id, long generation, String state, String since, @Nullable Double rttSeconds,
             int streams, String remote, String version) {
@@ -87,9 +111,15 @@ final class AdminJson {
     record Page<T>(List<T> items, @Nullable String next) {}
 
     static EdgeResponse.Http answer(HttpResponseStatus status, Record view) {
+        return EdgeResponse.Http
+                .of(status, "application/json", line(view).getBytes(StandardCharsets.UTF_8))
+                .with("cache-control", "no-store");
+    }
+
+    /** One line of JSON. */
+    static String line(Record view) {
         try {
-            return EdgeResponse.Http.of(status, "application/json", JSON.writeValueAsBytes(view))
-                    .with("cache-control", "no-store");
+            return JSON.writeValueAsString(view);
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException("records of strings and numbers always render", e);
         }

@@ -23,7 +23,7 @@ final class LiveSession {
     final TunnelChannelHandler handler;
     final EventLoop loop;
     private final Instant since;
-    private final String remote;
+    final String remote;
     /** Whether streams may be opened, as far as other threads know. */
     private volatile boolean accepting = true;
     /** Ends a drain that takes too long. On the event loop. */

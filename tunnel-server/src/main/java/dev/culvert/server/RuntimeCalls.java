@@ -22,12 +22,14 @@ final class RuntimeCalls {
     private final RuntimeStore store;
     private final RuntimeRegistrar registrar;
     private final TunnelDirectory tunnels;
+    private final ServerEvents events;
     private final AuditLog audit;
 
-    RuntimeCalls(RuntimeStore store, RuntimeRegistrar registrar, TunnelDirectory tunnels, AuditLog audit) {
-        this.store = store;
-        this.registrar = registrar;
-        this.tunnels = tunnels;
+    RuntimeCalls(AdminApi.Parts parts, AuditLog audit) {
+        this.store = parts.store();
+        this.registrar = parts.registrar();
+        this.tunnels = parts.tunnels();
+        this.events = parts.events();
         this.audit = audit;
     }
 
@@ -64,7 +66,8 @@ final class RuntimeCalls {
                     new AdminJson.Page<>(store.runtimes()
                             .stream()
                             .map(runtime -> AdminJson.RuntimeView.of(runtime, tunnels.stateOf(runtime.id()),
-                                    sessions.getOrDefault(runtime.id(), List.of())))
+                                    sessions.getOrDefault(runtime.id(), List.of()),
+                                    tunnels.waitingFor(runtime.id())))
                             .toList(), null));
         }).subscribeOn(Schedulers.boundedElastic());
     }
@@ -76,7 +79,8 @@ final class RuntimeCalls {
                 throw new StoreException.Absent("there is no runtime " + name);
             }
             return AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
-                    tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id())));
+                    tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()),
+                    tunnels.waitingFor(runtime.id())));
         });
     }
 
@@ -87,17 +91,24 @@ final class RuntimeCalls {
                     registrar.replaceHosts(name, fields.requiredTexts("hosts")));
         })
                 .map(runtime -> AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
-                        tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()))));
+                        tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()),
+                        tunnels.waitingFor(runtime.id()))));
     }
 
     private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {
         return audit.noted(request.context(), "runtime deleted", name, registrar.delete(name))
+                .doOnNext(gone -> tell(ServerEvent.Kind.DELETED, name))
                 .map(gone -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
     }
 
     private Mono<EdgeResponse> revoke(EdgeRequest request, RuntimeName name) {
         return audit.noted(request.context(), "runtime revoked", name, registrar.revoke(name))
+                .doOnNext(revoked -> tell(ServerEvent.Kind.REVOKED, name))
                 .map(revoked -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
+    }
+
+    private void tell(ServerEvent.Kind kind, RuntimeName name) {
+        events.publish(kind, name, 0, null, "by an operator");
     }
 
     private Mono<EdgeResponse> token(EdgeRequest request, RuntimeName name) {

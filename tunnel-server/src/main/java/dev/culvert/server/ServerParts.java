@@ -21,7 +21,7 @@ import reactor.core.scheduler.Schedulers;
 /** What a server's listeners share, wired together once. */
 record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
         EnrolmentService enrolment, RenewalService renewal,
-        TunnelRegistry registry, SessionMeter meter, AdminApi admin, Entrances entrances,
+        TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events, Entrances entrances,
         EdgeListener.Shared edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
         Disposable certificateWatch) {
 
@@ -58,7 +58,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
             SqliteRuntimeStore store, Generations generations, Clock clock) {
         Telemetry telemetry = new Telemetry();
         SessionMeter meter = new SessionMeter();
-        TunnelRegistry registry = new TunnelRegistry(clock, generations);
+        ServerEvents events = new ServerEvents(clock);
+        TunnelRegistry registry = new TunnelRegistry(clock, generations, events);
         var issuer = new CertificateIssuer(files.ca, config.tunnel().ca().clientLife());
         EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
         RenewalService renewal = new RenewalService(store, issuer, clock);
@@ -69,7 +70,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                         .schedule(() -> meters.forget(gone.toString()), LAST_REQUESTS.toMillis(),
                                 TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(
-                new ServerSession.Shared(store, registry, renewal, clock), meter,
+                new ServerSession.Shared(store, registry, renewal, events, clock), meter,
                 "culvert/" + Version.current());
         telemetry.tunnels(new ServerFigures(registry, meter));
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())
@@ -102,8 +103,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 : null;
         return new ServerParts(EventLoops.create(), telemetry, store, enrolment, renewal, registry, meter,
                 new AdminApi(new AdminApi.Parts(token, store.adminTokens(), store.audit(), store, registrar,
-                        registry, clock)),
-                entrances,
+                        registry, events, clock)),
+                events, entrances,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door),
                 handshake, sharedTunnels,

@@ -40,7 +40,8 @@ final class ServerSession implements SessionListener {
     private @Nullable LiveSession live;
 
     /** What the sessions of a server share. */
-    record Shared(RuntimeStore store, TunnelRegistry registry, RenewalService renewal, Clock clock) {}
+    record Shared(RuntimeStore store, TunnelRegistry registry, RenewalService renewal, ServerEvents events,
+            Clock clock) {}
 
     /**
      * Makes the listener of a session.
@@ -92,6 +93,7 @@ final class ServerSession implements SessionListener {
                 generation -> new LiveSession(id, runtime, hello,
                         generation, session, shared.clock.instant(), remote));
         if (admitted == null) {
+            shared.registry.refused(runtime, hello, remote);
             session.close(ErrorCode.CONFLICT, "another client serves this runtime");
             return;
         }
@@ -114,6 +116,9 @@ final class ServerSession implements SessionListener {
                 .addKeyValue("remote", remote)
                 .log("session opened");
         Openings.opened(channel);
+        if (live != null) {
+            shared.events.publish(ServerEvent.Kind.CONNECTED, live, null);
+        }
         endWithCertificate();
         if (runtime().connected() == null) {
             shared.store.connected(runtime().identity())
@@ -140,7 +145,8 @@ final class ServerSession implements SessionListener {
                     .addKeyValue("remote", remote)
                     .addKeyValue("ended", proven().until())
                     .log("session drained, its certificate has ended");
-            live.drain(ErrorCode.DRAINING, "the client certificate ended at " + proven().until());
+            shared.registry.drain(live, ErrorCode.DRAINING,
+                    "the client certificate ended at " + proven().until());
         }
     }
 
@@ -202,6 +208,12 @@ final class ServerSession implements SessionListener {
         }
     }
 
+    private static String cause(SessionEvent.Closed closed) {
+        String detail = closed.detail();
+        return (closed.byPeer() ? "by the client, " : "") + closed.code()
+                + (detail == null || detail.isEmpty() ? "" : ": " + detail);
+    }
+
     @Override
     public void closed(SessionEvent.Closed closed) {
         if (ending != null) {
@@ -210,6 +222,7 @@ final class ServerSession implements SessionListener {
         if (live != null) {
             live.ended();
             shared.registry.remove(live);
+            shared.events.publish(ServerEvent.Kind.DISCONNECTED, live, cause(closed));
             log.atInfo()
                     .addKeyValue("runtime", runtime().name())
                     .addKeyValue("code", closed.code())

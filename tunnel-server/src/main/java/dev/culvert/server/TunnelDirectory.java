@@ -13,6 +13,9 @@ public interface TunnelDirectory {
     /** The live sessions of one runtime; empty when it has none. */
     List<SessionView> sessionsOf(String runtimeId);
 
+    /** The clients of one runtime that wait because another one serves it. */
+    List<WaitingClient> waitingFor(String runtimeId);
+
     /** How the runtime's tunnel is; {@link TunnelState#DISCONNECTED} for a runtime never heard of. */
     TunnelState stateOf(String runtimeId);
 

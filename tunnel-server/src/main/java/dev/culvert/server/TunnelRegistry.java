@@ -49,8 +49,10 @@ final class TunnelRegistry implements TunnelDirectory {
     private final LongAdder reconnects = new LongAdder();
     private final Clock clock;
     private final LongSupplier generations;
+    private final ServerEvents events;
 
-    TunnelRegistry(Clock clock, LongSupplier generations) {
+    TunnelRegistry(Clock clock, LongSupplier generations, ServerEvents events) {
+        this.events = events;
         this.clock = clock;
         this.generations = generations;
         this.started = clock.instant();
@@ -82,6 +84,8 @@ final class TunnelRegistry implements TunnelDirectory {
         private volatile LiveSession[] sessions = NONE;
         private volatile long generation;
         private volatile @Nullable Instant lost;
+        /** Guarded by the tunnel. */
+        private final WaitingClients waiting = new WaitingClients();
         /** Forgotten: who found it before that must look again. Guarded by the tunnel. */
         private boolean forgotten;
 
@@ -163,19 +167,59 @@ final class TunnelRegistry implements TunnelDirectory {
         if (!joins) {
             tunnel.generation = generations.getAsLong();
         }
+        tunnel.waiting.admitted(hello);
         if (tunnel.lost != null) {
             reconnects.increment();
         }
         LiveSession session = make.apply(tunnel.generation);
         for (LiveSession other : tunnel.sessions) {
             if (!other.isOf(hello)) {
-                other.drain(ErrorCode.REPLACED, "another client took this runtime over");
+                drain(other, ErrorCode.REPLACED, "another client took this runtime over");
             } else if (other.hello.connection() == hello.connection()) {
-                other.drain(ErrorCode.DRAINING, "a newer connection took this one's place");
+                drain(other, ErrorCode.DRAINING, "a newer connection took this one's place");
             }
         }
         tunnel.add(session);
+        if (owner != null && !joins) {
+            events.publish(ServerEvent.Kind.TAKEN_OVER, session, "another client took this runtime over");
+        }
         return session;
+    }
+
+    /** Opens no more streams in a session, which ends when those in flight have. */
+    void drain(LiveSession session, ErrorCode code, String detail) {
+        boolean first = session.isAccepting();
+        session.drain(code, detail);
+        if (first) {
+            events.publish(ServerEvent.Kind.DRAINING, session, detail);
+        }
+    }
+
+    /** A client was not let in: it waits, if that is because another instance owns the tunnel. */
+    void refused(RegisteredRuntime runtime, Hello hello, String remote) {
+        Tunnel tunnel = tunnels.get(runtime.id());
+        if (tunnel == null) {
+            return;
+        }
+        synchronized (tunnel) {
+            LiveSession owner = tunnel.owner();
+            if (owner != null && !owner.isOf(hello)
+                    && tunnel.waiting.refused(hello, remote, clock.instant())) {
+                events.publish(ServerEvent.Kind.WAITING, runtime.name(), tunnel.generation, remote,
+                        "another client with the same identity serves this runtime");
+            }
+        }
+    }
+
+    @Override
+    public List<WaitingClient> waitingFor(String runtimeId) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        if (tunnel == null) {
+            return List.of();
+        }
+        synchronized (tunnel) {
+            return tunnel.waiting.at(clock.instant());
+        }
     }
 
     /** A session is over. */
@@ -297,7 +341,7 @@ final class TunnelRegistry implements TunnelDirectory {
     public boolean drain(String sessionId) {
         LiveSession session = session(sessionId);
         if (session != null) {
-            session.drain(ErrorCode.DRAINING, "drained by an operator");
+            drain(session, ErrorCode.DRAINING, "drained by an operator");
         }
         return session != null;
     }
@@ -349,7 +393,7 @@ final class TunnelRegistry implements TunnelDirectory {
             Duration step = shorter(most.dividedBy(Math.max(1, all.size())), DRAIN_STEP);
             return Flux.fromIterable(all)
                     .delayElements(step)
-                    .doOnNext(session -> session.drain(ErrorCode.DRAINING, "the server stops"))
+                    .doOnNext(session -> drain(session, ErrorCode.DRAINING, "the server stops"))
                     .then();
         });
     }

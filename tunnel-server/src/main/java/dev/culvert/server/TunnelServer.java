@@ -22,6 +22,9 @@ public final class TunnelServer {
     /** Over how long tunnel clients are sent away, so that they do not all dial the other server at once. */
     private static final Duration SPREAD = Duration.ofSeconds(10);
 
+    /** For answers on the admin listener, and the last events, to leave. */
+    private static final Duration LAST_WORDS = Duration.ofMillis(500);
+
     private final ServerParts parts;
     private @Nullable EdgeListener edge;
     private @Nullable TunnelListener tunnel;
@@ -116,6 +119,7 @@ public final class TunnelServer {
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
             readiness = Readiness.notReady("draining");
+            parts.events().stopping();
             EdgeListener callers = edge;
             TunnelListener tunnels = tunnel;
             EdgeServer operators = admin;
@@ -132,7 +136,8 @@ public final class TunnelServer {
                     .then(tunnels == null
                             ? Mono.empty()
                             : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))
-                    .then(operators == null ? Mono.empty() : operators.stop(Duration.ZERO))
+                    .then(Mono.fromRunnable(parts.events()::end))
+                    .then(operators == null ? Mono.empty() : operators.stop(LAST_WORDS))
                     .then(parts.close());
         });
     }

@@ -76,11 +76,11 @@ class AdminApiIT {
         assertThat(list.path("items")).hasSize(2);
         assertThat(list.path("items").path(0).toString()).isEqualTo("""
                 {"account":"acme","name":"dev","host":"acme-dev.t.example","hosts":[],"state":"disconnected",\
-                "tunnels":[]}""");
+                "tunnels":[],"waiting":[]}""");
         assertThat(list.path("items").path(1).toString()).isEqualTo("""
                 {"account":"acme","name":"prod","host":"acme-prod.t.example","hosts":[],"state":"connected",\
                 "tunnels":[{"id":"s-1","generation":3,"state":"open","since":"2026-01-02T03:04:05Z",\
-                "rttSeconds":0.25,"streams":2,"remote":"127.0.0.1:4711","version":"0.1.0"}]}""");
+                "rttSeconds":0.25,"streams":2,"remote":"127.0.0.1:4711","version":"0.1.0"}],"waiting":[]}""");
         assertThat(server.call("GET", RUNTIMES + "/acme/prod", null).json())
                 .isEqualTo(list.path("items").path(1));
     }

@@ -38,6 +38,7 @@ final class AdminServer implements AutoCloseable {
     }
 
     final FakeTunnels tunnels = new FakeTunnels();
+    final ServerEvents events = new ServerEvents(Clock.systemUTC());
     final SqliteRuntimeStore store;
     final AdminApi api;
     final Path tokenFile;
@@ -60,7 +61,7 @@ final class AdminServer implements AutoCloseable {
                 gone -> {});
         api = new AdminApi(
                 new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
-                        store, registrar, tunnels, Clock.systemUTC()));
+                        store, registrar, tunnels, events, Clock.systemUTC()));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));
     }
@@ -78,6 +79,10 @@ final class AdminServer implements AutoCloseable {
         String header(String name) {
             return response.headers().firstValue(name).orElse("");
         }
+    }
+
+    HostPort address() {
+        return server.address();
     }
 
     String token() {

@@ -19,6 +19,11 @@ final class FakeTunnels implements TunnelDirectory {
     }
 
     @Override
+    public List<WaitingClient> waitingFor(String runtimeId) {
+        return List.of();
+    }
+
+    @Override
     public TunnelState stateOf(String runtimeId) {
         return sessionsOf(runtimeId).isEmpty() ? TunnelState.DISCONNECTED : TunnelState.CONNECTED;
     }

@@ -58,6 +58,8 @@ class OpenApiTest {
         assertMembers("RuntimeTunnel", AdminJson.RuntimeTunnelView.class);
         assertMembers("RuntimePage", AdminJson.Page.class);
         assertMembers("TunnelPage", AdminJson.Page.class);
+        assertMembers("WaitingClient", AdminJson.WaitingView.class);
+        assertMembers("TunnelEvent", AdminJson.TunnelEventView.class);
         assertMembers("AdminToken", AdminJson.AdminTokenView.class);
         assertMembers("IssuedAdminToken", AdminJson.IssuedAdminTokenView.class);
         assertMembers("AdminTokenPage", AdminJson.Page.class);

@@ -27,7 +27,9 @@ class TunnelRegistryTest {
     private static final UUID SECOND = new UUID(2, 2);
 
     private final MovableClock clock = new MovableClock();
-    private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet);
+    private final ServerEvents events = new ServerEvents(clock);
+    private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
+            events);
     private final List<TunnelEnds> all = new ArrayList<>();
 
     @AfterEach
@@ -95,6 +97,69 @@ class TunnelRegistryTest {
         assertThat(other.live).isNull();
         assertThat(owner.live().isAccepting()).isTrue();
         assertThat(owner.goneAway).isEmpty();
+    }
+
+    @Test
+    void aRefusedInstanceIsShownAsWaitingOnceAndUntilItIsLetInOrGone() {
+        List<String> seen = watched();
+        TunnelEnds owner = dial(FIRST, 0, true);
+        TunnelEnds twin = dial(SECOND, 0, false);
+
+        registry.refused(PROD, twin.hello, "127.0.0.1:7");
+        clock.advance(Duration.ofSeconds(60));
+        registry.refused(PROD, twin.hello, "127.0.0.1:8");
+        registry.refused(PROD, owner.hello, "127.0.0.1:9");
+
+        assertThat(registry.waitingFor(PROD.id())).singleElement().satisfies(waiting -> {
+            assertThat(waiting.remote()).isEqualTo("127.0.0.1:8");
+            assertThat(waiting.since()).isEqualTo(clock.instant().minusSeconds(60));
+            assertThat(waiting.seen()).isEqualTo(clock.instant());
+        });
+        assertThat(seen).containsExactly("waiting");
+        registry.remove(owner.live());
+        dial(SECOND, 0, false);
+        assertThat(registry.waitingFor(PROD.id())).isEmpty();
+    }
+
+    @Test
+    void whoDoesNotComeAgainWaitsNoLonger() {
+        dial(FIRST, 0, true);
+        registry.refused(PROD, dial(SECOND, 0, false).hello, "127.0.0.1:7");
+
+        clock.advance(WaitingClients.GONE.plusMillis(1));
+
+        assertThat(registry.waitingFor(PROD.id())).isEmpty();
+    }
+
+    @Test
+    void ofThoseWhoWaitTheLastEightAreShown() {
+        dial(FIRST, 0, true);
+
+        for (int i = 0; i <= WaitingClients.MAX; i++) {
+            registry.refused(PROD, dial(new UUID(50, i), 0, false).hello, "127.0.0.1:" + i);
+        }
+
+        assertThat(registry.waitingFor(PROD.id())).extracting(WaitingClient::remote)
+                .hasSize(WaitingClients.MAX)
+                .doesNotContain("127.0.0.1:0")
+                .contains("127.0.0.1:8");
+    }
+
+    @Test
+    void aTakeOverAndTheDrainOfTheOneBeforeAreEvents() {
+        dial(FIRST, 0, true);
+        List<String> seen = watched();
+
+        dial(SECOND, 0, true);
+
+        assertThat(seen).containsExactly("draining", "taken-over");
+    }
+
+    private List<String> watched() {
+        List<String> seen = new ArrayList<>();
+        events.watch()
+                .subscribe(next -> seen.add(((ServerEvents.Seen.Event) next).event().word()));
+        return seen;
     }
 
     @Test

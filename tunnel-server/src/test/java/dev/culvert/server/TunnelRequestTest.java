@@ -35,7 +35,8 @@ class TunnelRequestTest {
             Instant.EPOCH);
 
     private final MovableClock clock = new MovableClock();
-    private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet);
+    private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
+            new ServerEvents(clock));
     private final TunnelRelay relay = new TunnelRelay(registry, PROD, 1000);
     private final List<TunnelEnds> all = new ArrayList<>();
     /** The caller's event loop: not that of any session. */

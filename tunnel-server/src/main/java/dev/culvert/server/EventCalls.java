@@ -1,0 +1,73 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.server.ServerEvents.Seen;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** {@code GET /api/v1/events}: what happens, as server-sent events, until the server stops. */
+final class EventCalls {
+    /** Well below the minute after which proxies give silent connections up. */
+    static final Duration HEARTBEAT = Duration.ofSeconds(15);
+    /** A comment: shows that the stream is open, before anything happens. */
+    private static final String COMMENT = ":\n\n";
+
+    private final ServerEvents events;
+
+    EventCalls(ServerEvents events) {
+        this.events = events;
+    }
+
+    List<AdminRoute> routes() {
+        return List.of(
+                new AdminRoute(HttpMethod.GET, "/api/v1/events", (request, segments) -> stream(HEARTBEAT)));
+    }
+
+    /** Errors: {@link StoreException.Busy}. */
+    Mono<EdgeResponse> stream(Duration heartbeat) {
+        return Mono.defer(() -> {
+            if (events.isFull()) {
+                return Mono.error(ServerEvents.full());
+            }
+            Sinks.Empty<Void> over = Sinks.empty();
+            Flux<String> seen = events.watch()
+                    .map(EventCalls::text)
+                    .doFinally(signal -> over.tryEmitEmpty());
+            Flux<String> beats = Flux.interval(heartbeat)
+                    .onBackpressureDrop()
+                    .map(tick -> COMMENT)
+                    .takeUntilOther(over.asMono());
+            Flux<ByteBuf> body = Flux.merge(Flux.just(COMMENT), seen, beats)
+                    .map(text -> Unpooled.copiedBuffer(text, StandardCharsets.UTF_8));
+            var headers = new DefaultHttpHeaders().set(HttpHeaderNames.CONTENT_TYPE, "text/event-stream")
+                    .set(HttpHeaderNames.CACHE_CONTROL, "no-store");
+            return Mono.just(EdgeResponse.Http.streaming(HttpResponseStatus.OK, headers, body));
+        });
+    }
+
+    private static String text(Seen seen) {
+        return switch (seen) {
+            case Seen.Missed missed ->
+                "event: missed\ndata: " + AdminJson.line(new AdminJson.MissedView(missed.count())) + "\n\n";
+            case Seen.Event event -> "event: " + event.event().word() + "\ndata: "
+                    + AdminJson.line(view(event.event())) + "\n\n";
+        };
+    }
+
+    private static Record view(ServerEvent event) {
+        return switch (event) {
+            case ServerEvent.OfTunnel tunnel -> AdminJson.TunnelEventView.of(tunnel);
+            case ServerEvent.Stopping stopping -> new AdminJson.StoppingView(stopping.at().toString());
+        };
+    }
+}
