@@ -12,13 +12,15 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
 /**
  * {@code culvert bench storm callers}: asks runtimes in turn, at a fixed rate whether they answer or not. Prints a line for
  * each request: {@code get HOST-NUMBER STATUS BEGAN-MILLIS MICROS}; status 0 is a failure without one.
  */
 @Command(name = "callers", mixinStandardHelpOptions = true, description = "Asks runtimes in turn, at a fixed rate.", footer = {
-        "", "Example:", "  culvert bench storm callers --edge 127.0.0.1:8443 --hosts a-1.t.example --rate 100"})
+        "", "Example:",
+        "  culvert bench storm callers --edge 127.0.0.1:8443 --hosts a-1.t.example --rate 100"})
 final class StormCallersCommand implements Callable<Integer> {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final int MAX_OPEN = 2000;
@@ -35,7 +37,7 @@ final class StormCallersCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         EventLoops loops = EventLoops.create(1);
-        var tls = Http11SslContextSpec.forClient()
+        GenericSslContextSpec<?> tls = Http11SslContextSpec.forClient()
                 .configure(builder -> builder.trustManager(InsecureTrustManagerFactory.INSTANCE));
         HttpClient client = HttpClient
                 .create(ConnectionProvider.builder("callers").maxConnections(MAX_OPEN).build())

@@ -71,7 +71,8 @@ final class StormClientsCommand implements Callable<Integer> {
                 dir.resolve(Integer.toString(number)), new ClientConfig.Health(NO_PORT), target, null, null,
                 connections);
         return TunnelClient.embed(config, loops,
-                event -> System.out.println((event instanceof ClientEvent.Connected ? "up " : "down ") + number
-                        + " " + System.currentTimeMillis()));
+                event -> System.out
+                        .println((event instanceof ClientEvent.Connected ? "up " : "down ") + number
+                                + " " + System.currentTimeMillis()));
     }
 }
