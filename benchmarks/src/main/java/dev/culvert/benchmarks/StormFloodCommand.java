@@ -10,6 +10,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
@@ -31,9 +32,9 @@ final class StormFloodCommand implements Callable<Integer> {
     private static final int ADDRESSES = 8;
     private static final int STEP_MILLIS = 10;
     private static final String GARBAGE = "\u0001\u0002nonsense\r\n\r\n";
-    private static final String ASK = "GET /tunnel/v1 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-            + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==\r\n"
-            + "Sec-WebSocket-Protocol: culvert.v1\r\n\r\n";
+    private static final String ASK = String.join("\r\n", "GET /tunnel/v1 HTTP/1.1", "Host: localhost",
+            "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==", "Sec-WebSocket-Protocol: culvert.v1", "", "");
 
     @Option(names = "--port", required = true, description = "Of the tunnel listener on 127.0.0.1.")
     private int port;
@@ -82,7 +83,8 @@ final class StormFloodCommand implements Callable<Integer> {
                         }
                     }
                 });
-        var connecting = bootstrap.connect(new InetSocketAddress("127.0.0.1", port), from);
+        var connecting = bootstrap.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                from);
         connecting.channel().closeFuture().addListener(closed -> open.decrementAndGet());
         connecting.addListener(done -> {
             if (done.isSuccess()) {
