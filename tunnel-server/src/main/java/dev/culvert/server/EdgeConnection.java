@@ -5,7 +5,6 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.relay.RelayRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -14,6 +13,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
@@ -86,7 +86,21 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
     }
 
     @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        if (ctx.channel().isActive()) {
+            begin(ctx);
+        }
+    }
+
+    @Override
     public void channelActive(ChannelHandlerContext ctx) {
+        if (context == null) {
+            begin(ctx);
+        }
+        ctx.fireChannelActive();
+    }
+
+    private void begin(ChannelHandlerContext ctx) {
         context = ctx;
         deadline = new Deadline(ctx.channel().eventLoop());
         InetSocketAddress remote = (InetSocketAddress) ctx.channel().remoteAddress();
@@ -94,7 +108,6 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
         peer = shared.rules().peer(remote, shared.scheme().toString(), port, "1.1");
         // A fresh connection, its TLS handshake included, has as long as a head.
         awaitHead();
-        ctx.fireChannelActive();
     }
 
     @Override
@@ -156,7 +169,11 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
         }
         try {
             EdgeRequestHead head = EdgeRequestHead.of(request, shared.scheme(), shared.limits());
-            forward(exchange, request, head);
+            boolean hasBody = EdgeRequestDecoder.hasBody(request);
+            if (hasBody && HttpUtil.is100ContinueExpected(request)) {
+                exchange.bodyAwaits100();
+            }
+            exchange.forward(head, Objects.requireNonNull(peer), hasBody);
         } catch (EdgeException e) {
             boolean ambiguous = e.problem().cause() == Cause.BAD_REQUEST
                     || request.decoderResult().isFailure();
@@ -164,26 +181,6 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             exchange.refuse(e.problem(), ambiguous, !EdgeRequestDecoder.hasBody(request));
         }
         ReferenceCountUtil.release(request);
-    }
-
-    private void forward(EdgeExchange exchange, HttpRequest request, EdgeRequestHead head) {
-        boolean hasBody = EdgeRequestDecoder.hasBody(request);
-        Problem looped = shared.rules()
-                .request(head.fields(), Objects.requireNonNull(peer), head.host(), head.upgrade());
-        exchange.requestId(ForwardingRules.requestId(head.fields()));
-        if (looped != null) {
-            throw new EdgeException(looped);
-        }
-        EdgeRuntimes.Answerer answerer = shared.runtimes().byHost(head.host());
-        if (answerer == null) {
-            throw new EdgeException(Problem.of(Cause.UNKNOWN_HOST, Hop.EDGE, "no runtime has this host"));
-        }
-        RelayRequest.Kind kind = head.upgrade() ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
-        if (hasBody && HttpUtil.is100ContinueExpected(request)) {
-            exchange.bodyAwaits100();
-        }
-        exchange.open(answerer, new RelayRequest(kind, head.fields(), !hasBody && !head.upgrade(),
-                context().channel().eventLoop()), !hasBody);
     }
 
     private static CharSequence idOf(HttpRequest request) {
@@ -208,7 +205,8 @@ final class EdgeConnection extends ChannelInboundHandlerAdapter {
             content.release();
         }
         if (last) {
-            exchange.requestEnd(((LastHttpContent) content).trailingHeaders());
+            HttpHeaders trailers = ((LastHttpContent) content).trailingHeaders();
+            exchange.requestEnd(trailers.isEmpty() ? null : EdgeRequestHead.trailers(trailers));
         }
         regulate();
     }

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
@@ -7,7 +8,6 @@ import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
-import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -64,7 +64,20 @@ final class EdgeExchange implements ResponseSink {
         awaits100 = true;
     }
 
-    void open(EdgeRuntimes.Answerer runtime, RelayRequest request, boolean withoutBody) {
+    /**
+     * Sends the request on its way.
+     *
+     * @throws dev.culvert.edge.EdgeException when it has none
+     */
+    void forward(EdgeRequestHead head, ForwardingRules.Peer peer, boolean hasBody) {
+        requestId = ForwardingRules.requestId(head.fields());
+        EdgeRuntimes.Answerer runtime = stream.shared().route(head, peer);
+        RelayRequest.Kind kind = head.upgrade() ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
+        open(runtime, new RelayRequest(kind, head.fields(), !hasBody && !head.upgrade(), stream.loop()),
+                !hasBody);
+    }
+
+    private void open(EdgeRuntimes.Answerer runtime, RelayRequest request, boolean withoutBody) {
         answerer = runtime;
         upgrade = request.kind() == RelayRequest.Kind.UPGRADE;
         requestEnded = withoutBody;
@@ -96,7 +109,7 @@ final class EdgeExchange implements ResponseSink {
         to.data(body);
     }
 
-    void requestEnd(HttpHeaders trailers) {
+    void requestEnd(@Nullable Http2Headers trailers) {
         requestEnded = true;
         if (responseEnded) {
             finish();
@@ -109,7 +122,7 @@ final class EdgeExchange implements ResponseSink {
         }
         RequestSink to = sink;
         if (to != null) {
-            to.end(trailers.isEmpty() ? null : EdgeRequestHead.trailers(trailers));
+            to.end(trailers);
         }
     }
 
@@ -120,7 +133,7 @@ final class EdgeExchange implements ResponseSink {
         }
         requestEnded = true;
         stream.lastOfConnection();
-        giveUp(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is not valid HTTP/1.1"));
+        giveUp(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is malformed"));
     }
 
     private void awaitBody() {

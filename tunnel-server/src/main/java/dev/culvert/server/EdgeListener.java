@@ -1,18 +1,21 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelPipeline;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.AsciiString;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The listener for callers. HTTP/1.1 today; ALPN offers nothing else, and HTTP/2 will add its own branch in {@link #init}. */
+/** The listener for callers: HTTP/1.1 and HTTP/2. */
 final class EdgeListener {
     /** Above this the caller's socket is full, and its response is not acknowledged any more. */
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
@@ -29,7 +32,22 @@ final class EdgeListener {
      * @param door for tunnel clients, on a listener that serves them, too
      */
     record Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits, Telemetry telemetry,
-            EdgeMeters meters, AsciiString scheme, @Nullable TunnelDoor door) {}
+            EdgeMeters meters, AsciiString scheme, @Nullable TunnelDoor door) {
+
+        /** Who answers a request, whose fields are made ready for that. Throws EdgeException when nobody does. */
+        EdgeRuntimes.Answerer route(EdgeRequestHead head, ForwardingRules.Peer peer) {
+            Problem looped = rules.request(head.fields(), peer, head.host(), head.upgrade());
+            if (looped != null) {
+                throw new EdgeException(looped);
+            }
+            EdgeRuntimes.Answerer runtime = runtimes.byHost(head.host());
+            if (runtime == null) {
+                throw new EdgeException(
+                        Problem.of(Cause.UNKNOWN_HOST, Hop.EDGE, "no runtime has this host"));
+            }
+            return runtime;
+        }
+    }
 
     private EdgeListener(RelayListener listener) {
         this.listener = listener;
@@ -49,12 +67,11 @@ final class EdgeListener {
             return;
         }
         channel.config().setWriteBufferWaterMark(WATER_MARK);
-        var decoder = new EdgeRequestDecoder(shared.limits());
-        var encoder = new EdgeResponseEncoder();
-        ChannelPipeline pipeline = channel.pipeline();
-        pipeline.addLast(decoder);
-        pipeline.addLast(encoder);
-        pipeline.addLast(new EdgeConnection(shared, decoder, encoder));
+        if (entrance instanceof Entrance.Plain) {
+            EdgeProtocol.http1(channel.pipeline(), shared);
+        } else {
+            channel.pipeline().addLast(new EdgeProtocol(shared));
+        }
     }
 
     RelayListener listener() {

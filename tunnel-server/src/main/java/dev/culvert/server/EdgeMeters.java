@@ -4,6 +4,8 @@ import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.Telemetry;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.netty.handler.codec.http2.Http2Error;
+import java.util.Locale;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -34,6 +36,12 @@ final class EdgeMeters {
         active.decrement();
         timers.computeIfAbsent(new Labels(runtime, status / 100, hop), this::timer)
                 .record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** A caller broke HTTP/2's rules, or a limit: its connection ends. */
+    void http2Error(Http2Error error) {
+        registry.counter("culvert.edge.http2.errors", "error", error.name().toLowerCase(Locale.ROOT))
+                .increment();
     }
 
     /** A runtime was deleted: its label ends. */

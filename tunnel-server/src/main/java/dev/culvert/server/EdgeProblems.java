@@ -10,6 +10,9 @@ final class EdgeProblems {
     static final Problem CALLER_GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
     static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
 
+    /** What 405 allows. */
+    static final String SERVED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
     private EdgeProblems() {}
 
     /** The upstream's answer can't be passed on. */

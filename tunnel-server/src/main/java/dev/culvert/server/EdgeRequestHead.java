@@ -32,8 +32,6 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
     private static final AsciiString WEBSOCKET = AsciiString.cached("websocket");
     /** Pseudo-fields and what forwarding adds. */
     private static final int EXTRA_FIELDS = 16;
-    /** The longest name, a trailing dot and a port. */
-    private static final int MAX_AUTHORITY = 254 + 6;
 
     /** Reads a decoded request. Throws EdgeException with the caller's fault. */
     static EdgeRequestHead of(HttpRequest request, CharSequence scheme, CallerLimits limits) {
@@ -41,17 +39,9 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
             throw new EdgeException(undecodable(request.decoderResult().cause()));
         }
         HttpHeaders headers = request.headers();
-        if (headers.size() > limits.maxHeadFields()) {
-            throw problem(Cause.HEAD_TOO_LARGE,
-                    "the head has more than " + limits.maxHeadFields() + " fields");
-        }
-        if (request.uri().length() > limits.maxUriBytes().bytes()) {
-            throw problem(Cause.URI_TOO_LONG, "the target is longer than " + limits.maxUriBytes());
-        }
+        RequestTarget.requireWithin(limits, headers.size(), request.uri());
         HttpMethod method = request.method();
-        if (method.equals(HttpMethod.CONNECT) || method.equals(HttpMethod.TRACE)) {
-            throw problem(Cause.METHOD_NOT_ALLOWED, method.name() + " is not served");
-        }
+        RequestTarget.requireServed(method.name());
         requireChunked(request);
         String host = host(request);
         String path = path(request, host);
@@ -97,57 +87,17 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
     /** RFC 9112 §3.2: exactly one Host, and a valid one; HTTP/1.0 without it can't be routed either. */
     private static String host(HttpRequest request) {
         List<String> hosts = request.headers().getAll(HOST);
-        if (hosts.size() != 1 || !isAuthority(hosts.getFirst())) {
+        if (hosts.size() != 1 || !RequestTarget.isAuthority(hosts.getFirst())) {
             throw problem(Cause.BAD_REQUEST, "one valid Host field is needed");
         }
         return hosts.getFirst();
-    }
-
-    /** RFC 3986 §3.2.2: a name or an address, and a port perhaps. Names are those that a runtime can have. */
-    private static boolean isAuthority(String host) {
-        int end = host.startsWith("[") ? addressEnd(host) : nameEnd(host);
-        boolean port = end < host.length();
-        return end > 0 && host.length() <= MAX_AUTHORITY && (!port || isPort(host, end));
-    }
-
-    private static int nameEnd(String host) {
-        int end = 0;
-        while (end < host.length()
-                && (isAlphanumeric(host.charAt(end)) || "-._".indexOf(host.charAt(end)) >= 0)) {
-            end++;
-        }
-        return end;
-    }
-
-    /** RFC 3986 §3.2.2: an IPv6 address in brackets; its digits need not be right, for no runtime has one. */
-    private static int addressEnd(String host) {
-        int end = host.indexOf(']');
-        for (int i = 1; i < end; i++) {
-            if (!isAlphanumeric(host.charAt(i)) && ":.".indexOf(host.charAt(i)) < 0) {
-                return 0;
-            }
-        }
-        return end <= 1 || host.lastIndexOf(':', end) < 0 ? 0 : end + 1;
-    }
-
-    private static boolean isPort(String host, int colon) {
-        int digits = host.length() - colon - 1;
-        boolean valid = host.charAt(colon) == ':' && digits >= 1 && digits <= 5;
-        for (int i = colon + 1; i < host.length(); i++) {
-            valid &= host.charAt(i) >= '0' && host.charAt(i) <= '9';
-        }
-        return valid;
-    }
-
-    private static boolean isAlphanumeric(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     }
 
     /** RFC 9112 §3.2: origin-form, absolute-form whose authority is the Host's, or {@code *} for OPTIONS. */
     private static String path(HttpRequest request, String host) {
         String target = request.uri();
         if (target.startsWith("/") || (target.equals("*") && request.method().equals(HttpMethod.OPTIONS))) {
-            return checked(target);
+            return RequestTarget.checked(target);
         }
         int start = target.indexOf("://");
         String scheme = start < 0 ? "" : target.substring(0, start);
@@ -162,17 +112,7 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
             throw problem(Cause.BAD_REQUEST, "the target's authority differs from the Host field");
         }
         String rest = target.substring(path);
-        return checked(rest.startsWith("/") ? rest : "/" + rest);
-    }
-
-    private static String checked(String path) {
-        for (int i = 0; i < path.length(); i++) {
-            char c = path.charAt(i);
-            if (c <= ' ' || c >= 0x7f || c == '#') {
-                throw problem(Cause.BAD_REQUEST, "the target has a character that must be percent-encoded");
-            }
-        }
-        return path;
+        return RequestTarget.checked(rest.startsWith("/") ? rest : "/" + rest);
     }
 
     /** RFC 9110 §7.8, RFC 6455 §4.1; any other Upgrade is dropped with the hop-by-hop fields. */
@@ -186,7 +126,7 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
     }
 
     private static EdgeException problem(Cause cause, String detail) {
-        return new EdgeException(Problem.of(cause, Hop.EDGE, detail));
+        return RequestTarget.problem(cause, detail);
     }
 
     /** The fields of a request's trailer section that cross. */

@@ -25,9 +25,6 @@ final class EdgeResponseWriter implements EdgeStream {
     /** What is read and dropped of a request whose response is complete, so that the caller gets to see that response. */
     private static final int DISCARD_BYTES = 1 << 20;
     private static final Duration DISCARD_TIME = Duration.ofSeconds(5);
-    /** RFC 6455 §5.5.1, §7.4.1: Close, not masked, 1001. */
-    private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 0x03, (byte) 0xe9};
-
     private final EdgeConnection connection;
     private final EdgeResponseEncoder encoder;
     private final HttpMethod method;
@@ -209,7 +206,7 @@ final class EdgeResponseWriter implements EdgeStream {
         if (boundary == null || !boundary.isReached()) {
             return false;
         }
-        context().writeAndFlush(Unpooled.wrappedBuffer(GOING_AWAY));
+        context().writeAndFlush(WebSocketBoundary.goingAway());
         return true;
     }
 
@@ -222,7 +219,7 @@ final class EdgeResponseWriter implements EdgeStream {
         HttpHeaders headers = EdgeResponseHead.none();
         document.fields().forEach(field -> headers.set(field.name(), field.value()));
         if (status == 405) {
-            headers.set("allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+            headers.set("allow", EdgeProblems.SERVED_METHODS);
         }
         if (!keepAlive) {
             headers.set("connection", "close");

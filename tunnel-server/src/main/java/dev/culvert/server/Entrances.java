@@ -28,8 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
         Map<String, ListenerTls> certificates) {
-    /** RFC 9112: what ALPN may agree on; HTTP/2 joins with its own handler. */
-    private static final List<String> PROTOCOLS = List.of("http/1.1");
+    /** What ALPN may agree on, preferred first. */
+    private static final List<String> EDGE_PROTOCOLS = List.of("h2", "http/1.1");
+    /** A tunnel is a WebSocket over HTTP/1.1. */
+    private static final List<String> TUNNEL_PROTOCOLS = List.of("http/1.1");
 
     /** Reads the certificates. Blocks. */
     static Entrances load(ServerConfig config, List<X509Certificate> clientAuthorities, Clock clock) {
@@ -59,7 +61,7 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
         List<CertificateFiles> files = new ArrayList<>();
         files.add(edge.tls().files());
         edge.certificates().forEach(more -> files.add(more.files()));
-        return ListenerTls.load("edge", files, material -> TlsContexts.edge(material, PROTOCOLS), clock);
+        return ListenerTls.load("edge", files, material -> TlsContexts.edge(material, EDGE_PROTOCOLS), clock);
     }
 
     private static @Nullable ListenerTls tunnelTls(ServerConfig.Tunnel tunnel,
@@ -68,8 +70,8 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
             return null;
         }
         Function<TlsMaterial, SslContext> contexts = tunnel.allowTls12()
-                ? material -> TlsContexts.tunnelWithTls12(material, clientAuthorities, PROTOCOLS)
-                : material -> TlsContexts.tunnel(material, clientAuthorities, PROTOCOLS);
+                ? material -> TlsContexts.tunnelWithTls12(material, clientAuthorities, TUNNEL_PROTOCOLS)
+                : material -> TlsContexts.tunnel(material, clientAuthorities, TUNNEL_PROTOCOLS);
         return ListenerTls.load("tunnel", List.of(tunnel.tls().files()), contexts, clock);
     }
 

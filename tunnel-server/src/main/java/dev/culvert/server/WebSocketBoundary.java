@@ -1,9 +1,12 @@
 package dev.culvert.server;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 
 /** Follows the frames (RFC 6455 §5.2) in one direction of a WebSocket, to know where a frame of ours may stand. */
 final class WebSocketBoundary {
+    /** RFC 6455 §5.5.1, §7.4.1: Close, not masked, 1001. */
+    private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 0x03, (byte) 0xe9};
     private static final int LENGTH_16 = 126;
     private static final int LENGTH_64 = 127;
     private static final int MASKED = 0x80;
@@ -46,6 +49,11 @@ final class WebSocketBoundary {
         } else if (headerSeen > 2 && headerSeen <= 2 + lengthBytes) {
             payload = payload << 8 | octet;
         }
+    }
+
+    /** A server's Close frame that says that it goes away. The caller's to release. */
+    static ByteBuf goingAway() {
+        return Unpooled.wrappedBuffer(GOING_AWAY);
     }
 
     /** Whether the last frame is complete. */

@@ -40,7 +40,7 @@ final class EdgeFixture implements AutoCloseable {
         var material = CertificateAuthority.create("test", Clock.systemUTC())
                 .issueServer(List.of(HOST), List.of(), Duration.ofDays(1));
         listener = await(EdgeListener.start(HostPort.parse("127.0.0.1:0"),
-                Entrance.Secure.with(TlsContexts.edge(material, List.of("http/1.1"))), shared, loops));
+                Entrance.Secure.with(TlsContexts.edge(material, List.of("h2", "http/1.1"))), shared, loops));
     }
 
     /** The defaults with short time-outs. */
@@ -52,6 +52,15 @@ final class EdgeFixture implements AutoCloseable {
 
     TlsCaller caller() {
         return new TlsCaller(listener.address().port());
+    }
+
+    Http2Caller http2() {
+        return new Http2Caller(listener.address().port());
+    }
+
+    /** Connections that ended with this error of HTTP/2. */
+    double http2Errors(String error) {
+        return telemetry.registry().get("culvert.edge.http2.errors").tag("error", error).counter().count();
     }
 
     /** Requests that are being served. */

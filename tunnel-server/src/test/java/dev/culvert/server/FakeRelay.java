@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -56,6 +57,7 @@ final class FakeRelay implements Relay {
         /** Whether request bytes are reported as passed on when they arrive. */
         volatile boolean eager = true;
         volatile boolean ended;
+        private final CountDownLatch end = new CountDownLatch(1);
         private volatile boolean failed;
         volatile @Nullable Http2Headers trailers;
         volatile @Nullable Problem cancelled;
@@ -79,6 +81,13 @@ final class FakeRelay implements Relay {
         /** Whether neither side of the request is open any more. */
         boolean isOver() {
             return ended || failed || cancelled != null;
+        }
+
+        /** Waits for the request's end. */
+        void awaitEnd() throws InterruptedException {
+            if (!end.await(10, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("the request did not end");
+            }
         }
 
         // ---- answering ----
@@ -158,6 +167,7 @@ final class FakeRelay implements Relay {
         public void end(@Nullable Http2Headers trailers) {
             this.trailers = trailers;
             ended = true;
+            end.countDown();
         }
 
         @Override

@@ -17,6 +17,7 @@ import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
@@ -36,6 +37,11 @@ final class TlsCaller implements AutoCloseable {
 
     /** @param identity the certificate to show; null: none */
     TlsCaller(int port, @Nullable TlsMaterial identity) {
+        this(port, identity, "http/1.1");
+    }
+
+    /** @param protocol what ALPN offers */
+    TlsCaller(int port, @Nullable TlsMaterial identity, String protocol) {
         try {
             SSLContext tls = SSLContext.getInstance("TLS");
             tls.init(keys(identity), new TrustManager[]{new TrustAll()}, null);
@@ -44,6 +50,9 @@ final class TlsCaller implements AutoCloseable {
             plain.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             socket = (SSLSocket) tls.getSocketFactory().createSocket(plain, "acme.example", port, true);
             socket.setSoTimeout(PATIENCE_MILLIS);
+            SSLParameters parameters = socket.getSSLParameters();
+            parameters.setApplicationProtocols(new String[]{protocol});
+            socket.setSSLParameters(parameters);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (GeneralSecurityException e) {
@@ -122,6 +131,11 @@ final class TlsCaller implements AutoCloseable {
             text.append((char) read());
         }
         return text.toString();
+    }
+
+    /** What ALPN agreed on, after the first bytes. */
+    String protocol() {
+        return socket.getApplicationProtocol();
     }
 
     private int read() {
