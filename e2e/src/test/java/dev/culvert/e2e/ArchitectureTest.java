@@ -57,7 +57,9 @@ class ArchitectureTest {
             .row("edge.relay", "edge")
             .libraries("edge.relay", "io.netty.")
             .row("server", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
-                    "edge.relay", "edge.spi", "certs")
+                    "edge.relay", "edge.spi", "certs", "server.edge", "server.listen")
+            .row("server.edge", "server.listen", "edge", "edge.config", "edge.relay")
+            .row("server.listen", "edge", "edge.config")
             .row("client", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.relay", "edge.spi", "certs", "router")
             // certs: TLS contexts are made there and nowhere else, those for upstreams too

@@ -12,7 +12,7 @@ import dev.culvert.certs.TlsMaterial;
 import dev.culvert.client.TunnelClient;
 import dev.culvert.launcher.certs.AuthorityRotation;
 import dev.culvert.launcher.certs.CertsFolder;
-import dev.culvert.server.CallerLimits;
+import dev.culvert.server.edge.CallerLimits;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.IOException;
 import java.net.URI;

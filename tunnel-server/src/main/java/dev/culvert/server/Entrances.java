@@ -6,6 +6,8 @@ import dev.culvert.certs.TlsContexts;
 import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.Cidr;
 import dev.culvert.edge.Telemetry;
+import dev.culvert.server.listen.Entrance;
+import dev.culvert.server.listen.PlainPeers;
 import io.micrometer.core.instrument.Gauge;
 import io.netty.handler.ssl.SslContext;
 import java.security.cert.X509Certificate;

@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** How host names are compared: in lower case, without port and trailing dot. */
-final class HostName {
+public final class HostName {
     /** RFC 1035 §2.3.4, without the root's dot. */
     private static final int MAX_NAME = 253;
     private static final Pattern NAME = Pattern.compile(
@@ -16,7 +16,7 @@ final class HostName {
      * The host of an authority ({@code Host}, {@code :authority}) in its compared form. Never throws: what is no
      * authority compares equal to no runtime. Returns {@code authority} itself when it is in that form already.
      */
-    static String of(String authority) {
+    public static String of(String authority) {
         int end = authority.length();
         int colon = authority.lastIndexOf(':');
         if (colon >= 0 && authority.indexOf(']', colon) < 0) {
@@ -29,7 +29,7 @@ final class HostName {
     }
 
     /** The compared form of a custom host. Throws InvalidNameException when it is no DNS name. */
-    static String custom(String host) {
+    public static String custom(String host) {
         String name = host.length() > MAX_NAME + 1 ? "" : host.toLowerCase(Locale.ROOT);
         name = name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
         if (name.length() > MAX_NAME || !NAME.matcher(name).matches()) {

@@ -5,6 +5,7 @@ import dev.culvert.edge.Cidr;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
+import dev.culvert.server.edge.CallerLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,8 @@
 package dev.culvert.server;
 
+import dev.culvert.server.edge.TunnelWay;
+import dev.culvert.server.listen.OpenConnections;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpRequest;
@@ -11,7 +14,7 @@ import java.util.function.Predicate;
  * The way to the tunnel on a listener that callers and tunnel clients share: a request for {@code /tunnel/v1} and what is
  * below it, on a host that is the tunnel's, turns its connection into one of the tunnel, for good.
  */
-final class TunnelDoor {
+final class TunnelDoor implements TunnelWay {
     private final Predicate<String> hosts;
     private final TunnelHandshake.Shared shared;
     private final OpenConnections tunnels;
@@ -28,7 +31,8 @@ final class TunnelDoor {
         this.tunnels = tunnels;
     }
 
-    boolean isFor(HttpRequest request) {
+    @Override
+    public boolean isFor(HttpRequest request) {
         String target = request.uri();
         if (!target.startsWith(TunnelHandshake.PATH) || request.decoderResult().isFailure()) {
             return false;
@@ -39,11 +43,8 @@ final class TunnelDoor {
         return path && named.size() == 1 && hosts.test(HostName.of(named.getFirst()));
     }
 
-    /**
-     * Replaces the edge's handlers behind the decoder, of which {@code edge} is the last one, and passes the request on,
-     * with what came behind it.
-     */
-    void enter(ChannelHandlerContext edge, EdgeResponseEncoder encoder, HttpRequest request,
+    @Override
+    public void enter(ChannelHandlerContext edge, ChannelHandler encoder, HttpRequest request,
             Queue<Object> behind) {
         tunnels.add(edge.channel());
         TunnelListener.tune(edge.channel());

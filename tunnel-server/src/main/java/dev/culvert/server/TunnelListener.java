@@ -2,6 +2,11 @@ package dev.culvert.server;
 
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.server.edge.EdgeListener;
+import dev.culvert.server.listen.Entrance;
+import dev.culvert.server.listen.HandshakeGate;
+import dev.culvert.server.listen.OpenConnections;
+import dev.culvert.server.listen.RelayListener;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.WriteBufferWaterMark;

@@ -5,6 +5,7 @@ import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.HealthFilter;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.server.edge.EdgeListener;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,7 @@ public final class TunnelServer {
     /** What is left of a stop's grace for the tunnels, once the callers are done. */
     private static final Duration TUNNEL_GRACE = Duration.ofSeconds(2);
     /** Callers move to another server while this one still has the tunnels: then fewer of them wait there. */
-    private static final Duration CALLERS_FIRST = EdgeConnection.DRAIN_IDLE.plusMillis(100);
+    private static final Duration CALLERS_FIRST = EdgeListener.DRAIN_IDLE.plusMillis(100);
     /** Over how long tunnel clients are sent away, so that they do not all dial the other server at once. */
     private static final Duration SPREAD = Duration.ofSeconds(10);
 

@@ -7,6 +7,7 @@ import dev.culvert.edge.config.ByteSize;
 import dev.culvert.edge.config.ConfigBinder;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.server.edge.CallerLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,0 +1,67 @@
+package dev.culvert.server.edge;
+
+import dev.culvert.edge.config.ByteSize;
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.config.Setting;
+import java.time.Duration;
+
+/**
+ * What one caller, and one runtime, may use of the edge. The defaults are product.md's.
+ *
+ * @param maxHeadBytes bytes of a request head; above: 431
+ * @param maxHeadFields fields of a request head; above: 431
+ * @param maxUriBytes bytes of a request target; above: 414
+ * @param maxStreams concurrent exchanges of one runtime; above: 503
+ * @param headTimeout for reading a request head; above: 408
+ * @param requestBodyIdleTimeout of a request body without a byte; above: 408
+ * @param responseHeadTimeout from the last request byte forwarded to the response head; above: 504
+ * @param idleTimeout of a connection between requests; above: closed
+ * @param maxConnectionsPerAddress of each listener, that of tunnel clients too; above: closed
+ */
+public record CallerLimits(
+        @Setting(value = "Bytes of a request head; more is answered 431", byDefault = "64KiB", accepts = "1KiB..1MiB") ByteSize maxHeadBytes,
+        @Setting(value = "Fields of a request head; more is answered 431", byDefault = "100", accepts = "1..10000") int maxHeadFields,
+        @Setting(value = "Bytes of a request's URI; more is answered 414", byDefault = "16KiB", accepts = "64..64KiB") ByteSize maxUriBytes,
+        @Setting(value = "Concurrent streams of one runtime; more is answered 503", byDefault = "1000", accepts = "1..1000000") int maxStreams,
+        @Setting(value = "Time to read a request head; slower is answered 408", byDefault = "10s", accepts = "1ms..1h") Duration headTimeout,
+        @Setting(value = "Silence allowed in a request body; longer is answered 408", byDefault = "60s", accepts = "1ms..24h") Duration requestBodyIdleTimeout,
+        @Setting(value = "Time from the last request byte forwarded to the response head; longer is answered 504", byDefault = "60s", accepts = "1ms..24h") Duration responseHeadTimeout,
+        @Setting(value = "Idle time of a connection between requests; then it is closed", byDefault = "60s", accepts = "1ms..24h") Duration idleTimeout,
+        @Setting(value = "Connections of one address at once, of callers and of tunnel clients; more are closed. Many share one address behind a balancer that does not keep it", byDefault = "10000", accepts = "1..1000000") int maxConnectionsPerAddress) {
+
+    private static final int MAX_STREAMS = 1_000_000;
+    private static final int MAX_FIELDS = 10_000;
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final Duration DAY = Duration.ofDays(1);
+
+    public CallerLimits {
+        require("maxHeadBytes", maxHeadBytes.bytes() >= 1024 && maxHeadBytes.bytes() <= 1 << 20,
+                "1KiB..1MiB");
+        require("maxHeadFields", maxHeadFields >= 1 && maxHeadFields <= MAX_FIELDS, "1..10000");
+        require("maxUriBytes", maxUriBytes.bytes() >= 64 && maxUriBytes.bytes() <= 64 << 10, "64..64KiB");
+        require("maxStreams", maxStreams >= 1 && maxStreams <= MAX_STREAMS, "1..1000000");
+        require("headTimeout", within(headTimeout, HOUR), "1ms..1h");
+        require("requestBodyIdleTimeout", within(requestBodyIdleTimeout, DAY), "1ms..24h");
+        require("responseHeadTimeout", within(responseHeadTimeout, DAY), "1ms..24h");
+        require("idleTimeout", within(idleTimeout, DAY), "1ms..24h");
+        require("maxConnectionsPerAddress",
+                maxConnectionsPerAddress >= 1 && maxConnectionsPerAddress <= MAX_STREAMS, "1..1000000");
+    }
+
+    /** The limits of a server that configures none. */
+    public static CallerLimits defaults() {
+        return new CallerLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
+                Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(60),
+                Duration.ofSeconds(60), 10_000);
+    }
+
+    private static boolean within(Duration value, Duration most) {
+        return value.toMillis() >= 1 && value.compareTo(most) <= 0;
+    }
+
+    private static void require(String key, boolean valid, String expected) {
+        if (!valid) {
+            throw new ConfigException(key, expected);
+        }
+    }
+}

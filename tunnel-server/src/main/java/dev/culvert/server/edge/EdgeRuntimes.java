@@ -1,0 +1,20 @@
+package dev.culvert.server.edge;
+
+import dev.culvert.edge.relay.Relay;
+import org.jspecify.annotations.Nullable;
+
+/** Finds who answers a host. Called for each request on event loops: no lock, no IO. */
+@FunctionalInterface
+public interface EdgeRuntimes {
+    /** The runtime of an authority as a caller sent it, or null. */
+    @Nullable
+    Answerer byHost(String authority);
+
+    /**
+     * A runtime as the edge sees it.
+     *
+     * @param name {@code account/name}, for metrics and logs
+     * @param relay its tunnel
+     */
+    record Answerer(String name, Relay relay) {}
+}

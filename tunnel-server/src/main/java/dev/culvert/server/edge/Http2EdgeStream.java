@@ -1,0 +1,242 @@
+package dev.culvert.server.edge;
+
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.ProblemDocument;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Stream;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** One exchange on an HTTP/2 connection: a stream of its own, whose windows say how much of either body may be under way. */
+final class Http2EdgeStream implements EdgeStream {
+    private final Http2EdgeConnection connection;
+    private final Http2Stream stream;
+    private final Deadline deadline;
+    private final ResponseShape shape;
+
+    private boolean headSent;
+    private boolean upgraded;
+    private boolean over;
+    private boolean malformed;
+    private @Nullable EdgeExchange exchange;
+    private @Nullable WebSocketBoundary boundary;
+    private int status;
+    /** Response bytes that nobody was told of yet; and how many of them the socket has taken. */
+    private int unreported;
+    private int taken;
+    private @Nullable ChannelFuture last;
+
+    Http2EdgeStream(Http2EdgeConnection connection, Http2Stream stream, HttpMethod method) {
+        this.connection = connection;
+        this.stream = stream;
+        this.deadline = new Deadline(connection.loop());
+        this.shape = new ResponseShape(method);
+    }
+
+    void carries(EdgeExchange carried) {
+        exchange = carried;
+    }
+
+    EdgeExchange exchange() {
+        return Objects.requireNonNull(exchange);
+    }
+
+    @Override
+    public EventLoop loop() {
+        return connection.loop();
+    }
+
+    @Override
+    public Deadline deadline() {
+        return deadline;
+    }
+
+    @Override
+    public EdgeListener.Shared shared() {
+        return connection.shared();
+    }
+
+    // ---- the response ----
+
+    @Override
+    public boolean isHeadSent() {
+        return headSent;
+    }
+
+    @Override
+    public boolean isUpgraded() {
+        return upgraded;
+    }
+
+    @Override
+    public int status() {
+        return status;
+    }
+
+    @Override
+    public void informational(Http2Headers head) {
+        ForwardingRules.response(head, false);
+        connection.writeHead(stream, head, false);
+    }
+
+    @Override
+    public boolean canWrite(Http2Headers head, boolean ended, boolean upgrade) {
+        return shape.isSound(head, ended, upgrade);
+    }
+
+    @Override
+    public void head(Http2Headers head, boolean ended, boolean upgrade) {
+        headSent = true;
+        upgraded = upgrade && "101".contentEquals(head.status());
+        ForwardingRules.response(head, false);
+        if (upgraded) {
+            // RFC 8441 §5: success is 200, and the HTTP/1.1 handshake's own fields have no place
+            boundary = new WebSocketBoundary();
+            head.status("200").remove("sec-websocket-accept");
+        } else {
+            shape.begin(head);
+        }
+        status = Integer.parseInt(head.status().toString());
+        last = connection.writeHead(stream, head, ended);
+    }
+
+    @Override
+    public boolean data(ByteBuf body) {
+        int bytes = body.readableBytes();
+        if (!shape.take(bytes)) {
+            body.release();
+            return false;
+        }
+        if (boundary != null) {
+            boundary.pass(body);
+        }
+        unreported += bytes;
+        last = connection.writeBody(stream, body, false).addListener(written -> {
+            if (!over) {
+                taken += bytes;
+                exchange().passedOn();
+            }
+        });
+        return true;
+    }
+
+    @Override
+    public boolean end(@Nullable Http2Headers trailers) {
+        if (!shape.mayEnd()) {
+            return false;
+        }
+        if (trailers == null) {
+            last = connection.writeBody(stream, Unpooled.EMPTY_BUFFER, true);
+        } else {
+            last = connection.writeHead(stream, trailers, true);
+        }
+        return true;
+    }
+
+    @Override
+    public void problem(Problem problem, CharSequence requestId, boolean close) {
+        headSent = true;
+        malformed = problem.cause() == Cause.BAD_REQUEST;
+        status = problem.cause().status();
+        ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
+        Http2Headers head = head(document, status);
+        if (shape.answersHead()) {
+            last = connection.writeHead(stream, head, true);
+        } else {
+            connection.writeHead(stream, head, false);
+            last = connection.writeBody(stream, Unpooled.wrappedBuffer(document.body()), true);
+        }
+    }
+
+    /** A problem's head. */
+    static Http2Headers head(ProblemDocument document, int status) {
+        Http2Headers head = new DefaultHttp2Headers(false, 8).status(Integer.toString(status));
+        document.fields().forEach(field -> head.set(field.name(), field.value()));
+        if (status == 405) {
+            head.set("allow", EdgeProblems.SERVED_METHODS);
+        }
+        return head;
+    }
+
+    @Override
+    public boolean goAway() {
+        if (boundary == null || !boundary.isReached()) {
+            return false;
+        }
+        last = connection.writeBody(stream, WebSocketBoundary.goingAway(), true);
+        return true;
+    }
+
+    @Override
+    public int passedOn() {
+        int bytes = taken;
+        taken = 0;
+        unreported -= bytes;
+        return bytes;
+    }
+
+    @Override
+    public int rest() {
+        int bytes = unreported;
+        unreported = 0;
+        over = true;
+        return bytes;
+    }
+
+    // ---- the request ----
+
+    @Override
+    public void requestPassedOn(int bytes) {
+        connection.requestPassedOn(stream, bytes);
+    }
+
+    @Override
+    public void requestDropped(int bytes) {
+        connection.requestPassedOn(stream, bytes);
+    }
+
+    @Override
+    public boolean dropRequest() {
+        return true;
+    }
+
+    @Override
+    public void lastOfConnection() {
+        // Frames tell where a stream's bytes end: other streams go on.
+    }
+
+    // ---- the end ----
+
+    @Override
+    public void reset() {
+        connection.reset(stream, Http2Error.INTERNAL_ERROR);
+    }
+
+    @Override
+    public void finished() {
+        over = true;
+        deadline.close();
+        // RFC 9113 §8.1: NO_ERROR behind the response asks the caller to stop sending.
+        connection.finished(stream, last, malformed ? Http2Error.PROTOCOL_ERROR : Http2Error.NO_ERROR);
+    }
+
+    /** The stream was closed under the exchange. */
+    void closed() {
+        deadline.close();
+        exchange().callerGone();
+    }
+
+    @Override
+    public void close() {
+        connection.reset(stream, Http2Error.CANCEL);
+    }
+}

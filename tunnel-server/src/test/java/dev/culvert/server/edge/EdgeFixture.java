@@ -1,0 +1,80 @@
+package dev.culvert.server.edge;
+
+import static dev.culvert.server.testing.Results.await;
+
+import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.certs.TlsContexts;
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.server.HostName;
+import dev.culvert.server.listen.Entrance;
+import dev.culvert.server.testing.TlsCaller;
+import io.netty.util.AsciiString;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+
+/** An edge listener on a real port whose only runtime, {@code acme.example}, the test plays. */
+final class EdgeFixture implements AutoCloseable {
+    static final String HOST = "acme.example";
+
+    static {
+        EventLoopWatch.install();
+    }
+
+    final FakeRelay relay = new FakeRelay();
+    final EdgeListener listener;
+    private final EventLoops loops = EventLoops.create(1);
+    private final Telemetry telemetry = new Telemetry();
+
+    EdgeFixture() {
+        this(CallerLimits.defaults());
+    }
+
+    EdgeFixture(CallerLimits limits) {
+        EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
+                ? new EdgeRuntimes.Answerer("acme/prod", relay)
+                : null;
+        var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
+                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null);
+        var material = CertificateAuthority.create("test", Clock.systemUTC())
+                .issueServer(List.of(HOST), List.of(), Duration.ofDays(1));
+        listener = await(EdgeListener.start(HostPort.parse("127.0.0.1:0"),
+                Entrance.Secure.with(TlsContexts.edge(material, List.of("h2", "http/1.1"))), shared, loops));
+    }
+
+    /** The defaults with short time-outs. */
+    static CallerLimits limits(Duration head, Duration body, Duration response, Duration idle) {
+        CallerLimits usual = CallerLimits.defaults();
+        return new CallerLimits(usual.maxHeadBytes(), usual.maxHeadFields(), usual.maxUriBytes(),
+                usual.maxStreams(), head, body, response, idle, usual.maxConnectionsPerAddress());
+    }
+
+    TlsCaller caller() {
+        return new TlsCaller(listener.address().port());
+    }
+
+    Http2Caller http2() {
+        return new Http2Caller(listener.address().port());
+    }
+
+    /** Connections that ended with this error of HTTP/2. */
+    double http2Errors(String error) {
+        return telemetry.registry().get("culvert.edge.http2.errors").tag("error", error).counter().count();
+    }
+
+    /** Requests that are being served. */
+    double active() {
+        return telemetry.registry().get("culvert.edge.active.requests").gauge().value();
+    }
+
+    @Override
+    public void close() {
+        listener.stop(Duration.ZERO).block();
+        loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
+        telemetry.close();
+    }
+}

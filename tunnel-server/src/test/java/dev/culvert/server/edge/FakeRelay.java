@@ -1,0 +1,183 @@
+package dev.culvert.server.edge;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A runtime that a test plays: keeps what it is asked, answers what the test says. */
+final class FakeRelay implements Relay {
+    private final BlockingQueue<Exchange> opened = new LinkedBlockingQueue<>();
+    final List<Exchange> all = new CopyOnWriteArrayList<>();
+    /** What happens to each exchange at once, before {@link #open} returns. */
+    private volatile Consumer<Exchange> first = exchange -> {};
+
+    /** Answers exchanges at once from now on. */
+    void answer(Consumer<Exchange> answer) {
+        first = answer;
+    }
+
+    @Override
+    public RequestSink open(RelayRequest request, ResponseSink response) {
+        Exchange exchange = new Exchange(request, response);
+        all.add(exchange);
+        first.accept(exchange);
+        opened.add(exchange);
+        return exchange;
+    }
+
+    /** The next exchange that was opened; waits for it. */
+    Exchange next() throws InterruptedException {
+        return Objects.requireNonNull(opened.poll(10, TimeUnit.SECONDS), "no exchange was opened");
+    }
+
+    /** One exchange. The methods of a test may be called on any thread. */
+    static final class Exchange implements RequestSink {
+        final RelayRequest request;
+        private final ResponseSink response;
+        private final StringBuilder received = new StringBuilder();
+        final AtomicLong consumed = new AtomicLong();
+        final AtomicLong receivedBytes = new AtomicLong();
+        /** Whether request bytes are reported as passed on when they arrive. */
+        volatile boolean eager = true;
+        volatile boolean ended;
+        private final CountDownLatch end = new CountDownLatch(1);
+        private volatile boolean failed;
+        volatile @Nullable Http2Headers trailers;
+        volatile @Nullable Problem cancelled;
+
+        private Exchange(RelayRequest request, ResponseSink response) {
+            this.request = request;
+            this.response = response;
+            this.ended = request.ended();
+        }
+
+        String path() {
+            return String.valueOf(request.fields().path());
+        }
+
+        String body() {
+            synchronized (received) {
+                return received.toString();
+            }
+        }
+
+        /** Whether neither side of the request is open any more. */
+        boolean isOver() {
+            return ended || failed || cancelled != null;
+        }
+
+        /** Waits for the request's end. */
+        void awaitEnd() throws InterruptedException {
+            if (!end.await(10, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("the request did not end");
+            }
+        }
+
+        // ---- answering ----
+
+        Exchange head(String status, boolean last, String... fields) {
+            Http2Headers head = fields(fields).status(status);
+            return on(() -> response.head(head, last));
+        }
+
+        Exchange informational(String status) {
+            return on(() -> response.informational(new DefaultHttp2Headers(false, 4).status(status)));
+        }
+
+        Exchange body(String text) {
+            return on(() -> response.data(Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1)));
+        }
+
+        Exchange body(int bytes) {
+            return on(() -> response.data(request.loop().parent() == null
+                    ? Unpooled.wrappedBuffer(new byte[bytes])
+                    : Unpooled.directBuffer(bytes).writeZero(bytes)));
+        }
+
+        Exchange end(String... trailers) {
+            return on(() -> response.end(trailers.length == 0 ? null : fields(trailers)));
+        }
+
+        Exchange fail(Problem problem) {
+            failed = true;
+            return on(() -> response.fail(problem));
+        }
+
+        Exchange passOn(int bytes) {
+            return on(() -> response.consumed(bytes));
+        }
+
+        /** Answers 200 with a body of a known length. */
+        Exchange ok(String text) {
+            return head("200", false, "content-length", String.valueOf(text.length())).body(text).end();
+        }
+
+        private static Http2Headers fields(String... namesAndValues) {
+            Http2Headers fields = new DefaultHttp2Headers(false, 8);
+            for (int i = 0; i < namesAndValues.length; i += 2) {
+                fields.add(namesAndValues[i], namesAndValues[i + 1]);
+            }
+            return fields;
+        }
+
+        private Exchange on(Runnable action) {
+            if (request.loop().inEventLoop()) {
+                action.run();
+            } else {
+                request.loop().submit(action).syncUninterruptibly();
+            }
+            return this;
+        }
+
+        // ---- being asked ----
+
+        @Override
+        public void data(ByteBuf body) {
+            int bytes = body.readableBytes();
+            synchronized (received) {
+                if (received.length() < 1 << 16) {
+                    received.append(body.toString(StandardCharsets.ISO_8859_1));
+                }
+            }
+            body.release();
+            receivedBytes.addAndGet(bytes);
+            if (eager && !isOver()) {
+                response.consumed(bytes);
+            }
+        }
+
+        @Override
+        public void end(@Nullable Http2Headers trailers) {
+            this.trailers = trailers;
+            ended = true;
+            end.countDown();
+        }
+
+        @Override
+        public void cancel(Problem reason) {
+            cancelled = reason;
+        }
+
+        @Override
+        public void consumed(int bytes) {
+            consumed.addAndGet(bytes);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package dev.culvert.server.edge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.server.testing.TlsCaller;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Predicate;
+
+/** A caller that speaks HTTP/2 frame by frame (RFC 9113 §4.1), and may say what it likes. Blocking. */
+final class Http2Caller implements AutoCloseable {
+    static final int DATA = 0;
+    static final int HEADERS = 1;
+    static final int RST_STREAM = 3;
+    static final int SETTINGS = 4;
+    static final int PING = 6;
+    static final int GOAWAY = 7;
+    static final int WINDOW_UPDATE = 8;
+    static final int END_STREAM = 1;
+    private static final int ACK = 1;
+    static final int END_HEADERS = 4;
+    private static final int HEADER_BYTES = 9;
+
+    private final TlsCaller socket;
+    private final DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder();
+    private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
+
+    /**
+     * A frame that came.
+     *
+     * @param payload a character each octet
+     */
+    record Frame(int type, int flags, int stream, String payload) {
+        boolean ended() {
+            return (flags & END_STREAM) != 0;
+        }
+
+        ByteBuf bytes() {
+            return Unpooled.copiedBuffer(payload, StandardCharsets.ISO_8859_1);
+        }
+
+        /** Four octets, as RST_STREAM's and WINDOW_UPDATE's, or GOAWAY's second four. */
+        int number() {
+            return bytes().getInt(type == GOAWAY ? 4 : 0);
+        }
+    }
+
+    /** Connects, says hello with its own settings, which are none, and accepts the edge's. */
+    Http2Caller(int port) {
+        socket = new TlsCaller(port, null, "h2");
+        socket.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        send(SETTINGS, 0, 0, new byte[0]);
+        next(SETTINGS, 0);
+        send(SETTINGS, ACK, 0, new byte[0]);
+    }
+
+    String protocol() {
+        return socket.protocol();
+    }
+
+    Http2Caller send(int type, int flags, int stream, byte[] payload) {
+        ByteBuf frame = Unpooled.buffer(HEADER_BYTES + payload.length)
+                .writeMedium(payload.length)
+                .writeByte(type)
+                .writeByte(flags)
+                .writeInt(stream)
+                .writeBytes(payload);
+        socket.send(ByteBufUtil.getBytes(frame));
+        return this;
+    }
+
+    Http2Caller number(int type, int stream, int number) {
+        return send(type, 0, stream, ByteBufUtil.getBytes(Unpooled.copyInt(number)));
+    }
+
+    Http2Caller data(int stream, String text, boolean ended) {
+        return send(DATA, ended ? END_STREAM : 0, stream, text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    /** A GET of the runtime's host. */
+    Http2Caller get(int stream, String path) {
+        return head(stream, true, request("GET", path));
+    }
+
+    static Http2Headers request(String method, String path, String... more) {
+        Http2Headers head = new DefaultHttp2Headers(false, 8).method(method)
+                .scheme("https")
+                .authority(EdgeFixture.HOST)
+                .path(path);
+        for (int i = 0; i < more.length; i += 2) {
+            head.add(more[i], more[i + 1]);
+        }
+        return head;
+    }
+
+    Http2Caller head(int stream, boolean ended, Http2Headers head) {
+        return send(HEADERS, END_HEADERS | (ended ? END_STREAM : 0), stream, block(stream, head));
+    }
+
+    byte[] block(int stream, Http2Headers head) {
+        ByteBuf block = Unpooled.buffer();
+        try {
+            encoder.encodeHeaders(stream, head, block);
+        } catch (Http2Exception e) {
+            throw new IllegalArgumentException(e);
+        }
+        return ByteBufUtil.getBytes(block);
+    }
+
+    /** The next frame. */
+    Frame next() {
+        ByteBuf header = Unpooled.copiedBuffer(socket.read(HEADER_BYTES), StandardCharsets.ISO_8859_1);
+        int length = header.readUnsignedMedium();
+        return new Frame(header.readUnsignedByte(), header.readUnsignedByte(), header.readInt(),
+                socket.read(length));
+    }
+
+    /** The next frame of this kind; what comes before it is dropped. */
+    Frame next(Predicate<Frame> wanted) {
+        Frame frame = next();
+        while (!wanted.test(frame)) {
+            frame = next();
+        }
+        return frame;
+    }
+
+    Frame next(int type, int stream) {
+        return next(frame -> frame.type == type && frame.stream == stream);
+    }
+
+    /** The next head of a stream. */
+    Http2Headers head(int stream) {
+        Frame frame = next(HEADERS, stream);
+        assertThat(frame.flags & END_HEADERS).isNotZero();
+        try {
+            return decoder.decodeHeaders(stream, frame.bytes());
+        } catch (Http2Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The body of a stream, to its end. */
+    String body(int stream) {
+        var text = new StringBuilder();
+        Frame frame = next(DATA, stream);
+        text.append(frame.payload);
+        while (!frame.ended()) {
+            frame = next(DATA, stream);
+            text.append(frame.payload);
+        }
+        return text.toString();
+    }
+
+    /** Whether the connection ends behind what is still to be read. */
+    boolean ends() {
+        return socket.readAll().isEmpty();
+    }
+
+    @Override
+    public void close() {
+        encoder.close();
+        socket.close();
+    }
+}
