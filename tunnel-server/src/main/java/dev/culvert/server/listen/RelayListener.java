@@ -65,9 +65,8 @@ public final class RelayListener {
         }
         init.accept(channel);
         Future<?> handshake = Entrance.handshake(channel);
-        if (handshake != null && !gate.begin(channel.parent(), handshake)) {
-            channel.close();
-            return;
+        if (handshake != null) {
+            channel.pipeline().addFirst(new HandshakeSlot(gate, handshake));
         }
         channel.config().setAutoRead(true);
     }

@@ -11,6 +11,7 @@ import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.testing.EventLoopWatch;
 import dev.culvert.server.testing.TlsCaller;
 import io.netty.channel.Channel;
+import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -28,6 +29,8 @@ import org.junit.jupiter.api.Test;
 /** A listener whose gate is narrow. */
 class RelayListenerIT {
     private static final int PATIENCE_SECONDS = 10;
+    /** RFC 8446 §5.1: how a handshake's first record begins. */
+    private static final int TLS_HANDSHAKE = 22;
 
     static {
         EventLoopWatch.install();
@@ -71,13 +74,37 @@ class RelayListenerIT {
     }
 
     @Test
+    void peersThatSayNothingOrStallHoldUpNobody() throws Exception {
+        var gate = new HandshakeGate(1, 10);
+        SslContext tls = tls();
+        start(gate, channel -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));
+
+        try (Socket silent = dial(); Socket stalled = dial()) {
+            await().until(() -> listener().connections().count() == 2);
+            assertThat(gate.handshakes()).isZero();
+            stalled.getOutputStream().write(TLS_HANDSHAKE);
+            await().until(() -> gate.handshakes() == 1);
+            try (TlsCaller third = new TlsCaller(listener().address().port())) {
+                third.head("GET /");
+                assertThat(stalled.isClosed()).isFalse();
+            }
+            assertThat(silent.isClosed()).isFalse();
+        }
+    }
+
+    private static SslContext tls() {
+        return TlsContexts.edge(CertificateAuthority.create("test", Clock.systemUTC())
+                .issueServer(List.of("t.example"), List.of(), Duration.ofDays(1)), List.of("http/1.1"));
+    }
+
+    @Test
     void aHandshakeTooManyWaitsUntilOneIsOver() throws Exception {
         var gate = new HandshakeGate(1, 10);
-        var tls = TlsContexts.edge(CertificateAuthority.create("test", Clock.systemUTC())
-                .issueServer(List.of("t.example"), List.of(), Duration.ofDays(1)), List.of("http/1.1"));
+        SslContext tls = tls();
         start(gate, channel -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));
 
         Socket idle = dial();
+        idle.getOutputStream().write(TLS_HANDSHAKE);
         await().until(() -> gate.handshakes() == 1);
         try (TlsCaller second = new TlsCaller(listener().address().port())) {
             var greeted = CompletableFuture.supplyAsync(() -> second.head("GET /"));
