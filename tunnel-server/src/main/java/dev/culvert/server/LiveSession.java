@@ -69,6 +69,15 @@ final class LiveSession {
         });
     }
 
+    /**
+     * Opens no more streams, tells the client, and closes when those in flight have ended, however long they take: the
+     * client is there, on another connection.
+     */
+    void retire(ErrorCode code, String detail) {
+        accepting = false;
+        loop.execute(() -> handler.goAway(code, 0, detail));
+    }
+
     /** The session is over. On the event loop. */
     void ended() {
         if (cut != null) {

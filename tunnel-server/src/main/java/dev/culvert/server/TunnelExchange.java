@@ -25,6 +25,8 @@ final class TunnelExchange implements RequestSink, StreamListener {
     private final ResponseSink response;
     private final TunnelRequest origin;
     private @Nullable TunnelStream stream;
+    /** Both ways are a WebSocket's. */
+    private boolean upgraded;
 
     /** @param origin told how far this came, before a failure is told to {@code response} */
     TunnelExchange(ResponseSink response, TunnelRequest origin) {
@@ -77,6 +79,7 @@ final class TunnelExchange implements RequestSink, StreamListener {
         if (informational) {
             response.informational(head);
         } else {
+            upgraded = "101".contentEquals(head.status());
             response.head(head, ended);
         }
     }
@@ -105,6 +108,11 @@ final class TunnelExchange implements RequestSink, StreamListener {
 
     @Override
     public void reset(StreamReset reset) {
+        if (upgraded && (reset.code() == ErrorCode.DRAINING || reset.code() == ErrorCode.REPLACED)) {
+            // The end of a drain: WebSockets can be told so.
+            response.fail(Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel went away"));
+            return;
+        }
         Cause otherwise = switch (reset.code()) {
             case REFUSED, OVERLOADED -> Cause.OVERLOADED;
             case DRAINING -> Cause.DRAINING;

@@ -176,7 +176,7 @@ final class TunnelRegistry implements TunnelDirectory {
             if (!other.isOf(hello)) {
                 drain(other, ErrorCode.REPLACED, "another client took this runtime over");
             } else if (other.hello.connection() == hello.connection()) {
-                drain(other, ErrorCode.DRAINING, "a newer connection took this one's place");
+                other.retire(ErrorCode.DRAINING, "a newer connection took this one's place");
             }
         }
         tunnel.add(session);

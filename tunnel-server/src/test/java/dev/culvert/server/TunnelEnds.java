@@ -18,10 +18,12 @@ import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Both ends of one session without a socket: the server's in a channel, the client's as plain state. */
@@ -79,6 +81,13 @@ final class TunnelEnds implements SessionListener {
     void answer(String status) {
         client.respond(opened.getLast().streamId(), new DefaultHttp2Headers(false, 1).status(status),
                 HeadOptions.NONE, false, true);
+        drive();
+    }
+
+    /** Time passes on the session's event loop. */
+    void pass(Duration time) {
+        channel.advanceTimeBy(time.toMillis(), TimeUnit.MILLISECONDS);
+        channel.runScheduledPendingTasks();
         drive();
     }
 

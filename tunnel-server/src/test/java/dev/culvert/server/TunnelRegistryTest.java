@@ -198,6 +198,28 @@ class TunnelRegistryTest {
     }
 
     @Test
+    void streamsOfAConnectionThatCameAgainHaveAllTheirTime() {
+        TunnelEnds one = dial(FIRST, 1, true);
+        busy(one);
+        dial(FIRST, 1, false);
+        one.pass(LiveSession.DRAIN_GRACE.multipliedBy(2));
+
+        assertThat(one.isOpen()).isTrue();
+    }
+
+    @Test
+    void streamsOfAClientThatWasReplacedHaveTheDrainsTime() {
+        TunnelEnds one = dial(FIRST, 1, true);
+        busy(one);
+        dial(SECOND, 1, true);
+        one.pass(LiveSession.DRAIN_GRACE.minusSeconds(1));
+        assertThat(one.isOpen()).isTrue();
+        one.pass(Duration.ofSeconds(1));
+
+        assertThat(one.isOpen()).isFalse();
+    }
+
+    @Test
     void theGenerationGrowsAlsoWhenTheClockDoesNot() {
         long generation = 0;
         for (int i = 1; i <= 5; i++) {

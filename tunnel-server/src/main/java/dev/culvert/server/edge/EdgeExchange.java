@@ -192,12 +192,16 @@ final class EdgeExchange implements ResponseSink {
 
     private void closeWebSocket() {
         if (stream.goAway()) {
-            responseEnded = true;
             abandon(EdgeProblems.STOPPING);
-            stream.lastOfConnection();
-            stream.finished();
-            end();
+            webSocketClosed();
         }
+    }
+
+    private void webSocketClosed() {
+        responseEnded = true;
+        stream.lastOfConnection();
+        stream.finished();
+        end();
     }
 
     /** The caller's connection is gone. */
@@ -342,6 +346,8 @@ final class EdgeExchange implements ResponseSink {
         sink = null;
         if (callerGone) {
             end();
+        } else if (stream.isUpgraded() && problem.cause() == Cause.DRAINING && stream.goAway()) {
+            webSocketClosed();
         } else if (stream.isHeadSent()) {
             // docs/problems.md: a truncated response must not look complete
             responseEnded = true;

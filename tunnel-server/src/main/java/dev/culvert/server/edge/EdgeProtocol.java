@@ -14,8 +14,13 @@ import org.slf4j.LoggerFactory;
 final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
     private static final Logger log = LoggerFactory.getLogger(EdgeProtocol.class);
 
+    /** What a handshake may still take when the server drains. */
+    static final Duration LAST_HANDSHAKES = Duration.ofSeconds(3);
+
     private final EdgeListener.Shared shared;
     private @Nullable Deadline deadline;
+    /** The server stops; what speaks from here on has to know. */
+    private boolean draining;
 
     EdgeProtocol(EdgeListener.Shared shared) {
         super(ApplicationProtocolNames.HTTP_1_1);
@@ -35,6 +40,9 @@ final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
             ctx.pipeline().addLast(Http2EdgeConnection.of(shared));
         } else {
             http1(ctx.pipeline(), shared);
+        }
+        if (draining) {
+            ctx.fireUserEventTriggered(RelayListener.DRAIN);
         }
     }
 
@@ -64,10 +72,14 @@ final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
         }
     }
 
-    /** A connection that has asked for nothing yet loses nothing. */
+    /** Who is still shaking hands may have sent its request with the last of them: it is answered, if there is time. */
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
-        if (event.equals(RelayListener.DRAIN) || event.equals(RelayListener.CUT)) {
+        if (event.equals(RelayListener.DRAIN) && deadline != null) {
+            draining = true;
+            deadline.set(LAST_HANDSHAKES, ctx::close);
+        }
+        if (event.equals(RelayListener.CUT)) {
             ctx.close();
         }
         super.userEventTriggered(ctx, event);

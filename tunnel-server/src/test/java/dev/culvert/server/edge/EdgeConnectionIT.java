@@ -11,6 +11,7 @@ import dev.culvert.server.testing.TlsCaller;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,6 +31,24 @@ class EdgeConnectionIT {
         });
         assertThat(edge.relay.all).allMatch(FakeRelay.Exchange::isOver);
         edge.close();
+    }
+
+    @Test
+    void aCallerThatShakesHandsWhileTheEdgeDrainsIsServed() throws Exception {
+        await().until(() -> edge.listener.connections() == 1);
+        CompletableFuture<?> stopped = edge.listener.stop(Duration.ofSeconds(10)).toFuture();
+        caller.get("/");
+        edge.relay.next().ok("last");
+
+        assertThat(caller.readAll()).contains("connection: close").endsWith("last");
+        stopped.join();
+    }
+
+    @Test
+    void aCallerThatSaysNothingDoesNotHoldUpTheDrain() {
+        await().until(() -> edge.listener.connections() == 1);
+
+        edge.listener.stop(Duration.ofDays(1)).block(EdgeProtocol.LAST_HANDSHAKES.multipliedBy(2));
     }
 
     @Test

@@ -79,6 +79,24 @@ class EdgeUpgradeIT {
     }
 
     @Test
+    void aWebSocketWhoseTunnelDrainsIsTold() throws Exception {
+        FakeRelay.Exchange exchange = upgraded();
+
+        exchange.fail(Problem.of(Cause.DRAINING, Hop.TUNNEL, "gone"));
+
+        assertThat(caller.readAll()).isEqualTo("\u0088\u0002\u0003\u00e9");
+    }
+
+    @Test
+    void aWebSocketWhoseTunnelDrainsWithinAFrameIsReset() throws Exception {
+        FakeRelay.Exchange exchange = upgraded();
+
+        exchange.body("\u0081\u0005hel").fail(Problem.of(Cause.DRAINING, Hop.TUNNEL, "gone"));
+
+        assertThat(caller.readAll()).endsWith("<reset>");
+    }
+
+    @Test
     void aCallerThatLeavesEndsTheRequestAndTheLastBytesStillArrive() throws Exception {
         FakeRelay.Exchange exchange = upgraded();
         caller.send("bye");
