@@ -1,10 +1,8 @@
 package dev.culvert.certs;
 
 import io.netty.handler.ssl.SslContext;
-import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,9 +18,6 @@ import java.util.Map;
  */
 record CertificateNames(Map<String, SslContext> exact, Map<String, SslContext> wildcards,
         SslContext otherwise, Instant notAfter) {
-    /** In a SubjectAlternativeName (RFC 5280 §4.2.1.6). */
-    private static final int DNS_NAME = 2;
-
     /** Of equal names the first counts. */
     static CertificateNames of(List<WatchedPair.InUse> pairs) {
         Map<String, SslContext> exact = new HashMap<>();
@@ -58,14 +53,12 @@ record CertificateNames(Map<String, SslContext> exact, Map<String, SslContext> w
 
     private static List<String> dnsNames(X509Certificate leaf) {
         try {
-            Collection<List<?>> names = leaf.getSubjectAlternativeNames();
-            return names == null
-                    ? List.of()
-                    : names.stream()
-                            .filter(name -> Integer.valueOf(DNS_NAME).equals(name.get(0)))
-                            .map(name -> String.valueOf(name.get(1)).toLowerCase(Locale.ROOT))
-                            .toList();
-        } catch (CertificateParsingException e) {
+            return AlternativeNames.of(leaf)
+                    .dns()
+                    .stream()
+                    .map(name -> name.toLowerCase(Locale.ROOT))
+                    .toList();
+        } catch (CertsException e) {
             return List.of(); // served to those who ask for no name, or for one that nobody has
         }
     }

@@ -1,9 +1,7 @@
 package dev.culvert.certs;
 
 import java.net.URI;
-import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
-import java.util.Collection;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,8 +20,6 @@ public record ClientIdentity(String account, String runtime, String runtimeId) {
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9_-]{1,64}");
     private static final Pattern URN = Pattern.compile(PREFIX + "([^:]+):([^:]+):([^:]+)");
-    /** The tag of a URI among the subject's alternative names (RFC 5280 §4.2.1.6). */
-    private static final int URI_NAME = 6;
 
     public ClientIdentity {
         if (!NAME.matcher(account).matches() || !NAME.matcher(runtime).matches()
@@ -35,7 +31,7 @@ public record ClientIdentity(String account, String runtime, String runtimeId) {
 
     /** Reads the identity out of a certificate. Throws {@link CertsException} unless it names exactly one. */
     public static ClientIdentity from(X509Certificate certificate) {
-        List<String> uris = uris(certificate);
+        List<String> uris = AlternativeNames.of(certificate).uris();
         if (uris.size() != 1) {
             throw new CertsException(
                     "a certificate with " + uris.size() + " URI names (expected: one, " + PREFIX + "…)");
@@ -51,19 +47,5 @@ public record ClientIdentity(String account, String runtime, String runtimeId) {
     /** The URN in the certificate. */
     public URI uri() {
         return URI.create(PREFIX + account + ":" + runtime + ":" + runtimeId);
-    }
-
-    private static List<String> uris(X509Certificate certificate) {
-        try {
-            Collection<List<?>> names = certificate.getSubjectAlternativeNames();
-            return names == null
-                    ? List.of()
-                    : names.stream()
-                            .filter(name -> name.get(0) instanceof Integer tag && tag == URI_NAME)
-                            .map(name -> String.valueOf(name.get(1)))
-                            .toList();
-        } catch (CertificateParsingException e) {
-            throw new CertsException("a certificate with malformed alternative names", e);
-        }
     }
 }

@@ -10,8 +10,9 @@ import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert certs …}: the certificate authority. */
-@Command(name = "certs", description = "Makes the certificate authority and the certificates of a server.", subcommands = {
-        CertsCommand.Init.class, CertsRenewCommand.class}, footer = {
+@Command(name = "certs", description = "Makes the certificate authority and the certificates of servers, and shows what certificates say.", subcommands = {
+        CertsCommand.Init.class, CertsIssueCommand.class, CertsInspectCommand.class,
+        CertsRenewCommand.class}, footer = {
                 "", "Example:", "  culvert certs init --dir certs --domain tunnels.example.com"})
 final class CertsCommand {
 

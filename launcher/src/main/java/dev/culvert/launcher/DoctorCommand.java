@@ -106,15 +106,9 @@ final class DoctorCommand extends ConfiguredCommand {
     }
 
     private static Duration bound(String text) {
-        try {
-            if (text.matches("\\d{1,6}(s|m|h)")) {
-                Duration bound = Duration.parse("PT" + text.toUpperCase(Locale.ROOT));
-                if (bound.compareTo(LONGEST) <= 0) {
-                    return bound;
-                }
-            }
-        } catch (ArithmeticException e) {
-            // Longer than any number holds.
+        Duration bound = LengthOfTime.parse(text);
+        if (bound != null && bound.compareTo(LONGEST) <= 0) {
+            return bound;
         }
         throw new CommandException(ExitCode.USAGE,
                 "--idle: " + text + " (expected: a duration as 15s or 5m, 1h at most)");

@@ -1,22 +1,19 @@
 package dev.culvert.launcher.certs;
 
+import dev.culvert.certs.AlternativeNames;
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.CertsException;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.Reason;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.stream.Stream;
 import javax.naming.InvalidNameException;
@@ -30,9 +27,6 @@ import javax.naming.ldap.LdapName;
  * @param folder with {@code ca.crt} and {@code ca.key}
  */
 public record AuthorityRotation(CertsFolder folder) {
-    /** Types of names in a certificate, RFC 5280 §4.2.1.6. */
-    private static final int DNS_NAME = 2;
-    private static final int IP_ADDRESS = 7;
     /** Leaves room for a date in a common name of 64 characters. */
     private static final int MAX_BASE_NAME = 50;
 
@@ -105,22 +99,13 @@ public record AuthorityRotation(CertsFolder folder) {
     private void renew(String listener) {
         Path certificate = folder.file(listener + ".crt");
         X509Certificate old = PemFiles.readCertificates(certificate).getFirst();
-        List<String> dns = new ArrayList<>();
-        List<InetAddress> addresses = new ArrayList<>();
+        AlternativeNames names;
         try {
-            Collection<List<?>> names = old.getSubjectAlternativeNames();
-            for (List<?> name : names == null ? List.<List<?>>of() : names) {
-                if (Integer.valueOf(DNS_NAME).equals(name.get(0))) {
-                    dns.add(String.valueOf(name.get(1)));
-                } else if (Integer.valueOf(IP_ADDRESS).equals(name.get(0))) {
-                    addresses.add(InetAddress.ofLiteral(String.valueOf(name.get(1))));
-                }
-            }
-        } catch (CertificateParsingException e) {
+            names = AlternativeNames.of(old);
+        } catch (CertsException e) {
             throw new CertsException(certificate + ": its names can't be read", e);
         }
-        TlsMaterial next = CertificateAuthority.load(caCertificate(), caKey())
-                .issueServer(dns, addresses, CertsFolder.LIFE);
+        TlsMaterial next = folder.authority().issueServer(names.dns(), names.addresses(), CertsFolder.LIFE);
         next.writeTo(certificate, folder.file(listener + ".key"));
     }
 

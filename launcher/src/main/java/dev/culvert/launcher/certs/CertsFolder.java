@@ -1,15 +1,23 @@
 package dev.culvert.launcher.certs;
 
 import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.certs.CertificateFacts;
+import dev.culvert.certs.CertificateFiles;
 import dev.culvert.certs.CertsException;
+import dev.culvert.certs.PemFiles;
+import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.Reason;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -23,6 +31,7 @@ public record CertsFolder(Path path) {
     private static final List<String> NAMES = List.of("ca.crt", "ca.key", "edge.crt", "edge.key",
             "tunnel.crt",
             "tunnel.key");
+    private static final Set<String> AUTHORITIES = Set.of("ca.crt", "next-ca.crt", "previous-ca.crt");
 
     /**
      * Writes authority, edge certificate (for {@code domain} and {@code *.domain}) and tunnel certificate (for {@code
@@ -41,6 +50,59 @@ public record CertsFolder(Path path) {
         authority.issueServer(names, List.of(InetAddress.ofLiteral("127.0.0.1")), LIFE)
                 .writeTo(file("tunnel.crt"),
                         file("tunnel.key"));
+    }
+
+    /**
+     * Issues the certificate of one more listener, with a new key of mode 0600. Blocks on the disk.
+     *
+     * @param life cut to the authority's own
+     * @param files where they go, in any folder that exists
+     * @param replace whether they may take the place of others
+     * @return the certificate
+     * @throws CertsException when a file is there that must not be replaced, an authority's in any case; then nothing is written
+     */
+    public X509Certificate issue(ListenerNames names, Duration life, CertificateFiles files,
+            boolean replace) {
+        List<Path> present = Stream.of(files.certificate(), files.key())
+                .filter(CertsFolder::isThere)
+                .toList();
+        if (!present.isEmpty() && !replace) {
+            throw new CertsException(
+                    present.getFirst() + " is there already (nothing was written; name others with --out,"
+                            + " or replace them with --force)");
+        }
+        String name = String.valueOf(files.certificate().getFileName());
+        if (AUTHORITIES.contains(name)
+                || isThere(files.certificate()) && holdsAuthority(files.certificate())) {
+            throw new CertsException(
+                    files.certificate() + " is an authority's (expected: another name in --out)");
+        }
+        TlsMaterial issued = authority().issueServer(names.dns(), names.addresses(), life);
+        issued.writeTo(files.certificate(), files.key());
+        return issued.leaf();
+    }
+
+    /** The authority that signs. Blocks. Throws {@link CertsException} when it can't be used, or has ended. */
+    CertificateAuthority authority() {
+        CertificateAuthority authority = CertificateAuthority.load(caCertificate(), file("ca.key"));
+        Instant end = authority.certificate().getNotAfter().toInstant();
+        if (!end.isAfter(Instant.now())) {
+            throw new CertsException(caCertificate() + ": the authority ended at " + end
+                    + " (expected: one that is valid; culvert certs renew --authority begin makes the next one)");
+        }
+        return authority;
+    }
+
+    private static boolean isThere(Path file) {
+        return Files.exists(file, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static boolean holdsAuthority(Path file) {
+        try {
+            return CertificateFacts.of(PemFiles.readCertificates(file).getFirst()).authority();
+        } catch (CertsException e) {
+            return false; // no certificate at all
+        }
     }
 
     /** {@code ca.crt}: what callers and clients have to trust. */

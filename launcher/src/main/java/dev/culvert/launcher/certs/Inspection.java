@@ -1,0 +1,81 @@
+package dev.culvert.launcher.certs;
+
+import dev.culvert.certs.CertificateFacts;
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.KeyPairs;
+import dev.culvert.certs.PemFiles;
+import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The certificates of one file, looked at.
+ *
+ * @param file where they stand
+ * @param certificates in their order, at least one
+ */
+public record Inspection(Path file, List<Certificate> certificates) {
+    public Inspection {
+        certificates = List.copyOf(certificates);
+    }
+
+    /** Whether a certificate is valid by its dates. */
+    public enum State {
+        /** It is. */
+        VALID,
+        /** Not any more. */
+        EXPIRED,
+        /** Not yet. */
+        EARLY
+    }
+
+    /**
+     * One certificate.
+     *
+     * @param facts what it says
+     * @param state by the clock of here
+     * @param fits whether the key is its own; null: there was none to compare
+     */
+    public record Certificate(CertificateFacts facts, State state, @Nullable Boolean fits) {}
+
+    /**
+     * Looks at a file. Blocks.
+     *
+     * @param key is compared with each certificate's; null: none is
+     * @throws CertsException naming the file, when it can't be read
+     */
+    public static Inspection of(Path file, @Nullable PrivateKey key, Instant now) {
+        List<Certificate> certificates = new ArrayList<>();
+        for (X509Certificate each : PemFiles.readCertificates(file)) {
+            try {
+                CertificateFacts facts = CertificateFacts.of(each);
+                Boolean fits = key == null ? null : KeyPairs.match(key, each.getPublicKey());
+                certificates.add(new Certificate(facts, state(facts, now), fits));
+            } catch (CertsException e) {
+                throw new CertsException(file + ": " + e.getMessage(), e);
+            }
+        }
+        return new Inspection(file, certificates);
+    }
+
+    /** Whether all are valid now, and the key is that of the first, or among authorities that of any. */
+    public boolean passes() {
+        return certificates.stream().allMatch(each -> each.state() == State.VALID) && keyFits();
+    }
+
+    private boolean keyFits() {
+        Certificate first = certificates.getFirst();
+        return !Boolean.FALSE.equals(first.fits()) || first.facts().authority()
+                && certificates.stream().anyMatch(each -> Boolean.TRUE.equals(each.fits()));
+    }
+
+    private static State state(CertificateFacts facts, Instant now) {
+        return now.isAfter(facts.notAfter())
+                ? State.EXPIRED
+                : now.isBefore(facts.notBefore()) ? State.EARLY : State.VALID;
+    }
+}

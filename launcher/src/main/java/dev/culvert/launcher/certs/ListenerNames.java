@@ -1,0 +1,64 @@
+package dev.culvert.launcher.certs;
+
+import dev.culvert.certs.CertsException;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/**
+ * Under which names and addresses a listener is dialled.
+ *
+ * @param dns in lower case; a leading {@code *.} allowed
+ * @param addresses those that are dialled as such
+ */
+public record ListenerNames(List<String> dns, List<InetAddress> addresses) {
+    /** More than any listener has; each is sent in every handshake. */
+    private static final int MOST = 100;
+    private static final Pattern IPV4 = Pattern.compile("[0-9.]+");
+    private static final Pattern DNS = Pattern
+            .compile("(\\*\\.)?[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*");
+
+    public ListenerNames {
+        dns = List.copyOf(dns);
+        addresses = List.copyOf(addresses);
+    }
+
+    /** Tells DNS names from addresses; repeated ones count once. Throws {@link CertsException} for what is neither. */
+    public static ListenerNames of(List<String> texts) {
+        List<String> dns = new ArrayList<>();
+        List<InetAddress> addresses = new ArrayList<>();
+        if (texts.size() > MOST) {
+            throw new CertsException(texts.size() + " names (expected: at most " + MOST + ")");
+        }
+        for (String text : texts) {
+            String name = text.toLowerCase(Locale.ROOT);
+            if (name.contains(":") || IPV4.matcher(name).matches()) {
+                addresses.add(address(text));
+            } else if (name.length() <= 253 && DNS.matcher(name).matches()) {
+                dns.add(name);
+            } else {
+                throw unfit(text);
+            }
+        }
+        return new ListenerNames(dns.stream().distinct().toList(), addresses.stream().distinct().toList());
+    }
+
+    private static InetAddress address(String text) {
+        boolean complete = text.contains(":") || text.chars().filter(c -> c == '.').count() == 3;
+        if (!complete || text.contains("%")) {
+            throw unfit(text);
+        }
+        try {
+            return InetAddress.ofLiteral(text);
+        } catch (IllegalArgumentException e) {
+            throw unfit(text);
+        }
+    }
+
+    private static CertsException unfit(String text) {
+        return new CertsException(
+                text + ": no name of a listener (expected: as edge.example.com, *.example.com, 10.0.0.5 or ::1)");
+    }
+}
