@@ -23,10 +23,13 @@ final class Http2Caller implements AutoCloseable {
     static final int PING = 6;
     static final int GOAWAY = 7;
     static final int WINDOW_UPDATE = 8;
+    private static final int CONTINUATION = 9;
     static final int END_STREAM = 1;
     private static final int ACK = 1;
     static final int END_HEADERS = 4;
     private static final int HEADER_BYTES = 9;
+    /** RFC 9113 §6.5.2: the first limit. */
+    private static final int MAX_FRAME = 16 << 10;
 
     private final TlsCaller socket;
     private final DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder();
@@ -100,8 +103,18 @@ final class Http2Caller implements AutoCloseable {
         return head;
     }
 
+    /** In one frame, or with CONTINUATION frames behind it. */
     Http2Caller head(int stream, boolean ended, Http2Headers head) {
-        return send(HEADERS, END_HEADERS | (ended ? END_STREAM : 0), stream, block(stream, head));
+        ByteBuf block = Unpooled.wrappedBuffer(block(stream, head));
+        int type = HEADERS;
+        int flags = ended ? END_STREAM : 0;
+        do {
+            byte[] part = ByteBufUtil.getBytes(block.readSlice(Math.min(MAX_FRAME, block.readableBytes())));
+            send(type, flags | (block.isReadable() ? 0 : END_HEADERS), stream, part);
+            type = CONTINUATION;
+            flags = 0;
+        } while (block.isReadable());
+        return this;
     }
 
     byte[] block(int stream, Http2Headers head) {

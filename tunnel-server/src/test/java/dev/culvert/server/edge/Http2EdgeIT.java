@@ -226,9 +226,12 @@ class Http2EdgeIT {
         }
         caller.head(3, true, many);
         assertThat(caller.head(3).status()).hasToString("431");
-        caller.get(5, "/");
+        caller.head(5, true, request("GET", "/", "x-long", "x".repeat(70_000)));
+        assertThat(caller.head(5).status()).hasToString("431");
+        assertThat(caller.body(5)).contains("urn:culvert:problem:head-too-large");
+        caller.get(7, "/");
         edge.relay.next().ok("on");
-        assertThat(caller.body(5)).isEqualTo("on");
+        assertThat(caller.body(7)).isEqualTo("on");
     }
 
     @Test
