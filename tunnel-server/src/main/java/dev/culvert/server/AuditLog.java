@@ -21,7 +21,7 @@ final class AuditLog {
 
     /**
      * Makes a change and notes it: in the change's own transaction where it has one, right after it otherwise. A change that
-     * fails leaves no entry; one that only touches sessions is made even when its entry can't be kept, which is logged.
+     * fails leaves no entry, one whose caller has gone meanwhile is made and noted all the same; one that only touches sessions is made even when its entry can't be kept, which is logged.
      *
      * @param what the kind of change, fixed text: {@code runtime created}
      * @param thing what is changed
@@ -29,11 +29,11 @@ final class AuditLog {
     <T> Mono<T> noted(RequestContext who, String what, Object thing, Mono<T> change) {
         return Mono.defer(() -> {
             var mark = new AuditMark(entry(who, what, thing));
-            return change.doOnNext(done -> {
+            return Detached.of(change.doOnNext(done -> {
                 keep(mark);
                 tell(mark.entry());
             })
-                    .contextWrite(context -> context.put(AuditMark.class, mark));
+                    .contextWrite(context -> context.put(AuditMark.class, mark)));
         });
     }
 

@@ -26,8 +26,9 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * New certificates for clients that prove the key of an earlier one (docs/enrolment.md). Its thread is not enrolment's:
- * strangers who try tokens do not keep clients from renewing. Callable on any thread.
+ * New certificates for clients that prove the key of an earlier one (docs/enrolment.md), and the judge of those that are
+ * proven in a session. Its threads are not enrolment's, and each of the two has its own: strangers who try tokens or ask
+ * for certificates keep no client from its session. Callable on any thread.
  */
 public final class RenewalService {
     /** How long after its end a certificate may still be renewed: a cluster that was switched off for a holiday. */
@@ -35,20 +36,36 @@ public final class RenewalService {
 
     private static final Logger log = LoggerFactory.getLogger(RenewalService.class);
     private static final int MAX_WAITING = 1024;
+    /** A session waits once: more than all that may be opened at once, and many that renew. */
+    private static final int MAX_SESSIONS_WAITING = 4096;
 
     private final RuntimeStore store;
     private final CertificateIssuer issuer;
     private final Clock clock;
     private final EnrolmentNonces nonces;
-    private final Scheduler scheduler;
+    private final Scheduler requests;
+    private final Scheduler sessions;
 
-    /** Makes the service. Its thread starts with the first request and ends by {@link #close}. */
+    /** Makes the service. Its threads start with the first request and end by {@link #close}. */
     public RenewalService(RuntimeStore store, CertificateIssuer issuer, Clock clock) {
+        this(store, issuer, clock, Schedulers.newBoundedElastic(1, MAX_WAITING, "culvert-renewal", 60, true),
+                Schedulers.newBoundedElastic(1, MAX_SESSIONS_WAITING, "culvert-judge", 60, true));
+    }
+
+    /**
+     * Makes the service. Takes both schedulers.
+     *
+     * @param requests where {@link #renew} works, for anybody
+     * @param sessions where certificates of sessions are judged
+     */
+    RenewalService(RuntimeStore store, CertificateIssuer issuer, Clock clock, Scheduler requests,
+            Scheduler sessions) {
         this.store = store;
         this.issuer = issuer;
         this.clock = clock;
         this.nonces = new EnrolmentNonces(clock, EnrolmentNonces.MAX_SPENT);
-        this.scheduler = Schedulers.newBoundedElastic(1, MAX_WAITING, "culvert-renewal", 60, true);
+        this.requests = requests;
+        this.sessions = sessions;
     }
 
     /**
@@ -60,13 +77,14 @@ public final class RenewalService {
      */
     public Mono<EnrolmentAnswer> renew(byte[] body, String requestId, InetSocketAddress remote) {
         return Mono.fromCallable(() -> answer(body, remote))
-                .subscribeOn(scheduler)
+                .subscribeOn(requests)
                 .onErrorResume(error -> Mono.just(EnrolmentAnswer
                         .problem(EnrolmentAnswers.problem(error, remote), requestId)));
     }
 
     /**
-     * Judges the certificate that a client proves on a live session. Errors: {@link EdgeException} with the reason.
+     * Judges the certificate that a client proves on a live session. Errors: {@link EdgeException} or {@link
+     * CertsException} with the reason; others when it could not be judged.
      *
      * @param certificate DER
      * @param proof of its key, over both nonces
@@ -81,17 +99,17 @@ public final class RenewalService {
                 throw unauthorized("the certificate is another runtime's");
             }
             return proven.until();
-        }).subscribeOn(scheduler);
+        }).subscribeOn(sessions);
     }
 
     /**
-     * Judges the certificate that a client proves before its session is live. Errors: {@link EdgeException} with the reason.
+     * Judges the certificate that a client proves before its session is live. Errors: as {@link #judge}.
      *
      * @param host the server's name as the client's request said it, in lower case, without port
      */
     Mono<Proven> judgeOpening(byte[] certificate, byte[] proof, Nonce server, Nonce client, String host) {
         return Mono.fromCallable(() -> judged(certificate, proof,
-                KeyProof.opening(server.bytes(), client.bytes(), certificate, host))).subscribeOn(scheduler);
+                KeyProof.opening(server.bytes(), client.bytes(), certificate, host))).subscribeOn(sessions);
     }
 
     /**
@@ -116,7 +134,7 @@ public final class RenewalService {
 
     /** Lets running requests end, and refuses others with 503. Completes empty. */
     public Mono<Void> close() {
-        return scheduler.disposeGracefully();
+        return requests.disposeGracefully().then(sessions.disposeGracefully());
     }
 
     private record NonceView(String nonce) {}

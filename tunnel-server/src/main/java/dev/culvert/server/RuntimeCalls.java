@@ -96,14 +96,14 @@ final class RuntimeCalls {
     }
 
     private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {
-        return audit.noted(request.context(), "runtime deleted", name, registrar.delete(name))
-                .doOnNext(gone -> tell(ServerEvent.Kind.DELETED, name))
+        return audit.noted(request.context(), "runtime deleted", name,
+                registrar.delete(name).doOnNext(gone -> tell(ServerEvent.Kind.DELETED, name)))
                 .map(gone -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
     }
 
     private Mono<EdgeResponse> revoke(EdgeRequest request, RuntimeName name) {
-        return audit.noted(request.context(), "runtime revoked", name, registrar.revoke(name))
-                .doOnNext(revoked -> tell(ServerEvent.Kind.REVOKED, name))
+        return audit.noted(request.context(), "runtime revoked", name,
+                registrar.revoke(name).doOnNext(revoked -> tell(ServerEvent.Kind.REVOKED, name)))
                 .map(revoked -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
     }
 

@@ -13,7 +13,7 @@ import reactor.core.scheduler.Schedulers;
 /**
  * Registers runtimes and gives them their enrolment tokens. Callable on any thread; nothing blocks: random bytes, which
  * Java reads from a file, are taken on the bounded elastic scheduler. Each method's work
- * begins with its subscription; cancelling later does not undo it. Errors: {@link StoreException}, and {@link
+ * begins with its subscription; cancelling later does not undo it, nor keep a revoked or deleted runtime connected. Errors: {@link StoreException}, and {@link
  * InvalidNameException} for what breaks a rule of names.
  */
 public final class RuntimeRegistrar {
@@ -97,19 +97,18 @@ public final class RuntimeRegistrar {
      * beside the class's: {@link StoreException.Absent}.
      */
     public Mono<RegisteredRuntime> revoke(RuntimeName name) {
-        return Mono.defer(() -> store.revoke(name, UUID.randomUUID().toString()))
+        return Detached.of(Mono.defer(() -> store.revoke(name, UUID.randomUUID().toString()))
                 .subscribeOn(Schedulers.boundedElastic())
                 .doOnNext(revoked -> tunnels.closeAll(revoked.id(),
-                        "the certificates of " + name + " were revoked; enrol with a new token"));
+                        "the certificates of " + name + " were revoked; enrol with a new token")));
     }
 
     /** Forgets a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
-        return store.delete(name)
-                .doOnNext(gone -> {
-                    tunnels.closeAll(gone.id(), "the runtime " + name + " was deleted");
-                    forgotten.accept(name);
-                });
+        return Detached.of(store.delete(name).doOnNext(gone -> {
+            tunnels.closeAll(gone.id(), "the runtime " + name + " was deleted");
+            forgotten.accept(name);
+        }));
     }
 
     /** Now, as precise as the store keeps it. */

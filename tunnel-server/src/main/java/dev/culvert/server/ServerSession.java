@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +39,8 @@ final class ServerSession implements SessionListener {
     @Nullable
     TunnelChannelHandler handler;
     private @Nullable LiveSession live;
+    /** Closed: what was judged meanwhile changes nothing any more. */
+    private boolean over;
 
     /** What the sessions of a server share. */
     record Shared(RuntimeStore store, TunnelRegistry registry, RenewalService renewal, ServerEvents events,
@@ -88,6 +91,10 @@ final class ServerSession implements SessionListener {
     private void admit(Hello hello) {
         TunnelChannelHandler session = handler();
         RegisteredRuntime runtime = runtime();
+        if (isGone(runtime)) {
+            session.close(ErrorCode.UNAUTHORIZED, gone(runtime));
+            return;
+        }
         UUID id = UUID.randomUUID();
         LiveSession admitted = shared.registry.admit(runtime, hello,
                 generation -> new LiveSession(id, runtime, hello,
@@ -98,14 +105,22 @@ final class ServerSession implements SessionListener {
             return;
         }
         live = admitted;
-        if (shared.store.byIdentity(runtime.identity()) == null) {
-            // Since the handshake: what closed the others may have missed this session.
-            shared.registry.closeAll(runtime.id(),
-                    "the runtime " + runtime.name() + " was deleted or revoked");
+        if (isGone(runtime)) {
+            // In between: what closed the others may have missed this session, and those since may be good.
+            session.close(ErrorCode.UNAUTHORIZED, gone(runtime));
             return;
         }
         session.ready(id.getMostSignificantBits(), id.getLeastSignificantBits(), admitted.generation,
                 runtime.name().toString(), runtime.host());
+    }
+
+    /** Whether the runtime was deleted or revoked since its certificate was judged. */
+    private boolean isGone(RegisteredRuntime runtime) {
+        return shared.store.byIdentity(runtime.identity()) == null;
+    }
+
+    private static String gone(RegisteredRuntime runtime) {
+        return "the runtime " + runtime.name() + " was deleted or revoked";
     }
 
     @Override
@@ -155,15 +170,23 @@ final class ServerSession implements SessionListener {
         Hello hello = Objects.requireNonNull(peerHello);
         if (proven == null) {
             shared.renewal.judgeOpening(auth.certificate(), auth.proof(), ownNonce, hello.nonce(), host)
-                    .subscribe(first -> handler().eventLoop().execute(() -> {
+                    .subscribe(first -> later(() -> {
                         proven = first;
                         admit(hello);
-                    }), error -> handler().eventLoop().execute(() -> refusedFirst(error)));
+                    }), error -> later(() -> refusedFirst(error)));
             return;
         }
         shared.renewal.judge(auth.certificate(), auth.proof(), ownNonce, hello.nonce(), runtime().id())
-                .subscribe(end -> handler().eventLoop().execute(() -> proven(end)),
-                        error -> handler().eventLoop().execute(() -> refused(error)));
+                .subscribe(end -> later(() -> proven(end)), error -> later(() -> refused(error)));
+    }
+
+    /** Goes on with what took its time elsewhere, unless the session has ended meanwhile. */
+    private void later(Runnable work) {
+        handler().eventLoop().execute(() -> {
+            if (!over) {
+                work.run();
+            }
+        });
     }
 
     private void refusedFirst(Throwable error) {
@@ -171,14 +194,25 @@ final class ServerSession implements SessionListener {
                 .addKeyValue("remote", remote)
                 .addKeyValue("reason", reason(error))
                 .log("client refused, its proof is not good");
-        handler().close(ErrorCode.UNAUTHORIZED, reason(error));
+        handler().close(code(error), reason(error));
+    }
+
+    /** UNAUTHORIZED only for what was judged: who could not be judged may come again with the same certificate. */
+    private static ErrorCode code(Throwable error) {
+        return switch (error) {
+            case EdgeException judged -> ErrorCode.UNAUTHORIZED;
+            case CertsException unreadable -> ErrorCode.UNAUTHORIZED;
+            default -> ErrorCode.OVERLOADED;
+        };
     }
 
     private static String reason(Throwable error) {
         return switch (error) {
             case EdgeException known -> known.problem().detail();
             case CertsException unreadable -> String.valueOf(unreadable.getMessage());
-            default -> "it can't be judged";
+            case RejectedExecutionException full ->
+                "too many certificates wait to be judged; try again later";
+            default -> "it can't be judged now; try again later";
         };
     }
 
@@ -198,7 +232,7 @@ final class ServerSession implements SessionListener {
                 .addKeyValue("remote", remote)
                 .addKeyValue("reason", reason)
                 .log("certificate refused on a live session");
-        handler().answerAuth(ErrorCode.UNAUTHORIZED, reason);
+        handler().answerAuth(code(error), reason);
     }
 
     @Override
@@ -216,6 +250,7 @@ final class ServerSession implements SessionListener {
 
     @Override
     public void closed(SessionEvent.Closed closed) {
+        over = true;
         if (ending != null) {
             ending.cancel(false);
         }

@@ -26,10 +26,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.scheduler.Schedulers;
 
 class RenewalServiceTest {
     private static final JsonMapper JSON = new JsonMapper();
@@ -183,6 +185,22 @@ class RenewalServiceTest {
         assertNotOpened(der, proof, server, "other.example", "the proof is not by");
         await(registrar.revoke(PROD));
         assertNotOpened(der, proof, server, "t.example", "was revoked");
+    }
+
+    @Test
+    void strangersWhoAskForCertificatesKeepNoSessionFromBeingJudged() throws Exception {
+        Nonce server = new Nonce(1, 2, 3, 4);
+        Nonce client = new Nonce(5, 6, 7, 8);
+        byte[] der = certificate.getEncoded();
+        byte[] proof = KeyProof.session(server.bytes(), client.bytes(), der).sign(oldKeys.getPrivate());
+        var full = new RenewalService(store, new CertificateIssuer(ca, LIFE), clock,
+                Schedulers.fromExecutor(task -> {
+                    throw new RejectedExecutionException("full");
+                }), Schedulers.immediate());
+        byte[] body = JSON.writeValueAsBytes(Map.of("certificate", Pem.text(certificate)));
+
+        assertThat(full.judge(der, proof, server, client, runtime.id()).block()).isNotNull();
+        assertProblem(await(full.renew(body, "request-1", REMOTE)), 503, "");
     }
 
     private void assertNotOpened(byte[] der, byte[] proof, Nonce server, String host, String reason) {

@@ -12,6 +12,8 @@ import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
@@ -24,6 +26,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Both ends of one session without a socket: the server's in a channel, the client's as plain state. */
@@ -48,13 +51,35 @@ final class TunnelEnds implements SessionListener {
         client = new Session(Session.Role.CLIENT, hello, LIMITS, System.nanoTime());
     }
 
+    private TunnelEnds(Hello hello, Consumer<ChannelHandlerContext> server) {
+        this.hello = hello;
+        channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
+        server.accept(channel.pipeline().firstContext());
+        handler = channel.pipeline().get(TunnelChannelHandler.class);
+        client = new Session(Session.Role.CLIENT, hello, LIMITS, System.nanoTime());
+    }
+
+    /**
+     * A connection of a client that wants in.
+     *
+     * @param server puts its session's handler last in the pipeline
+     */
+    static TunnelEnds of(UUID instance, int connection, boolean takeOver, long capabilities,
+            Consumer<ChannelHandlerContext> server) {
+        return new TunnelEnds(hello(instance, connection, takeOver, capabilities), server);
+    }
+
     /** A connection of a client that wants in. */
     static TunnelEnds of(UUID instance, int connection, boolean takeOver) {
         return new TunnelEnds(hello(instance, connection, takeOver));
     }
 
     private static Hello hello(UUID instance, int connection, boolean takeOver) {
-        return new Hello(Hello.VERSION, Hello.VERSION, 0, instance.getMostSignificantBits(),
+        return hello(instance, connection, takeOver, 0);
+    }
+
+    private static Hello hello(UUID instance, int connection, boolean takeOver, long capabilities) {
+        return new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), connection, takeOver, LIMITS.accepts(),
                 new Hello.Nonce(1, 2, 3, 4), "test/1");
     }
@@ -71,6 +96,23 @@ final class TunnelEnds implements SessionListener {
     final List<SessionEvent.Opened> opened = new ArrayList<>();
     /** The bodies that have come to the client. */
     final StringBuilder bodies = new StringBuilder();
+
+    /** What the server wants to be proven to it. */
+    @Nullable
+    Hello proofWanted;
+    /** What the server said to certificates that the client proved. */
+    final List<ErrorCode> authAnswers = new ArrayList<>();
+
+    /** The client proves a certificate. */
+    void prove(byte[] certificate, byte[] proof) {
+        client.auth(certificate, proof);
+        drive();
+    }
+
+    /** The connection breaks. */
+    void breakOff() {
+        channel.close();
+    }
 
     /** The client takes no more streams. */
     void clientGoesAway() {
@@ -124,6 +166,10 @@ final class TunnelEnds implements SessionListener {
                 goneAway.add(going.code());
             } else if (event instanceof SessionEvent.Opened stream) {
                 opened.add(stream);
+            } else if (event instanceof SessionEvent.ProofWanted wanted) {
+                proofWanted = wanted.server();
+            } else if (event instanceof SessionEvent.AuthAnswer answer) {
+                authAnswers.add(answer.code());
             } else if (event instanceof SessionEvent.Data data) {
                 bodies.append(data.body().toString(StandardCharsets.UTF_8));
                 data.body().release();

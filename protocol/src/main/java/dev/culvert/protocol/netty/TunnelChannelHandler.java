@@ -9,6 +9,8 @@ import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -49,6 +51,10 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     private long timerNanos = Long.MAX_VALUE;
     private boolean flushScheduled;
     private boolean finished;
+    /** The payload of the ping that waits for its pong: of several, the last (RFC 6455 §5.5.3). */
+    private byte @Nullable [] ping;
+    /** Whether a pong is on its way to the socket; the next one waits for it. */
+    private boolean ponging;
     private WebSocketCloseStatus closeStatus = WebSocketCloseStatus.NORMAL_CLOSURE;
     private long meteredBuffered;
     private volatile int meteredStreams;
@@ -186,8 +192,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         try {
             switch (frame) {
                 case BinaryWebSocketFrame binary -> batch(binary.content());
-                case PingWebSocketFrame ping ->
-                    ctx.writeAndFlush(new PongWebSocketFrame(ping.content().retain()));
+                case PingWebSocketFrame asked -> ping = ByteBufUtil.getBytes(asked.content());
                 case PongWebSocketFrame pong -> {
                 }
                 case CloseWebSocketFrame close -> session.disconnected();
@@ -239,6 +244,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     /** One pass: send what waits, tell what happened, count, set the timer. */
     private void pass() {
         flushScheduled = false;
+        pong();
         send();
         tell();
         count();
@@ -248,6 +254,23 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         } else {
             arm();
         }
+    }
+
+    /** Answers while the socket takes it, one at a time: a peer that pings and does not read costs no memory. */
+    private void pong() {
+        byte[] payload = ping;
+        ChannelHandlerContext ctx = context();
+        if (payload == null || ponging || finished || !ctx.channel().isWritable()) {
+            return;
+        }
+        ping = null;
+        ponging = true;
+        ctx.writeAndFlush(new PongWebSocketFrame(Unpooled.wrappedBuffer(payload))).addListener(done -> {
+            ponging = false;
+            if (ping != null) {
+                wake();
+            }
+        });
     }
 
     private void send() {

@@ -188,6 +188,23 @@ class TunnelChannelHandlerTest {
                 .satisfies(pong -> assertThat(pong[0] & 0xff).isEqualTo(0x8a));
     }
 
+    @Test
+    void ofPingsToAFullSocketTheLastIsAnsweredOnceItDrains() {
+        wire.client.full(true);
+        for (int i = 0; i < 1000; i++) {
+            inbound(wire.client, new PingWebSocketFrame(Wire.ascii("a" + i)));
+        }
+        inbound(wire.client, new PingWebSocketFrame(Wire.ascii("the last")));
+        assertThat(Wire.intercept(wire.client)).isEmpty();
+
+        wire.client.full(false);
+
+        assertThat(Wire.intercept(wire.client)).singleElement().satisfies(pong -> {
+            assertThat(pong[0] & 0xff).isEqualTo(0x8a);
+            assertThat(pong[1] & 0x7f).isEqualTo("the last".length());
+        });
+    }
+
     /** DATA of a stream that was never opened. */
     private static ByteBuf garbage() {
         return Unpooled.wrappedBuffer(new byte[]{(byte) 0x82, 8, 4, 1, 0, 0, 0, 0, 0, 99});
