@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class TunnelRequest implements RequestSink {
-    /** How long a request waits for its tunnel. */
+    /** How long a request waits for its tunnel, from when it first has to, however often it is sent and missed meanwhile. */
     static final Duration HOLD = Duration.ofSeconds(5);
     /** What broke one connection of a tunnel breaks the others a moment later: a second attempt waits for that. */
     static final Duration SETTLE = Duration.ofMillis(250);
@@ -95,7 +95,7 @@ final class TunnelRequest implements RequestSink {
     }
 
     private void send(LiveSession session) {
-        stopWaiting();
+        relay.held().remove(relay.runtimeId(), wake);
         int attempt = ++attempts;
         touched = Touched.YES;
         passed = 0;
@@ -110,11 +110,16 @@ final class TunnelRequest implements RequestSink {
     }
 
     private void hold() {
+        ScheduledFuture<?> running = patience;
+        if (running != null && running.isDone()) {
+            giveUp(); // it ran out while a session had the request
+            return;
+        }
         if (!relay.isExpected() || !relay.held().add(relay.runtimeId(), wake)) {
             giveUp();
             return;
         }
-        if (patience == null) {
+        if (running == null) {
             patience = request.loop().schedule(this::giveUp, HOLD.toMillis(), TimeUnit.MILLISECONDS);
         }
         if (relay.pick(request.loop()) != null) {
@@ -243,6 +248,7 @@ final class TunnelRequest implements RequestSink {
                 attempts++; // who is still opening the one that failed does not take it for the present one
                 target = null;
                 if (touched == Touched.PERHAPS) {
+                    stopWaiting(); // it had its tunnel, and waits for the next one anew; this happens once
                     request.loop()
                             .schedule(TunnelRequest.this::beginUnlessDone, SETTLE.toMillis(),
                                     TimeUnit.MILLISECONDS);

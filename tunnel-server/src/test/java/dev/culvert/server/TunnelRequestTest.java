@@ -201,6 +201,68 @@ class TunnelRequestTest {
         assertAnswered(asked, Cause.DRAINING.toString());
     }
 
+    /** A session that takes the held request, and is lost before that is touched. */
+    private void miss() {
+        TunnelEnds dead = admit();
+        dead.handler().close(ErrorCode.NO_ERROR, "the connection was lost");
+        wakeHeld();
+    }
+
+    private void pass(long millis) {
+        caller.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+        caller.runScheduledPendingTasks();
+    }
+
+    @Test
+    void aRequestThatIsMissedAgainAndAgainWaitsNoLongerInAll() {
+        lose(dial());
+        Asked asked = new Asked("POST", true);
+        for (int i = 0; i < 4; i++) {
+            pass(TunnelRequest.HOLD.toMillis() / 5);
+            miss();
+            assertAnswered(asked, "");
+        }
+
+        pass(TunnelRequest.HOLD.toMillis() / 5);
+
+        assertAnswered(asked, Cause.NO_TUNNEL.toString());
+    }
+
+    @Test
+    void aRequestThatIsMissedAfterItsPatienceDoesNotWaitAgain() {
+        lose(dial());
+        Asked asked = new Asked("POST", true);
+        TunnelEnds slow = dial();
+        drive();
+        assertThat(slow.opened).hasSize(1);
+        pass(TunnelRequest.HOLD.toMillis());
+        assertAnswered(asked, "");
+
+        slow.clientGoesAway();
+        lose(slow);
+
+        assertThat(registry.held().count()).isZero();
+        assertThat(asked.problem).isNotNull();
+    }
+
+    @Test
+    void aRequestWhoseSecondTunnelIsLostWaitsAnew() {
+        lose(dial());
+        Asked asked = new Asked("GET", true);
+        TunnelEnds second = dial();
+        drive();
+        pass(TunnelRequest.HOLD.toMillis());
+
+        lose(second);
+        settle();
+        assertAnswered(asked, "");
+        pass(TunnelRequest.HOLD.toMillis() - 1);
+        assertAnswered(asked, "");
+        pass(1);
+
+        assertAnswered(asked, Cause.TUNNEL_LOST.toString());
+    }
+
     @Test
     void aRequestThatWaitsTooLongIs503() {
         lose(dial());
