@@ -5,7 +5,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * How long to wait before the next dial: at once (within 200 ms) the first time after a session, then full jitter from
- * 500 ms doubling to 15 s. A session that held for 25 s starts the count anew. Belongs to one event loop.
+ * 500 ms doubling to 15 s. A session that held for 25 s starts the count anew. Used by one
+ * thread at a time.
  */
 final class Backoff {
     private static final Duration FIRST = Duration.ofMillis(200);
@@ -54,6 +55,21 @@ final class Backoff {
     Duration afterOverload(Duration asked) {
         afterLoss(Duration.ZERO); // should the next dial fail in another way, it is not the first
         return shorter(asked, MAX_ASKED).plus(upTo(SECOND));
+    }
+
+    /** An attempt to enrol failed for a reason that may pass. */
+    Duration afterEnrolment(Throwable failure) {
+        return noSooner(afterLoss(Duration.ZERO), failure);
+    }
+
+    /** A wait of the client's own choice, or longer if that is what the server asked for as it failed; believed up to a minute. */
+    Duration noSooner(Duration own, Throwable failure) {
+        Duration asked = failure instanceof EnrolmentException.Failed failed ? failed.retryAfter() : null;
+        if (asked == null) {
+            return own;
+        }
+        Duration wanted = shorter(asked, MAX_ASKED).plus(upTo(SECOND));
+        return own.compareTo(wanted) > 0 ? own : wanted;
     }
 
     private static Duration shorter(Duration one, Duration other) {

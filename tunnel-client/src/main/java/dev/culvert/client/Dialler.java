@@ -12,6 +12,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 
@@ -46,6 +47,16 @@ final class Dialler {
         return URI.create("wss://" + host + ":" + port + path);
     }
 
+    /** The server's name as certificates and proofs have it: in lower case, without the dot that makes it absolute in DNS. */
+    static String hostName(URI server) {
+        return bareName(server.getHost().toLowerCase(Locale.ROOT));
+    }
+
+    /** Without the dot that makes a name absolute in DNS: TLS knows no such names (RFC 6066 §3). */
+    static String bareName(String host) {
+        return host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
+    }
+
     /** Where a server listens, IPv6 without brackets. */
     static HostPort address(URI server) {
         URI target = complete(server);
@@ -74,7 +85,7 @@ final class Dialler {
         if (channel instanceof EpollSocketChannel) {
             channel.config().setOption(EpollChannelOption.TCP_NOTSENT_LOWAT, NOT_SENT_LOW_WATER);
         }
-        SslHandler ssl = tls.newHandler(channel.alloc(), address.host(), address.port());
+        SslHandler ssl = tls.newHandler(channel.alloc(), bareName(address.host()), address.port());
         ssl.setHandshakeTimeoutMillis(HANDSHAKE_TIMEOUT.toMillis());
         channel.pipeline()
                 .addLast(ssl, new HttpClientCodec(), new HttpObjectAggregator(MAX_REFUSAL), handshake);

@@ -63,7 +63,7 @@ final class HttpCall extends ChannelInboundHandlerAdapter {
             if (!request.headers().contains(HttpHeaderNames.CONNECTION)) {
                 request.headers().set(HttpHeaderNames.CONNECTION, "close");
             }
-            SslHandler ssl = tls.newHandler(channel.alloc(), server.host(), server.port());
+            SslHandler ssl = tls.newHandler(channel.alloc(), Dialler.bareName(server.host()), server.port());
             ssl.setHandshakeTimeoutMillis(TLS_TIMEOUT.toMillis());
             channel.pipeline()
                     .addLast(ssl, new HttpClientCodec(), new HttpObjectAggregator(maxBytes, true),

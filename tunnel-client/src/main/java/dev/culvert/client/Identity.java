@@ -17,6 +17,11 @@ import java.util.List;
  */
 public record Identity(TlsMaterial material, ClientIdentity client, ServerTrust trust) {
 
+    /** When the certificate begins, which is a little before it was made. */
+    public Instant begins() {
+        return material.leaf().getNotBefore().toInstant();
+    }
+
     /** When the certificate ends. */
     public Instant expires() {
         return material.leaf().getNotAfter().toInstant();

@@ -1,8 +1,8 @@
 package dev.culvert.client;
 
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,18 +12,13 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Renews a client's certificate at two thirds of what is left of its life, a little earlier or later so that clients who
- * enrolled together do not renew together; tries again until it succeeds. One attempt at a time.
+ * Renews a client's certificate when {@link RenewalTimes} says; tries again until it succeeds. One attempt at a time.
  */
 final class IdentityRenewal {
     private static final Logger LOG = LoggerFactory.getLogger(IdentityRenewal.class);
-    private static final Duration SHORTEST_RETRY = Duration.ofSeconds(1);
-    private static final Duration LONGEST_RETRY = Duration.ofMinutes(5);
-    /** The contract's slow loop for what is refused. */
-    private static final Duration REFUSED_RETRY = Duration.ofSeconds(60);
 
     private final IdentitySource source;
-    private final Clock clock;
+    private final RenewalTimes times;
     private final TunnelLinks links;
     private final Disposable.Swap running = Disposables.swap();
     private final Disposable.Swap enrolment = Disposables.swap();
@@ -33,7 +28,7 @@ final class IdentityRenewal {
     /** @param links prove and use each new identity */
     IdentityRenewal(IdentitySource source, Clock clock, Credentials first, TunnelLinks links) {
         this.source = source;
-        this.clock = clock;
+        this.times = new RenewalTimes(clock, new SecureRandom());
         this.current = first;
         this.links = links;
     }
@@ -45,8 +40,7 @@ final class IdentityRenewal {
 
     /** Begins to renew when it is time. */
     void start() {
-        double part = ThreadLocalRandom.current().nextDouble(0.62, 0.67);
-        renewAfter(Duration.ofMillis((long) (Math.max(0, left().toMillis()) * part)));
+        renewAfter(times.ofStored(current.identity()));
     }
 
     void stop() {
@@ -73,11 +67,7 @@ final class IdentityRenewal {
     private void enrolled(Credentials next) {
         current = next;
         links.dialNow();
-        start();
-    }
-
-    private Duration left() {
-        return Duration.between(clock.instant(), current.identity().expires());
+        renewAfter(times.ofNew(next.identity()));
     }
 
     private void renewAfter(Duration delay) {
@@ -91,22 +81,16 @@ final class IdentityRenewal {
     private void renewed(Credentials next) {
         current = next;
         links.prove();
-        start();
+        renewAfter(times.ofNew(next.identity()));
     }
 
     private void failed(Throwable error) {
-        Duration retry = error instanceof EnrolmentException.Refused ? REFUSED_RETRY : soon();
+        Duration retry = times.afterFailure(current.identity(), error);
         LOG.atWarn()
                 .addKeyValue("reason", error.getMessage())
                 .addKeyValue("expires", current.identity().expires())
                 .addKeyValue("retryInMillis", retry.toMillis())
                 .log("certificate not renewed");
         renewAfter(retry);
-    }
-
-    /** A tenth of what is left, within bounds, half of it random. */
-    private Duration soon() {
-        long tenth = Math.clamp(left().toMillis() / 10, SHORTEST_RETRY.toMillis(), LONGEST_RETRY.toMillis());
-        return Duration.ofMillis(tenth / 2 + ThreadLocalRandom.current().nextLong(tenth / 2 + 1));
     }
 }

@@ -57,7 +57,8 @@ final class IdleCheck {
             Duration bound) {
         return Mono.<Finding>create(sink -> {
             sink.onCancel(channel::close);
-            SslHandler ssl = tls.newHandler(channel.alloc(), address.host(), address.port());
+            SslHandler ssl = tls.newHandler(channel.alloc(), Dialler.bareName(address.host()),
+                    address.port());
             channel.pipeline().addLast(ssl, new HttpClientCodec(), new Watch(server, address, bound, sink));
         });
     }

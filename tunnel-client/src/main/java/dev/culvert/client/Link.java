@@ -19,15 +19,14 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 /**
  * One connection of a client's tunnel: dials, serves its streams, dials again, for ever. Lives on one event loop.
@@ -48,7 +47,7 @@ final class Link {
     private final Shared shared;
     private final int index;
     private final EventLoop loop;
-    private final Backoff backoff = new Backoff(ThreadLocalRandom.current());
+    private final Backoff backoff;
     private final List<Tunnelled> sessions = new ArrayList<>();
     private int attempts;
     private boolean stopped;
@@ -67,11 +66,13 @@ final class Link {
      *
      * @param credentials asked before each dial, so that a renewed identity is used
      * @param instance random id of this process
+     * @param pace asked before each dial, told of each session
      * @param observer told of changes, on the link's event loop
      */
     record Shared(Dialler dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
             SessionMeter meter,
-            UUID instance, String software, SecureRandom random, TakeOver takeOver, Observer observer) {}
+            UUID instance, String software, SecureRandom random, TakeOver takeOver, DialPace pace,
+            Observer observer) {}
 
     /** Told of a link's changes. */
     interface Observer {
@@ -92,6 +93,7 @@ final class Link {
         this.shared = shared;
         this.index = index;
         this.loop = loop;
+        this.backoff = new Backoff(shared.random);
     }
 
     /** Whether a session is established and heard from. Callable from any thread. */
@@ -125,6 +127,11 @@ final class Link {
     private void dial() {
         if (stopped || paused) {
             dialling = false;
+            return;
+        }
+        Duration early = shared.pace.ask(index, System.nanoTime());
+        if (early.isPositive()) {
+            start(early.plusMillis(1));
             return;
         }
         dialling = true;
@@ -182,7 +189,7 @@ final class Link {
                 new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong()),
                 shared.software);
         Session session = new Session(Session.Role.CLIENT, hello, limits, System.nanoTime());
-        Tunnelled next = new Tunnelled(hello, server.getHost().toLowerCase(Locale.ROOT), identity);
+        Tunnelled next = new Tunnelled(hello, Dialler.hostName(server), identity);
         TunnelChannelHandler opened = new TunnelChannelHandler(session, true, next, shared.meter);
         next.handler = opened;
         sessions.add(next);
@@ -195,7 +202,7 @@ final class Link {
         loop.execute(() -> {
             Tunnelled present = current;
             if (present != null && present.live) {
-                present.prove(shared.credentials.get().identity());
+                present.identity.prove();
             }
         });
     }
@@ -243,21 +250,21 @@ final class Link {
     }
 
     /** One session, from its hello to its end. */
-    private final class Tunnelled implements SessionListener {
+    private final class Tunnelled implements SessionListener, SessionIdentity.Wire {
         private final Hello ownHello;
         private final String host;
-        /** Whose certificate this rests on. */
-        private Identity proven;
+        private final SessionIdentity identity;
         private @Nullable TunnelChannelHandler handler;
         private volatile boolean live;
         private long liveSinceNanos;
         private @Nullable ScheduledFuture<?> ageing;
         private @Nullable ScheduledFuture<?> leaving;
 
-        Tunnelled(Hello ownHello, String host, Identity proven) {
+        Tunnelled(Hello ownHello, String host, Identity first) {
             this.ownHello = ownHello;
             this.host = host;
-            this.proven = proven;
+            this.identity = new SessionIdentity(first, () -> shared.credentials.get().identity(), loop,
+                    backoff, this);
         }
 
         private TunnelChannelHandler handler() {
@@ -269,6 +276,7 @@ final class Link {
             live = true;
             dialling = false;
             liveSinceNanos = System.nanoTime();
+            shared.pace.live(liveSinceNanos);
             shared.takeOver.done();
             shared.observer.live(Link.this, ready);
             if (stopped) {
@@ -293,37 +301,28 @@ final class Link {
                     TimeUnit.MILLISECONDS);
         }
 
-        private void prove(Identity newest) {
-            Hello server = handler().peerHello();
-            if (server == null || newest.equals(proven)) {
-                return; // the next session begins with it
-            }
-            SessionProof.of(newest, server.nonce(), ownHello.nonce())
-                    .subscribe(proof -> loop.execute(() -> {
-                        if (handler().auth(proof.certificate(), proof.signature())) {
-                            proven = newest;
-                        }
-                    }), error -> log.atError().setCause(error).log("certificate can't be proven"));
+        @Override
+        public Mono<SessionProof> proofOf(Identity newest) {
+            Hello server = Objects.requireNonNull(handler().peerHello(), "live before its hello");
+            return SessionProof.of(newest, server.nonce(), ownHello.nonce());
+        }
+
+        @Override
+        public boolean auth(SessionProof proof) {
+            return handler().auth(proof.certificate(), proof.signature());
         }
 
         /** Something on the way ends TLS, or the server does not ask for certificates. */
         @Override
         public void proofWanted(Hello server) {
-            SessionProof.opening(proven, server.nonce(), ownHello.nonce(), host)
-                    .subscribe(
-                            proof -> loop
-                                    .execute(() -> handler().auth(proof.certificate(), proof.signature())),
+            SessionProof.opening(identity.accepted(), server.nonce(), ownHello.nonce(), host)
+                    .subscribe(proof -> loop.execute(() -> auth(proof)),
                             error -> log.atError().setCause(error).log("certificate can't be proven"));
         }
 
         @Override
         public void authAnswered(SessionEvent.AuthAnswer answer) {
-            if (answer.code() != ErrorCode.NO_ERROR) {
-                log.atWarn()
-                        .addKeyValue("connection", index)
-                        .addKeyValue("reason", answer.detail())
-                        .log("renewed certificate refused, the session goes on with the one before");
-            }
+            identity.answered(answer);
         }
 
         @Override
@@ -350,6 +349,7 @@ final class Link {
             boolean wasLive = live;
             live = false;
             sessions.remove(this);
+            identity.end();
             if (ageing != null) {
                 ageing.cancel(false);
             }
@@ -361,6 +361,7 @@ final class Link {
             }
             String reason = closed.code() + ": " + Objects.toString(closed.detail(), "");
             if (wasLive) {
+                shared.pace.lost(System.nanoTime());
                 shared.observer.lost(Link.this, reason, planned);
             }
             if (!planned) {

@@ -6,6 +6,7 @@ import dev.culvert.edge.HealthFilter;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
@@ -17,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
-import reactor.util.retry.Retry;
 
 /**
  * A tunnel client: gets an identity, dials, keeps the tunnel up, forwards its streams. It never gives up by itself, but for
@@ -28,9 +29,6 @@ import reactor.util.retry.Retry;
  */
 public final class TunnelClient {
     private static final Logger log = LoggerFactory.getLogger(TunnelClient.class);
-    /** Between attempts to enrol that failed for a reason that may pass. */
-    private static final Duration ENROL_BACKOFF = Duration.ofMillis(500);
-    private static final Duration ENROL_BACKOFF_CAP = Duration.ofSeconds(15);
 
     private final ClientConfig config;
     private final EventLoops loops;
@@ -43,7 +41,7 @@ public final class TunnelClient {
     private final Sinks.Empty<Void> stopped = Sinks.empty();
     private final AtomicBoolean stopping = new AtomicBoolean();
     private @Nullable EdgeServer health;
-    private @Nullable Disposable enrolling;
+    private final Disposable.Swap enrolling = Disposables.swap();
     private volatile @Nullable IdentityRenewal renewal;
     private volatile @Nullable String host;
     private volatile String notReady = "not connected yet";
@@ -92,49 +90,49 @@ public final class TunnelClient {
     }
 
     private void connect() {
-        Retry retry = Retry.backoff(Long.MAX_VALUE, ENROL_BACKOFF)
-                .maxBackoff(ENROL_BACKOFF_CAP)
-                .jitter(1)
-                .filter(TunnelClient::mayPass)
-                .doBeforeRetry(signal -> log.atWarn()
-                        .addKeyValue("reason", signal.failure().getMessage())
-                        .log("not enrolled yet"));
         Clock clock = Clock.systemUTC();
         IdentitySource source = new IdentitySource(config, loops, connector, clock);
-        enrolling = source.identity()
+        enrolling.update(source.identity()
                 .flatMap(identity -> identity.expiredAt(clock.instant())
                         ? revived(source, identity)
                         : Mono.just(identity))
                 .publishOn(Schedulers.boundedElastic())
                 .map(Credentials::of)
                 .doOnError(failure -> sessions.failed(String.valueOf(failure.getMessage())))
-                .retryWhen(retry)
+                .retryWhen(new EnrolmentRetry(new Backoff(new SecureRandom())))
                 .subscribe(
                         first -> begin(new IdentityRenewal(source, clock, first, links)),
                         failure -> {
                             notReady = String.valueOf(failure.getMessage());
                             ended.tryEmitError(failure);
-                        });
+                        }));
     }
 
-    /** One that has ended while this client was off is renewed before the first dial, which would be refused. */
+    /**
+     * One that has ended while this client was off is renewed before the first dial, which would be refused. A server that
+     * asks for patience gets it: that is an error.
+     */
     private static Mono<Identity> revived(IdentitySource source, Identity ended) {
-        return source.renewed(ended).onErrorResume(EnrolmentException.class, error -> {
+        return source.renewed(ended).onErrorResume(TunnelClient::saysNothingOfLater, error -> {
             log.atWarn().addKeyValue("reason", error.getMessage()).log("ended certificate not renewed");
             return Mono.just(ended);
         });
     }
 
-    private void begin(IdentityRenewal identities) {
+    private static boolean saysNothingOfLater(Throwable error) {
+        return error instanceof EnrolmentException
+                && !(error instanceof EnrolmentException.Failed failed && failed.retryAfter() != null);
+    }
+
+    /** Not once it was stopped: {@link #shutDown} takes the same lock after that is said. */
+    private synchronized void begin(IdentityRenewal identities) {
+        if (stopping.get()) {
+            return;
+        }
         renewal = identities;
         identities.start();
         links.start(identities::current, identities::refused,
                 Duration.ofMillis(ThreadLocalRandom.current().nextLong(200)));
-    }
-
-    private static boolean mayPass(Throwable failure) {
-        return failure instanceof EnrolmentException enrolment
-                && !(enrolment instanceof EnrolmentException.Refused);
     }
 
     private void told(ClientEvent event) {
@@ -226,13 +224,12 @@ public final class TunnelClient {
 
     private Mono<Void> shutDown(Duration grace) {
         notReady = "draining";
-        Disposable attempt = enrolling;
-        if (attempt != null) {
-            attempt.dispose();
-        }
-        IdentityRenewal identities = renewal;
-        if (identities != null) {
-            identities.stop();
+        enrolling.dispose();
+        synchronized (this) {
+            IdentityRenewal identities = renewal;
+            if (identities != null) {
+                identities.stop();
+            }
         }
         EdgeServer listener = health;
         return links.stop(grace)

@@ -24,8 +24,6 @@ import reactor.core.publisher.Mono;
 /** The connections of one tunnel, each on an event loop of its own as far as there are enough. */
 final class TunnelLinks implements Link.Observer, TunnelFigures {
     private static final Logger log = LoggerFactory.getLogger(TunnelLinks.class);
-    /** A server that just came back is not met by all connections of all clients at once. */
-    private static final Duration SPACING = Duration.ofSeconds(1);
     /** The contract's grace of a drain. */
     private static final Duration GRACE = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofMillis(20);
@@ -37,6 +35,8 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     private final SessionMeter meter = new SessionMeter();
     private final Upstream upstream;
     private final Counter reconnects;
+    /** A server that just came back is not met by all connections of all clients at once. */
+    private final DialPace pace = new DialPace();
     private final AtomicInteger liveLinks = new AtomicInteger();
     private volatile List<Link> links = List.of();
     private volatile Runnable refused = () -> {};
@@ -58,22 +58,28 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     }
 
     /**
-     * Dials the first connection after {@code delay}, the others a second apart.
+     * Dials the first connection after {@code delay}, the others when that one is live, a second apart. Nothing happens once
+     * it was stopped.
      *
      * @param whenRefused told on an event loop when the server does not accept the identity
      */
     synchronized void start(Supplier<Credentials> credentials, Runnable whenRefused, Duration delay) {
+        if (stopping) {
+            return;
+        }
         refused = whenRefused;
+        pace.begin(System.nanoTime());
         var shared = new Link.Shared(dialler, config.server(), credentials, upstream.relay(),
                 meter,
-                UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(), this);
+                UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(), pace,
+                this);
         List<Link> all = new ArrayList<>();
         for (int index = 0; index < config.connections(); index++) {
             Link link = new Link(shared, index, loops.group().next());
             if (paused) {
                 link.pause(GRACE);
             }
-            link.start(delay.plus(SPACING.multipliedBy(index)));
+            link.start(delay.plus(DialPace.SPACING.multipliedBy(index)));
             all.add(link);
         }
         links = List.copyOf(all);
@@ -92,6 +98,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     synchronized void resume() {
         if (paused) {
             paused = false;
+            pace.begin(System.nanoTime());
             links.forEach(Link::resume);
             log.atInfo().log("tunnel resumed by an operator");
         }
@@ -174,10 +181,16 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         return links.stream().mapToLong(Link::rttNanos).filter(rtt -> rtt >= 0).min().orElse(0) / 1e9;
     }
 
+    /** Under the lock of {@link #start}: what that has begun is drained, and it begins nothing after this. */
+    private synchronized void drain() {
+        stopping = true;
+        links.forEach(Link::drain);
+    }
+
+    /** Drains what is live for at most {@code grace}; nothing is dialled from now on, not by a later start either. */
     Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
-            stopping = true;
-            links.forEach(Link::drain);
+            drain();
             return Flux.interval(Duration.ZERO, POLL)
                     .takeUntil(tick -> !isLive())
                     .takeUntilOther(Mono.delay(grace))
