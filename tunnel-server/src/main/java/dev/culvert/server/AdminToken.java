@@ -1,18 +1,14 @@
 package dev.culvert.server;
 
+import dev.culvert.certs.AtomicFile;
 import dev.culvert.edge.config.ConfigException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.Base64;
-import java.util.EnumSet;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -112,11 +108,7 @@ public final class AdminToken {
         if (folder != null) {
             Files.createDirectories(folder);
         }
-        try (var channel = Files.newByteChannel(file,
-                EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-            channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)));
-        } catch (FileAlreadyExistsException e) {
+        if (!AtomicFile.create(file, text.getBytes(StandardCharsets.US_ASCII), "rw-------")) {
             log.atDebug().addKeyValue("file", file).log("another process made the admin token first");
         }
     }

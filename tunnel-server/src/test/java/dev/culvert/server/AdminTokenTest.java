@@ -9,10 +9,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
 
 class AdminTokenTest {
     @TempDir
@@ -30,6 +32,19 @@ class AdminTokenTest {
         assertThat(await(second.matches(text.strip()))).isTrue();
         assertThat(await(second.matches(text))).isFalse();
         assertThat(await(second.matches(""))).isFalse();
+    }
+
+    @Test
+    void manyWhoMakeTheFileAtOnceReadOneWholeToken() {
+        for (int i = 0; i < 50; i++) {
+            Path file = folder.resolve("token-" + i);
+
+            List<AdminToken> made = await(Flux.range(0, 8)
+                    .flatMap(each -> AdminToken.load(file), 8)
+                    .collectList());
+
+            assertThat(made).hasSize(8);
+        }
     }
 
     @ParameterizedTest
