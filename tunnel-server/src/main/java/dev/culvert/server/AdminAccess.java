@@ -66,16 +66,12 @@ final class AdminAccess {
 
     /** Gives a token another secret; the one before stays good for {@code keep}. */
     Mono<Issued> rotate(String name, Duration keep) {
-        return Mono.fromCallable(() -> {
-            NamedToken before = store.adminToken(name);
-            if (before == null) {
-                throw new StoreException.Absent("there is no such admin token");
-            }
-            String text = text(name);
-            return new Issued(before.rotated(hash(text), now(), now().plus(keep)), text);
-        })
+        return Mono.fromCallable(() -> text(name))
                 .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(made -> store.replaceAdminToken(made.token()).thenReturn(made));
+                .flatMap(text -> store.replaceAdminToken(name, before -> {
+                    Instant now = now();
+                    return before.rotated(hash(text), now, now.plus(keep));
+                }).map(kept -> new Issued(kept, text)));
     }
 
     private @Nullable NamedToken named(String presented) {

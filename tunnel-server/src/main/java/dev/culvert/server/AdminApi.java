@@ -40,7 +40,7 @@ public final class AdminApi implements EdgeHandler {
         all.addAll(new TunnelCalls(parts.store, parts.tunnels, audit).routes());
         all.addAll(new AdminTokenCalls(access, parts.adminTokens, audit).routes());
         all.addAll(new AuditCalls(parts.audit).routes());
-        all.addAll(new EventCalls(parts.events).routes());
+        all.addAll(new EventCalls(parts.events, access, EventCalls.HEARTBEAT).routes());
         this.routes = List.copyOf(all);
     }
 
@@ -111,7 +111,8 @@ public final class AdminApi implements EdgeHandler {
         }
     }
 
-    private static @Nullable String bearer(EdgeRequest request) {
+    /** The token that a caller presents, or null. */
+    static @Nullable String bearer(EdgeRequest request) {
         List<String> fields = request.headers().getAll(HttpHeaderNames.AUTHORIZATION);
         // RFC 9110 §11.1: the scheme's name is compared without case.
         return fields.size() == 1 && fields.getFirst().regionMatches(true, 0, SCHEME, 0, SCHEME.length())

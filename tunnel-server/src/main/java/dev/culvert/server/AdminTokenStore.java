@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -22,8 +23,11 @@ interface AdminTokenStore {
     /** Keeps a new token. Errors: {@link StoreException.Conflict} for a name that is taken, {@link StoreException.Full}. */
     Mono<NamedToken> createAdminToken(NamedToken token);
 
-    /** Puts a token in the place of the one of its name. Errors: {@link StoreException.Absent}. */
-    Mono<NamedToken> replaceAdminToken(NamedToken token);
+    /**
+     * Puts what {@code change} makes of a token in its place, in one transaction: no other change comes between. Errors:
+     * {@link StoreException.Absent}.
+     */
+    Mono<NamedToken> replaceAdminToken(String name, UnaryOperator<NamedToken> change);
 
     /** Forgets a token. Errors: {@link StoreException.Absent}. */
     Mono<NamedToken> deleteAdminToken(String name);

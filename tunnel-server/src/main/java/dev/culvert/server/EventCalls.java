@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.server.ServerEvents.Seen;
 import io.netty.buffer.ByteBuf;
@@ -15,7 +16,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** {@code GET /api/v1/events}: what happens, as server-sent events, until the server stops. */
+/** {@code GET /api/v1/events}: what happens, as server-sent events, until the server stops or the caller's token is worth nothing. */
 final class EventCalls {
     /** Well below the minute after which proxies give silent connections up. */
     static final Duration HEARTBEAT = Duration.ofSeconds(15);
@@ -23,18 +24,31 @@ final class EventCalls {
     private static final String COMMENT = ":\n\n";
 
     private final ServerEvents events;
+    private final AdminAccess access;
+    private final Duration heartbeat;
 
-    EventCalls(ServerEvents events) {
+    EventCalls(ServerEvents events, AdminAccess access, Duration heartbeat) {
         this.events = events;
+        this.access = access;
+        this.heartbeat = heartbeat;
     }
 
     List<AdminRoute> routes() {
         return List.of(
-                new AdminRoute(HttpMethod.GET, "/api/v1/events", (request, segments) -> stream(HEARTBEAT)));
+                new AdminRoute(HttpMethod.GET, "/api/v1/events",
+                        (request, segments) -> stream(mayGoOn(request))));
     }
 
-    /** Errors: {@link StoreException.Busy}. */
-    Mono<EdgeResponse> stream(Duration heartbeat) {
+    /** Whether the caller's token is still good. What can't be told counts as no. */
+    private Mono<Boolean> mayGoOn(EdgeRequest request) {
+        String presented = AdminApi.bearer(request);
+        return presented == null
+                ? Mono.just(false)
+                : Mono.defer(() -> access.caller(presented)).hasElement().onErrorReturn(false);
+    }
+
+    /** Asks {@code mayGoOn} at each heartbeat. Errors: {@link StoreException.Busy}. */
+    Mono<EdgeResponse> stream(Mono<Boolean> mayGoOn) {
         return Mono.defer(() -> {
             if (events.isFull()) {
                 return Mono.error(ServerEvents.full());
@@ -43,11 +57,16 @@ final class EventCalls {
             Flux<String> seen = events.watch()
                     .map(EventCalls::text)
                     .doFinally(signal -> over.tryEmitEmpty());
+            Sinks.Empty<Void> refused = Sinks.empty();
             Flux<String> beats = Flux.interval(heartbeat)
                     .onBackpressureDrop()
-                    .map(tick -> COMMENT)
+                    .concatMap(tick -> mayGoOn)
+                    .takeWhile(may -> may)
+                    .doOnComplete(refused::tryEmitEmpty)
+                    .map(may -> COMMENT)
                     .takeUntilOther(over.asMono());
             Flux<ByteBuf> body = Flux.merge(Flux.just(COMMENT), seen, beats)
+                    .takeUntilOther(refused.asMono())
                     .map(text -> Unpooled.copiedBuffer(text, StandardCharsets.UTF_8));
             var headers = new DefaultHttpHeaders().set(HttpHeaderNames.CONTENT_TYPE, "text/event-stream")
                     .set(HttpHeaderNames.CACHE_CONTROL, "no-store");

@@ -7,6 +7,7 @@ import java.sql.Statement;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -52,9 +53,9 @@ final class SqliteAdminTokens implements AdminTokenStore {
     }
 
     @Override
-    public Mono<NamedToken> replaceAdminToken(NamedToken token) {
+    public Mono<NamedToken> replaceAdminToken(String name, UnaryOperator<NamedToken> change) {
         return database.transact(connection -> {
-            present(token.name());
+            NamedToken token = change.apply(present(name));
             write(connection, token);
             return token;
         }, this::put);

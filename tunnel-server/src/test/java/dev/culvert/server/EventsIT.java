@@ -3,21 +3,33 @@ package dev.culvert.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.server.testing.Results;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 class EventsIT {
     @TempDir
@@ -69,16 +81,45 @@ class EventsIT {
 
     @Test
     void aSilentStreamHasComments() {
-        var calls = new EventCalls(new ServerEvents(new MovableClock()));
+        try (var server = new AdminServer(folder)) {
+            Flux<String> body = watched(server, server.token());
 
-        var response = (dev.culvert.edge.spi.EdgeResponse.Http) java.util.Objects
-                .requireNonNull(calls.stream(Duration.ofMillis(10)).block());
+            assertThat(body.take(3).collectList().block(Duration.ofSeconds(10))).containsOnly(":\n\n");
+        }
+    }
 
-        Flux<String> body = response.body().map(bytes -> {
-            String text = bytes.toString(java.nio.charset.StandardCharsets.UTF_8);
+    @Test
+    void theStreamEndsSoonAfterItsTokenIsWorthNothing() {
+        try (var server = new AdminServer(folder)) {
+            String token = server.call("POST", "/api/v1/admin-tokens",
+                    "{\"name\":\"robot\",\"role\":\"read\"}").json().path("token").asText();
+            Mono<List<String>> body = watched(server, token).collectList().cache();
+            Disposable watching = body.subscribe();
+            await().until(() -> server.events.isWatched());
+
+            assertThat(server.call("POST", "/api/v1/admin-tokens/robot/rotate", null).status())
+                    .isEqualTo(201);
+
+            assertThat(body.block(Duration.ofSeconds(10))).contains(":\n\n");
+            await().until(() -> !server.events.isWatched());
+            watching.dispose();
+        }
+    }
+
+    /** What a watcher with {@code token} is sent, at a heart that beats fast. */
+    private static Flux<String> watched(AdminServer server, String token) {
+        var access = new AdminAccess(Results.await(AdminToken.load(server.tokenFile)),
+                server.store.adminTokens(),
+                Clock.systemUTC());
+        var request = new EdgeRequest(HttpMethod.GET, "/api/v1/events",
+                new DefaultHttpHeaders().set("authorization", "Bearer " + token), Flux.empty(),
+                RequestContext.of("request-1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));
+        AdminRoute route = new EventCalls(server.events, access, Duration.ofMillis(10)).routes().getFirst();
+        var response = (EdgeResponse.Http) Results.await(route.call().answer(request, Map.of()));
+        return response.body().map(bytes -> {
+            String text = bytes.toString(StandardCharsets.UTF_8);
             bytes.release();
             return text;
         });
-        assertThat(body.take(3).collectList().block(Duration.ofSeconds(10))).containsOnly(":\n\n");
     }
 }
