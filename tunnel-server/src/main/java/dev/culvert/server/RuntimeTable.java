@@ -1,9 +1,12 @@
 package dev.culvert.server;
 
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,20 +80,29 @@ final class RuntimeTable {
         runtime.hosts().forEach(host -> checkHost(host, runtime));
     }
 
-    /** Throws when {@code token} can't be added. */
-    void check(StoredToken token) {
+    /** Throws when {@code token} can't be added. Tokens that are spent take no room. */
+    void check(StoredToken token, Instant now) {
         if (!byId.containsKey(token.runtimeId())) {
             throw new StoreException.Absent("the token's runtime was deleted");
         }
-        long held = tokens.values()
-                .stream()
-                .filter(other -> other.runtimeId().equals(token.runtimeId()))
-                .count();
+        long held = tokensOf(token.runtimeId()).filter(other -> !other.isSpent(now)).count();
         if (held >= limits.maxTokens()) {
             throw new StoreException.Full("the runtime has " + held
                     + " enrolment tokens already (expected: at most " + limits.maxTokens()
                     + "); use one of them, or wait until one expires");
         }
+    }
+
+    /** A runtime's spent tokens beyond as many as it may have good ones, the oldest: they are not worth remembering. */
+    List<StoredToken> forgettable(String runtimeId, Instant now) {
+        List<StoredToken> spent = tokensOf(runtimeId).filter(token -> token.isSpent(now))
+                .sorted(Comparator.comparing(StoredToken::expires))
+                .toList();
+        return spent.subList(0, Math.max(0, spent.size() - limits.maxTokens()));
+    }
+
+    private Stream<StoredToken> tokensOf(String runtimeId) {
+        return tokens.values().stream().filter(token -> token.runtimeId().equals(runtimeId));
     }
 
     /** Adds a runtime. A custom host that meanwhile belongs to another runtime stays with that one. */
@@ -151,6 +163,10 @@ final class RuntimeTable {
 
     void put(StoredToken token) {
         tokens.put(token.id(), token);
+    }
+
+    void forget(List<StoredToken> spent) {
+        spent.forEach(token -> tokens.remove(token.id()));
     }
 
     /** Forgets the tokens that expired before {@code epochMillis}. */

@@ -189,16 +189,22 @@ public final class SqliteRuntimeStore implements RuntimeStore {
 
     @Override
     public Mono<StoredToken> add(StoredToken token) {
-        long forgotten = clock.instant().minus(TOKEN_REMEMBERED).toEpochMilli();
+        Instant now = clock.instant();
+        long forgotten = now.minus(TOKEN_REMEMBERED).toEpochMilli();
         return database.transact(connection -> {
             table.purgeTokens(forgotten);
             SqliteDatabase.update(connection, "DELETE FROM tokens WHERE expires < ?", forgotten);
-            table.check(token);
+            table.check(token, now);
+            List<StoredToken> spent = table.forgettable(token.runtimeId(), now);
+            for (StoredToken one : spent) {
+                SqliteDatabase.update(connection, "DELETE FROM tokens WHERE id = ?", one.id());
+            }
             insert(connection, token);
+            return spent;
+        }, spent -> {
+            table.forget(spent);
+            table.put(token);
             return token;
-        }, added -> {
-            table.put(added);
-            return added;
         });
     }
 

@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * @param maxRuntimes runtimes; all are kept in memory, about 1 KiB each
  * @param maxHosts custom hosts of one runtime
- * @param maxTokens enrolment tokens of one runtime that have not expired
+ * @param maxTokens enrolment tokens of one runtime that can still be used; as many others are remembered
  * @param maxQueued database operations that wait; more are refused at once
  * @param lockTimeout wait for a database that another process holds, as a server that is just ending
  */

@@ -21,6 +21,11 @@ public record StoredToken(String id, Sha256 hash, String runtimeId, Instant expi
         return usedBy == null || usedBy.equals(keyHash);
     }
 
+    /** Whether it enrols no new key any more: it was used, or it has expired. */
+    boolean isSpent(Instant now) {
+        return usedBy != null || !now.isBefore(expires);
+    }
+
     /** This token after its use. */
     StoredToken usedBy(Sha256 keyHash, String pem) {
         return new StoredToken(id, hash, runtimeId, expires, keyHash, pem);

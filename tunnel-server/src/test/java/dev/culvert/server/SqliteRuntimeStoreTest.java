@@ -253,6 +253,27 @@ class SqliteRuntimeStoreTest {
     }
 
     @Test
+    void tokensThatAreUsedOrExpiredTakeNoRoomAndTheOldestAreForgotten() {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("used", runtime)).block();
+        store.use("used", KEY, PEM).block();
+        for (int i = 0; i < 4; i++) {
+            store.add(expiring("expired" + i, runtime, NOW.minus(Duration.ofMinutes(10 - i)))).block();
+        }
+
+        store.add(token("t1", runtime)).block();
+        store.add(token("t2", runtime)).block();
+
+        assertThat(store.token("expired2")).isNull();
+        reopen();
+        assertThat(store.token("expired2")).isNull();
+        assertThat(store.token("expired3")).isNotNull();
+        assertThat(await(store.use("used", KEY, PEM)).usedBy()).isEqualTo(KEY);
+        assertThatThrownBy(() -> store.add(token("t3", runtime)).block())
+                .isInstanceOf(StoreException.Full.class);
+    }
+
+    @Test
     void moreWaitingChangesThanTheLimitAreRefused() {
         store.close().block();
         store = open(new StoreLimits(1000, 2, 2, 4, Duration.ofSeconds(1)));
