@@ -31,8 +31,10 @@ final class TunnelRegistry implements TunnelDirectory {
     private static final Logger log = LoggerFactory.getLogger(TunnelRegistry.class);
     /** How long after its loss a tunnel counts as reconnecting. */
     static final Duration RECONNECTING = Duration.ofSeconds(30);
-    /** Between two sessions that are drained because the server stops. */
-    private static final Duration DRAIN_STEP = Duration.ofMillis(5);
+    /** At most between two sessions that are drained because the server stops: few are soon gone. */
+    private static final Duration DRAIN_STEP = Duration.ofMillis(250);
+    /** At least: of many sessions, several leave together. */
+    private static final Duration DRAIN_TICK = Duration.ofMillis(10);
 
     /**
      * A hop between event loops costs about half a small request's CPU, at each end of every request: a few streams more on
@@ -75,60 +77,6 @@ final class TunnelRegistry implements TunnelDirectory {
             return tunnel.sessions.length > 0 || (lost != null && lost.isAfter(lately));
         }
         return started.isAfter(lately) && runtime.connected() != null;
-    }
-
-    /** A runtime's tunnel: its sessions, owner and generation. */
-    private static final class Tunnel {
-        private static final LiveSession[] NONE = {};
-
-        private volatile LiveSession[] sessions = NONE;
-        private volatile long generation;
-        private volatile @Nullable Instant lost;
-        /** Guarded by the tunnel. */
-        private final WaitingClients waiting = new WaitingClients();
-        /** Forgotten: who found it before that must look again. Guarded by the tunnel. */
-        private boolean forgotten;
-
-        private void add(LiveSession session) {
-            List<LiveSession> all = new ArrayList<>(List.of(sessions));
-            all.add(session);
-            sessions = all.toArray(NONE);
-            lost = null;
-        }
-
-        private void remove(LiveSession session, Instant now) {
-            List<LiveSession> all = new ArrayList<>(List.of(sessions));
-            if (all.remove(session)) {
-                sessions = all.toArray(NONE);
-                lost = all.isEmpty() ? now : null;
-            }
-        }
-
-        /** Whether there is room for one more, or could be made: of the sessions that drain, the oldest has had the most time. */
-        private boolean makeRoom() {
-            if (sessions.length < MAX_SESSIONS) {
-                return true;
-            }
-            for (LiveSession session : sessions) {
-                if (!session.isAccepting()) {
-                    session.close(ErrorCode.DRAINING, "newer connections need its place");
-                    List<LiveSession> left = new ArrayList<>(List.of(sessions));
-                    left.remove(session);
-                    sessions = left.toArray(NONE);
-                    return true;
-                }
-            }
-            return false;
-        }
-
-        private @Nullable LiveSession owner() {
-            for (LiveSession session : sessions) {
-                if (session.isAccepting() && session.generation == generation) {
-                    return session;
-                }
-            }
-            return null;
-        }
     }
 
     /**
@@ -381,7 +329,8 @@ final class TunnelRegistry implements TunnelDirectory {
     }
 
     /**
-     * Drains every session, because the server stops: one after another over {@code most}, or faster if they are few.
+     * Drains every session, because the server stops: the first at once, the others evenly over {@code most}, or faster if
+     * they are few.
      * Completes when all were told.
      */
     Mono<Void> drainAll(Duration most) {
@@ -390,10 +339,17 @@ final class TunnelRegistry implements TunnelDirectory {
                     .stream()
                     .flatMap(tunnel -> Stream.of(tunnel.sessions))
                     .toList();
-            Duration step = shorter(most.dividedBy(Math.max(1, all.size())), DRAIN_STEP);
-            return Flux.fromIterable(all)
-                    .delayElements(step)
-                    .doOnNext(session -> drain(session, ErrorCode.DRAINING, "the server stops"))
+            if (all.isEmpty()) {
+                return Mono.empty();
+            }
+            Duration step = shorter(most.dividedBy(all.size()), DRAIN_STEP);
+            int together = Math.toIntExact(1 + DRAIN_TICK.toNanos() / Math.max(1, step.toNanos()));
+            int each = Math.min(together, all.size());
+            return Flux.interval(Duration.ZERO, step.multipliedBy(each))
+                    .onBackpressureBuffer()
+                    .zipWithIterable(Flux.fromIterable(all).buffer(each).toIterable(), (tick, some) -> some)
+                    .doOnNext(some -> some
+                            .forEach(session -> drain(session, ErrorCode.DRAINING, "the server stops")))
                     .then();
         });
     }

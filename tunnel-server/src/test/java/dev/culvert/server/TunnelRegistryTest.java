@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import reactor.test.StepVerifier;
 
 class TunnelRegistryTest {
     private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
@@ -366,6 +367,63 @@ class TunnelRegistryTest {
         assertThat(one.isOpen()).isFalse();
         assertThat(registry.stateOf(PROD.id())).isEqualTo(TunnelState.DISCONNECTED);
         assertThat(registry.sessions()).isEmpty();
+    }
+
+    @Test
+    void manySessionsAreDrainedEvenlyOverTheWholeTime() {
+        connect(200);
+
+        StepVerifier.withVirtualTime(() -> registry.drainAll(Duration.ofSeconds(10)))
+                .thenAwait(Duration.ofMillis(2499))
+                .then(() -> assertThat(draining()).isBetween(45L, 55L))
+                .thenAwait(Duration.ofMillis(5000))
+                .then(() -> assertThat(draining()).isBetween(145L, 155L))
+                .thenAwait(Duration.ofMillis(2501))
+                .verifyComplete();
+        assertThat(draining()).isEqualTo(200);
+    }
+
+    @Test
+    void moreSessionsThanTheTimeHasTicksAreDrainedInIt() {
+        connect(300);
+
+        StepVerifier.withVirtualTime(() -> registry.drainAll(Duration.ofMillis(300)))
+                .thenAwait(Duration.ofMillis(150))
+                .then(() -> assertThat(draining()).isBetween(130L, 170L))
+                .thenAwait(Duration.ofMillis(150))
+                .verifyComplete();
+        assertThat(draining()).isEqualTo(300);
+    }
+
+    @Test
+    void fewSessionsAreDrainedSoon() {
+        connect(3);
+
+        StepVerifier.withVirtualTime(() -> registry.drainAll(Duration.ofSeconds(10)))
+                .then(() -> assertThat(draining()).isOne())
+                .thenAwait(Duration.ofMillis(500))
+                .verifyComplete();
+        assertThat(draining()).isEqualTo(3);
+    }
+
+    @Test
+    void withoutSessionsThereIsNothingToDrain() {
+        assertThat(registry.drainAll(Duration.ofSeconds(10)).blockOptional(Duration.ofSeconds(5))).isEmpty();
+    }
+
+    private void connect(int runtimes) {
+        for (int i = 0; i < runtimes; i++) {
+            var runtime = new RegisteredRuntime("id-" + i, "identity-" + i, new RuntimeName("acme", "r" + i),
+                    "acme-r" + i + ".t.example", List.of(), Instant.EPOCH);
+            TunnelEnds ends = TunnelEnds.of(new UUID(7, i), 0, false);
+            all.add(ends);
+            ends.live = registry.admit(runtime, ends.hello, generation -> new LiveSession(UUID.randomUUID(),
+                    runtime, ends.hello, generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
+        }
+    }
+
+    private long draining() {
+        return all.stream().filter(ends -> !ends.live().isAccepting()).count();
     }
 
     @Test
