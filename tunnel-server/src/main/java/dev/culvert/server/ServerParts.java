@@ -80,7 +80,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())
                 .strongReference(true)
                 .register(telemetry.registry());
-        var openings = new Openings(Openings.MAX_PROVEN, Openings.MAX_UNPROVEN, new SecureRandom());
+        var openings = new Openings(Openings.MAX_PROVEN, Openings.MAX_UNPROVEN,
+                Openings.MAX_UNPROVEN_PER_ADDRESS, new SecureRandom());
         Gauge.builder("culvert.tunnel.openings", openings, Openings::count)
                 .strongReference(true)
                 .register(telemetry.registry());

@@ -8,6 +8,7 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.ProblemDocument;
 import dev.culvert.edge.Telemetry;
+import dev.culvert.server.Openings.Opener;
 import dev.culvert.server.RenewalService.Proven;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -55,11 +56,12 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     private static final String WEB_SOCKET_VERSION = "13";
     /** Longest batch; docs/protocol.md §1. */
     private static final int MAX_MESSAGE = 65_535;
-    /** From accepting to a tunnel: TLS, and at most an enrolment of two requests. */
+    /** From accepting to a tunnel: TLS, and at most an enrolment of two requests, or the proof of a certificate. */
     private static final Duration TIME = Duration.ofSeconds(5);
 
     private final Shared shared;
     private final boolean once;
+    private long startedNanos;
     private @Nullable Future<?> timeout;
 
     /**
@@ -77,8 +79,8 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     /** Puts a session's handler behind the WebSocket codec of a runtime's connection. */
     @FunctionalInterface
     interface Tunnels {
-        /** Puts it there; {@code proven} is null when the client has yet to prove its certificate to {@code host}. */
-        void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host);
+        /** Puts it there; {@code proven} is null when the client has yet to prove its certificate to {@code host}, in the time {@code left}. */
+        void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left);
     }
 
     /**
@@ -94,6 +96,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
+        startedNanos = System.nanoTime();
         timeout = ctx.executor().schedule(() -> ctx.close(), TIME.toMillis(), TimeUnit.MILLISECONDS);
     }
 
@@ -101,6 +104,11 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     public void channelInactive(ChannelHandlerContext ctx) {
         stopTimer();
         ctx.fireChannelInactive();
+    }
+
+    private Duration left() {
+        Duration left = TIME.minusNanos(System.nanoTime() - startedNanos);
+        return left.isPositive() ? left : Duration.ofNanos(1);
     }
 
     private void stopTimer() {
@@ -253,9 +261,16 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return Problem.of(Cause.UNAUTHORIZED, Hop.TUNNEL, detail);
     }
 
+    private static Opener opener(ChannelHandlerContext ctx, @Nullable Proven proven) {
+        if (proven != null) {
+            return Opener.PROVEN;
+        }
+        return ctx.pipeline().get(SslHandler.class) == null ? Opener.BALANCED : Opener.STRANGER;
+    }
+
     private @Nullable Problem accept(ChannelHandlerContext ctx, FullHttpRequest request,
             @Nullable Proven proven) {
-        if (!shared.openings().begin(ctx.channel(), proven != null)) {
+        if (!shared.openings().begin(ctx.channel(), opener(ctx, proven))) {
             return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many sessions are being opened at once")
                     .retryAfter(shared.openings().retryAfter());
         }
@@ -272,7 +287,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
             if (done.isSuccess()) {
                 ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
-                shared.tunnels().start(ctx, proven, host);
+                shared.tunnels().start(ctx, proven, host, left());
                 ctx.pipeline().remove(this);
             } else {
                 ctx.close();

@@ -8,6 +8,7 @@ import dev.culvert.protocol.session.SessionLimits;
 import dev.culvert.server.RenewalService.Proven;
 import io.netty.channel.ChannelHandlerContext;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -32,12 +33,14 @@ final class TunnelSessions {
      *
      * @param proven whom the client's certificate stands for, or null when TLS did not bring it
      * @param host the server's name as the client's request said it
+     * @param left how long a client whom TLS did not prove has to prove its certificate
      */
-    void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host) {
+    void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left) {
+        SessionLimits own = proven == null ? limits.opening(left) : limits;
         long capabilities = proven == null ? Hello.AUTH | Hello.PROOF : Hello.AUTH;
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);
-        Session session = new Session(Session.Role.SERVER, hello, limits, System.nanoTime());
+        Session session = new Session(Session.Role.SERVER, hello, own, System.nanoTime());
         ServerSession listener = new ServerSession(shared, ctx.channel(), host, hello.nonce(), proven);
         TunnelChannelHandler handler = new TunnelChannelHandler(session, false, listener, meter);
         listener.handler = handler;

@@ -27,6 +27,7 @@ import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,6 +53,7 @@ class ServerSessionTest {
     private final ServerEvents events = new ServerEvents(clock);
     private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
             events);
+    private Duration opening = Duration.ofSeconds(5);
     private final List<TunnelEnds> all = new ArrayList<>();
     private RuntimeStore store;
     private RuntimeRegistrar registrar;
@@ -80,7 +82,7 @@ class ServerSessionTest {
 
     private TunnelEnds dial(TunnelSessions server, @Nullable Proven proven, UUID instance, int connection) {
         TunnelEnds ends = TunnelEnds.of(instance, connection, true, Hello.AUTH | Hello.PROOF,
-                ctx -> server.start(ctx, proven, HOST));
+                ctx -> server.start(ctx, proven, HOST, opening));
         all.add(ends);
         drive();
         return ends;
@@ -211,6 +213,19 @@ class ServerSessionTest {
         assertThat(refused.goneAway).containsExactly(ErrorCode.UNAUTHORIZED);
         assertThat(good.goneAway).isEmpty();
         assertThat(registry.sessionsOf(runtime.id())).hasSize(1);
+    }
+
+    @Test
+    void whoProvesNothingInItsTimeIsSentAway() {
+        opening = Duration.ofMillis(10);
+
+        TunnelEnds silent = dial(sessions(store, holding()), null, FIRST, 0);
+
+        Awaitility.await().until(() -> {
+            silent.drive();
+            return !silent.isOpen();
+        });
+        assertThat(silent.goneAway).containsExactly(ErrorCode.TIMEOUT);
     }
 
     /** The store, which still knows an identity when it is first asked for it. */

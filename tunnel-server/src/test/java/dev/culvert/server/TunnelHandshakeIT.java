@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
@@ -50,9 +49,11 @@ class TunnelHandshakeIT {
     private final MovableClock clock = new MovableClock();
     private final CertificateAuthority ca = CertificateAuthority.create("test", clock);
     private final EventLoops loops = EventLoops.create(1);
-    private final Openings openings = new Openings(1, 1, new SplittableRandom(1));
+    private final Openings openings = new Openings(1, 1, 1, new SplittableRandom(1));
     private final Telemetry telemetry = new Telemetry();
     private final List<RegisteredRuntime> tunnels = new CopyOnWriteArrayList<>();
+    /** Of clients that have yet to prove a certificate. */
+    private final List<Duration> timesLeft = new CopyOnWriteArrayList<>();
     private RuntimeStore store;
     private RuntimeRegistrar registrar;
     private EnrolmentService enrolment;
@@ -71,7 +72,13 @@ class TunnelHandshakeIT {
         var shared = new TunnelHandshake.Shared(store, enrolment, renewal, () -> List.of(ca.certificate()),
                 false,
                 openings,
-                (ctx, let, host) -> tunnels.add(Objects.requireNonNull(let).runtime()), telemetry, clock);
+                (ctx, let, host, left) -> {
+                    if (let == null) {
+                        timesLeft.add(left);
+                    } else {
+                        tunnels.add(let.runtime());
+                    }
+                }, telemetry, clock);
         TlsMaterial own = ca.issueServer(List.of("t.example"), List.of(), DAY);
         listener = await(TunnelListener.start(HostPort.parse("127.0.0.1:0"),
                 Entrance.Secure.with(TlsContexts.tunnel(own, List.of(ca.certificate()), List.of("http/1.1"))),
@@ -147,6 +154,16 @@ class TunnelHandshakeIT {
         Awaitility.await().until(() -> openings.count() == 0);
         assertThat(dial().head("GET /tunnel/v1", CONNECTION, UPGRADE, KEY, VERSION, PROTOCOL).readHead())
                 .startsWith("HTTP/1.1 101 ");
+    }
+
+    @Test
+    void whoPromisesAProofHasWhatIsLeftOfFiveSecondsForIt() {
+        dial(null).head("GET /tunnel/v1", CONNECTION, UPGRADE, KEY, VERSION, PROTOCOL,
+                "Culvert-Proof: opening").readHead();
+
+        Awaitility.await().until(() -> !timesLeft.isEmpty());
+        assertThat(timesLeft).singleElement()
+                .satisfies(left -> assertThat(left).isPositive().isLessThan(Duration.ofSeconds(5)));
     }
 
     @Test

@@ -41,6 +41,13 @@ public record SessionLimits(Limits accepts, int queuedBytesPerStream, int inform
                 heartbeatTimeout);
     }
 
+    /** The same with another time from the WebSocket to READY. */
+    public SessionLimits opening(Duration timeout) {
+        return new SessionLimits(accepts, queuedBytesPerStream, informationalHeads, timeout,
+                heartbeatInterval,
+                heartbeatTimeout);
+    }
+
     private static void require(boolean condition, String name, Object value, String expected) {
         if (!condition) {
             throw new IllegalArgumentException(name + ": " + value + " (expected: " + expected + ")");
