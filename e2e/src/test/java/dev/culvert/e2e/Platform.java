@@ -12,6 +12,7 @@ import dev.culvert.server.edge.CallerLimits;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Files;
@@ -215,11 +216,22 @@ final class Platform implements AutoCloseable {
         return counted.find() ? Integer.parseInt(counted.group(1)) : 0;
     }
 
+    /** The status and text of a client's {@code /readyz}. */
+    static String readiness(TunnelClient client) {
+        return HttpClient.create()
+                .get()
+                .uri("http://" + client.healthAddress() + "/readyz")
+                .responseSingle(
+                        (head, body) -> body.asString().map(text -> head.status().code() + " " + text))
+                .blockOptional(PATIENCE)
+                .orElseThrow();
+    }
+
     String adminToken() {
         try {
             return Files.readString(folder.resolve("admin.token")).strip();
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -23,12 +23,20 @@ class RevocationIT {
             TunnelClient client = platform.connect("acme", "prod", NOWHERE);
             TunnelClient other = platform.connect("acme", "test", NOWHERE);
 
+            await().atMost(Duration.ofSeconds(20)).until(() -> platform.sessions().size() == 4);
             platform.revokeRuntime("acme", "prod");
 
             await().atMost(Duration.ofSeconds(1)).until(() -> !client.isLive());
             assertThat(other.isLive()).isTrue();
+            assertThat(Platform.readiness(client)).startsWith("503").contains("revoked");
+            assertThat(platform.refusals()).isZero();
+
+            dialAgain(client);
+
             await().atMost(Duration.ofSeconds(5))
                     .untilAsserted(() -> assertThat(platform.refusals()).isPositive());
+            await().atMost(Duration.ofSeconds(5))
+                    .until(() -> Platform.readiness(client).contains("deleted runtime")); // the refusal's words
             assertThat(client.isLive()).isFalse();
         }
         try (Platform restarted = Platform.restart(folder)) {
@@ -38,5 +46,11 @@ class RevocationIT {
                     .untilAsserted(() -> assertThat(restarted.refusals()).isPositive());
             assertThat(again.isLive()).isFalse();
         }
+    }
+
+    /** By itself it would in a minute. */
+    private static void dialAgain(TunnelClient client) {
+        client.pause();
+        client.resume();
     }
 }

@@ -10,17 +10,17 @@ import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.LongSummaryStatistics;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.netty.http.client.HttpClient;
 
 /** Two clients with the same identity, as when a volume is copied or a deployment has two replicas. */
 class TwinsIT {
@@ -39,12 +39,12 @@ class TwinsIT {
     void oneServesAndTheOtherWaits() throws Exception {
         try (Platform platform = Platform.start(folder)) {
             Path token = platform.createRuntime("acme", "prod");
-            ClientConfig config = platform.clientConfig("acme", "prod", token, NOWHERE, null);
+            ClientConfig config = curious(platform.clientConfig("acme", "prod", token, NOWHERE, null));
             TunnelClient first = platform.connect(config);
             TunnelClient second = platform.connect(withIdentity(config, copied(config.identityDir())));
             await().atMost(PATIENCE).until(() -> !first.isLive() && platform.sessions().size() == 2);
 
-            Set<String> generations = new HashSet<>();
+            LongSummaryStatistics generations = new LongSummaryStatistics();
             long cpu = cpuNanos();
             await().atMost(WATCHED.plus(PATIENCE))
                     .pollInterval(Duration.ofMillis(500))
@@ -52,24 +52,37 @@ class TwinsIT {
                     .until(() -> {
                         GENERATION.matcher(platform.tunnels())
                                 .results()
-                                .forEach(found -> generations.add(found.group(1)));
+                                .forEach(found -> generations.accept(Long.parseLong(found.group(1))));
                         return second.isLive() && !first.isLive();
                     });
             double share = (cpuNanos() - cpu) / (double) WATCHED.toNanos();
 
-            log.info("twins for {}: {} generation(s), this process at {} % of a core", WATCHED,
-                    generations.size(), Math.round(share * 100));
-            assertThat(generations).hasSizeLessThan(4);
-            assertThat(readiness(first)).contains("another client");
-            if (WATCHED.toSeconds() >= 60) { // until then it may not have looked again
-                assertThat(platform.runtime("acme", "prod")).contains("\"waiting\":[{\"remote\":");
+            long takeOvers = generations.getMax() - generations.getMin();
+
+            log.info("twins for {}: {} take-overs, this process at {} % of a core", WATCHED, takeOvers,
+                    Math.round(share * 100));
+            assertThat(takeOvers).isLessThan(4);
+            assertThat(Platform.readiness(first)).contains("another client");
+            assertThat(platform.runtime("acme", "prod")).contains("\"waiting\":[{\"remote\":");
+            if (WATCHED.toSeconds() >= 60) { // before, it is the JVM's compiler that is measured
+                assertThat(share).isLessThan(0.05);
             }
         }
     }
 
     private static ClientConfig withIdentity(ClientConfig of, Path identity) {
-        return new ClientConfig(of.server(), of.serverCa(), null, identity, of.health(), of.to(), null, null,
-                of.connections());
+        return new ClientConfig(of.server(), of.serverCa(), null, null, null, identity, of.health(), of.to(),
+                null,
+                null, of.connections(), of.conflictRetry());
+    }
+
+    /** Looks several times in the time that it is watched; as an operator would have it where that is long. */
+    private static ClientConfig curious(ClientConfig of) {
+        return WATCHED.toSeconds() >= 60
+                ? of
+                : new ClientConfig(of.server(), of.serverCa(), null, null, of.enrolmentTokenFile(),
+                        of.identityDir(), of.health(), of.to(), null, null, of.connections(),
+                        Duration.ofSeconds(1));
     }
 
     private static Path copied(Path identity) throws IOException {
@@ -78,23 +91,13 @@ class TwinsIT {
         try (Stream<Path> all = Files.list(identity)) {
             files = all.toList();
         }
-        Files.createDirectory(copy, java.nio.file.attribute.PosixFilePermissions
+        Files.createDirectory(copy, PosixFilePermissions
                 .asFileAttribute(Files.getPosixFilePermissions(identity)));
         for (Path file : files) {
             Files.copy(file, copy.resolve(file.getFileName()),
-                    java.nio.file.StandardCopyOption.COPY_ATTRIBUTES);
+                    StandardCopyOption.COPY_ATTRIBUTES);
         }
         return copy;
-    }
-
-    private static String readiness(TunnelClient client) {
-        return HttpClient.create()
-                .get()
-                .uri("http://" + client.healthAddress() + "/readyz")
-                .responseSingle(
-                        (head, body) -> body.asString().map(text -> head.status().code() + " " + text))
-                .blockOptional(PATIENCE)
-                .orElseThrow();
     }
 
     private static long cpuNanos() {

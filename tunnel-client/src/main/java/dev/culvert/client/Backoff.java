@@ -20,9 +20,6 @@ final class Backoff {
     private static final int MAX_DOUBLINGS = 5;
     /** A refused identity does not get better by asking more often. */
     private static final Duration REFUSED = Duration.ofSeconds(60);
-    /** Another instance owns the runtime: look again now and then, without taking over. */
-    private static final Duration CONFLICT = Duration.ofSeconds(30);
-
     /** A server that asks for more patience is not believed. */
     static final Duration MAX_ASKED = Duration.ofSeconds(60);
     /** Servers name whole seconds: those who were told the same one do not come back together. */
@@ -81,9 +78,9 @@ final class Backoff {
         return REFUSED.plus(upTo(Duration.ofSeconds(6)));
     }
 
-    /** Another instance of this client owns the runtime. */
-    Duration afterConflict() {
-        return CONFLICT.plus(upTo(CONFLICT));
+    /** Another instance of this client owns the runtime: look again after {@code wait} to twice that, without taking over. */
+    Duration afterConflict(Duration wait) {
+        return wait.plus(upTo(wait));
     }
 
     /** How long a connection serves before another takes its place: 2 h, a tenth more or less. */

@@ -6,6 +6,7 @@ import dev.culvert.edge.config.Setting;
 import dev.culvert.router.RoutingConfig;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param routerUrl a router in its own pod; null: see above
  * @param router routes and policy of the router in this process; null: the default routes, every webhook refused
  * @param connections of the tunnel, 1..4
+ * @param conflictRetry after which a client looks again whether the instance that has its runtime is gone, up to twice that; 1 s..10 min
  */
 public record ClientConfig(
         @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
@@ -37,13 +39,18 @@ public record ClientConfig(
         @Setting(value = "One upstream for everything, without a router", accepts = "http://host:port or https://host:port") @Nullable URI to,
         @Setting(value = "A request router in its own pod, for everything", accepts = "http://host:port or https://host:port") @Nullable URI routerUrl,
         @Nullable RoutingConfig router,
-        @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections) {
+        @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
+        @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry) {
 
     /** The tunnel's path where an address names none. */
     private static final String TUNNEL_PATH = "/tunnel/v1";
     /** More addresses than any deployment has, and few enough to try all. */
     private static final int MAX_SERVERS = 16;
     private static final int MAX_CONNECTIONS = 4;
+    /** The contract's 30 to 60 s. */
+    private static final Duration CONFLICT_RETRY = Duration.ofSeconds(30);
+    private static final Duration SHORTEST_RETRY = Duration.ofSeconds(1);
+    private static final Duration LONGEST_RETRY = Duration.ofMinutes(10);
 
     public ClientConfig {
         if (server.isEmpty() || server.size() > MAX_SERVERS) {
@@ -61,6 +68,17 @@ public record ClientConfig(
             throw new ConfigException("connections",
                     "1.." + MAX_CONNECTIONS + "; remove the key for the default 2");
         }
+        if (conflictRetry.compareTo(SHORTEST_RETRY) < 0 || conflictRetry.compareTo(LONGEST_RETRY) > 0) {
+            throw new ConfigException("conflictRetry", "1s..10m; remove the key for the default 30s");
+        }
+    }
+
+    /** Without a conflict's pace of its own. */
+    public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path extraCa,
+            @Nullable ProxyConfig proxy, @Nullable Path enrolmentTokenFile, Path identityDir, Health health,
+            @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections) {
+        this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
+                connections, CONFLICT_RETRY);
     }
 
     /** Without extra authorities and a proxy of its own. */

@@ -71,7 +71,8 @@ final class Link {
      */
     record Shared(Dialler dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
             SessionMeter meter,
-            UUID instance, String software, SecureRandom random, TakeOver takeOver, DialPace pace,
+            UUID instance, String software, SecureRandom random, TakeOver takeOver, Duration conflictRetry,
+            DialPace pace,
             Observer observer) {}
 
     /** Told of a link's changes. */
@@ -374,7 +375,7 @@ final class Link {
 
         private Duration delay(ErrorCode code, Duration lifetime) {
             if (!shared.takeOver.isOwner()) {
-                return backoff.afterConflict();
+                return backoff.afterConflict(shared.conflictRetry);
             }
             return code == ErrorCode.UNAUTHORIZED ? backoff.afterRefusal() : backoff.afterLoss(lifetime);
         }

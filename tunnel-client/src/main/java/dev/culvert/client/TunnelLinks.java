@@ -71,7 +71,8 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         pace.begin(System.nanoTime());
         var shared = new Link.Shared(dialler, config.server(), credentials, upstream.relay(),
                 meter,
-                UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(), pace,
+                UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(),
+                config.conflictRetry(), pace,
                 this);
         List<Link> all = new ArrayList<>();
         for (int index = 0; index < config.connections(); index++) {

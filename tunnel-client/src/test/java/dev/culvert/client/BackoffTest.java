@@ -106,8 +106,10 @@ class BackoffTest {
     }
 
     @Test
-    void aConflictWaits30To60Seconds() {
-        assertThat(new Backoff(new Extreme(false)).afterConflict()).hasSeconds(30);
-        assertThat(new Backoff(new Extreme(true)).afterConflict()).hasSeconds(60);
+    void aConflictWaitsItsTimeToTwiceThat() {
+        Duration wait = Duration.ofSeconds(30);
+
+        assertThat(new Backoff(new Extreme(false)).afterConflict(wait)).hasSeconds(30);
+        assertThat(new Backoff(new Extreme(true)).afterConflict(wait)).hasSeconds(60);
     }
 }
