@@ -3,6 +3,7 @@ package dev.culvert.e2e;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.server.ServerConfig;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -66,7 +67,7 @@ final class Listeners {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return HostPort.parse("127.0.0.1:" + socket.getLocalPort());
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
+            throw new UncheckedIOException(e);
         }
     }
 }

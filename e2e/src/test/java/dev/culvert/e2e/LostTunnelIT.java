@@ -1,24 +1,17 @@
 package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.culvert.client.TunnelClient;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
-import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.ConnectionProvider;
 
@@ -29,8 +22,6 @@ class LostTunnelIT {
 
     @TempDir
     Path folder;
-    private final AtomicLong served = new AtomicLong();
-    private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private final ConnectionProvider connections = ConnectionProvider.create("callers", CALLERS);
     private final DisposableServer upstream = HttpServer.create()
             .host("127.0.0.1")
@@ -49,16 +40,17 @@ class LostTunnelIT {
     void noGetFailsThoughItsTunnelIsLostTenTimes() throws Exception {
         try (Platform platform = Platform.start(folder)) {
             platform.connect("acme", "prod", to);
-            Disposable load = load(platform.caller("acme", "prod", connections));
+            Load load = new Load(platform.caller("acme", "prod", connections), CALLERS);
+            Disposable running = load.start();
 
             for (int i = 0; i < 10; i++) {
-                awaitMore(50);
+                load.awaitMore(50);
                 platform.disconnectAll();
             }
-            awaitMore(50);
+            load.awaitMore(50);
 
-            load.dispose();
-            assertThat(failures).isEmpty();
+            running.dispose();
+            assertThat(load.failures()).isEmpty();
         }
     }
 
@@ -67,46 +59,20 @@ class LostTunnelIT {
         try (Platform platform = Platform.start(folder)) {
             Path token = platform.createRuntime("acme", "prod");
             TunnelClient old = platform.connect(platform.clientConfig("acme", "prod", token, to, null));
-            Disposable load = load(platform.caller("acme", "prod", connections));
+            Load load = new Load(platform.caller("acme", "prod", connections), CALLERS);
+            Disposable running = load.start();
 
             for (int i = 0; i < 2; i++) {
-                awaitMore(50);
+                load.awaitMore(50);
                 TunnelClient next = platform.connect(platform.clientConfig("acme", "prod", null, to, null));
-                awaitMore(50);
+                load.awaitMore(50);
                 old.stop(PATIENCE).block(PATIENCE);
                 old = next;
             }
-            awaitMore(50);
+            load.awaitMore(50);
 
-            load.dispose();
-            assertThat(failures).isEmpty();
+            running.dispose();
+            assertThat(load.failures()).isEmpty();
         }
-    }
-
-    private void awaitMore(int requests) {
-        long target = served.get() + requests;
-        await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> served.get() >= target);
-    }
-
-    /** Callers that ask again and again, each when it was answered. */
-    private Disposable load(HttpClient caller) {
-        List<Disposable> all = new ArrayList<>();
-        for (int i = 0; i < CALLERS; i++) {
-            all.add(caller.get()
-                    .uri("/")
-                    .responseSingle((head, body) -> body.asString()
-                            .map(text -> head.status().code() + " " + text))
-                    .onErrorResume(error -> Mono.just(String.valueOf(error)))
-                    .doOnNext(answer -> {
-                        if (answer.equals("200 hello")) {
-                            served.incrementAndGet();
-                        } else {
-                            failures.add(answer);
-                        }
-                    })
-                    .repeat()
-                    .subscribe());
-        }
-        return () -> all.forEach(Disposable::dispose);
     }
 }
