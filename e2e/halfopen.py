@@ -16,10 +16,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from parts import ROOT, Part
+
 NAME = f"culvert-{os.getpid()}"
 SERVER, ROUTER, CLIENT = (f"{NAME}-{end}" for end in ("server", "router", "client"))
 SERVER_ADDRESS, CLIENT_ADDRESS = "10.77.1.2", "10.77.2.2"
@@ -62,40 +62,6 @@ def remove_network():
         shutil.rmtree(f"/etc/netns/{namespace}", ignore_errors=True)
 
 
-class Part:
-    def __init__(self, namespace, log, *arguments):
-        self.lines = []
-        self.seen = threading.Condition()
-        self.log = open(log, "w")
-        self.process = subprocess.Popen(["ip", "netns", "exec", namespace, str(ROOT / "culvert"), *arguments],
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            self.log.write(line)
-            self.log.flush()
-            with self.seen:
-                self.lines.append((time.monotonic(), line))
-                self.seen.notify_all()
-
-    def wait(self, text, since=0.0, seconds=60, count=1):
-        """When the last of count lines with that text came, after that moment; None if not all did."""
-        def found():
-            return [at for at, line in self.lines if at > since and text in line]
-        with self.seen:
-            self.seen.wait_for(lambda: len(found()) >= count, seconds)
-            return (found() + [None] * count)[count - 1]
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-
-
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--rounds", type=int, default=3)
@@ -136,31 +102,28 @@ dataDir: data
     names = pathlib.Path(f"/etc/netns/{CLIENT}")  # ip shows it to what it starts there as /etc
     names.mkdir(parents=True, mode=0o755)
     (names / "hosts").write_text(f"127.0.0.1 localhost\n{SERVER_ADDRESS} {DOMAIN}\n")
-    server = Part(SERVER, folder / "server.log", "server", "--config", str(folder / "server.yaml"))
+    server = Part("server", folder, "server", "--config", str(folder / "server.yaml"), namespace=SERVER)
     parts.append(server)
-    if not server.wait('"event":"listening"'):
-        sys.exit(f"no server; see {folder}")
+    server.wait('"event":"listening"')
     inside(SERVER, culvert, "runtime", "create", "acme", "prod", "--token-file", str(folder / "token"), "--admin",
            "http://127.0.0.1:9090", "--admin-token-file", str(folder / "admin.token"))
-    client = Part(CLIENT, folder / "client.log", "client", "--server", f"wss://{DOMAIN}:7443", "--server-ca",
+    client = Part("client", folder, "client", "--server", f"wss://{DOMAIN}:7443", "--server-ca",
                   str(folder / "certs" / "ca.crt"), "--enrolment-token-file", str(folder / "token"), "--identity-dir",
-                  str(folder / "identity"), "--to", "http://127.0.0.1:9", "--health-listen", "127.0.0.1:0")
+                  str(folder / "identity"), "--to", "http://127.0.0.1:9", "--health-listen", "127.0.0.1:0", namespace=CLIENT)
     parts.append(client)
-    connected = client.wait('"event":"connected"')
-    if not connected:
-        sys.exit(f"no tunnel; see {folder}")
+    client.wait('"event":"connected"')
     failed = False
     for number in range(1, options.rounds + 1):
         time.sleep(3 + number)  # not always at the same distance from a heartbeat
         cut = time.monotonic()
         forward(False)
-        at_client = client.wait("tunnel lost", cut, LIMIT + 5)
-        at_server = server.wait("session closed", cut, LIMIT + 5, count=SESSIONS)
+        at_client = client.find("tunnel lost", cut, LIMIT + 5)
+        at_server = server.find("session closed", cut, LIMIT + 5, count=SESSIONS)
         lost = [at and at - cut for at in (at_client, at_server)]
         forward(True)
         passed = time.monotonic()
-        again = client.wait('"event":"connected"', passed, 60)
-        server.wait("session opened", passed, 60, count=SESSIONS)
+        again = client.find('"event":"connected"', passed, 60)
+        server.find("session opened", passed, 60, count=SESSIONS)
         print(f"round {number}: " + ", ".join(
             f"{end} noticed after {at:.1f} s" if at else f"{end} did not notice"
             for end, at in zip(("client", "server"), lost))

@@ -14,7 +14,6 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import socket
 import ssl
 import subprocess
@@ -23,45 +22,13 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from parts import ROOT, Part, free_port, percentile
+
 DOMAIN = "handover.test"
 HOST = "acme-prod." + DOMAIN
+OPENED = 30  # seconds; a client that lost its tunnel is back long before
+CLOSED = 2  # seconds; both ends of a cut connection hear of it at once
 HELD = 0.25  # seconds; a request that takes longer has met one of the events
-
-
-def free_port():
-    with contextlib.closing(socket.socket()) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Part:
-    """A process whose JSON lines are read; the rest of what it prints goes to a file."""
-
-    def __init__(self, name, folder, *arguments):
-        self.events = {}
-        self.seen = threading.Condition()
-        self.log = open(folder / (name + ".log"), "w")
-        self.process = subprocess.Popen([str(ROOT / "culvert"), *arguments], stdout=subprocess.PIPE, stderr=self.log,
-                                        text=True)
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            self.log.write(line)
-            self.log.flush()
-            if line.startswith("{"):
-                with self.seen:
-                    self.events[json.loads(line).get("event")] = time.monotonic()
-                    self.seen.notify_all()
-
-    def wait(self, event, seconds=90):
-        with self.seen:
-            if not self.seen.wait_for(lambda: event in self.events, seconds):
-                sys.exit(f"no {event} within {seconds} s; see {self.log.name}")
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
 
 
 class Load:
@@ -74,7 +41,7 @@ class Load:
         self.tls = ssl.create_default_context()
         self.tls.check_hostname = False
         self.tls.verify_mode = ssl.CERT_NONE  # TLS itself is not what this measures
-        self.threads = [threading.Thread(target=self.call) for _ in range(callers)]
+        self.threads = [threading.Thread(target=self.call, daemon=True) for _ in range(callers)]
         for thread in self.threads:
             thread.start()
 
@@ -107,10 +74,6 @@ class Load:
         self.running = False
         for thread in self.threads:
             thread.join()
-
-
-def percentile(values, part):
-    return sorted(values)[min(len(values) - 1, int(len(values) * part))] if values else 0.0
 
 
 def write_server(folder, name, ports):
@@ -158,11 +121,26 @@ frontend tunnel_in
 
 
 def haproxy(folder, command):
+    """Tells HAProxy to do something; what it has to say to that is an error."""
+    answer = b""
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as s:
         s.connect(str(folder / "haproxy.sock"))
         s.sendall(command.encode() + b"\n")
-        while s.recv(4096):
-            pass
+        while piece := s.recv(4096):
+            answer += piece
+    if answer.strip():
+        sys.exit(f"haproxy: {command}: {answer.decode(errors='replace').strip()}")
+
+
+def cut_tunnel(folder, name, server, since):
+    """Cuts the connections to one server, once it has a session since that moment; the end if that closes none."""
+    if server.find("session opened", since, OPENED) is None:
+        sys.exit(f"nothing to cut within {OPENED} s; see {server.log.name}")
+    at = time.monotonic()
+    haproxy(folder, f"shutdown sessions server tunnel/{name}")
+    if server.find("session closed", at, CLOSED) is None:
+        sys.exit(f"a cut closed no session within {CLOSED} s; see {server.log.name}")
+    return at
 
 
 def write_nginx(folder, port):
@@ -193,14 +171,15 @@ def main():
     try:
         run(options, folder, parts)
     finally:
-        for part in parts:
-            process = part.process if isinstance(part, Part) else part
-            if process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(10)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+        for part in reversed(parts):
+            part.end()
+
+
+class Tool(Part):
+    """A process of another program."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command)
 
 
 def run(options, folder, parts):
@@ -215,11 +194,11 @@ def run(options, folder, parts):
     write_nginx(folder, upstream)
     os.chmod(folder / "www", 0o755)
     os.chmod(folder / "www" / "file", 0o644)
-    parts.append(subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf")]))
+    parts.append(Tool("nginx", "-c", str(folder / "nginx.conf")))
     first = Part("a", folder, "server", "--config", str(folder / "a.yaml"))
     parts.append(first)
-    first.wait("listening")
-    parts.append(subprocess.Popen(["haproxy", "-f", str(folder / "haproxy.cfg")]))
+    first.wait('"event":"listening"')
+    parts.append(Tool("haproxy", "-f", str(folder / "haproxy.cfg")))
     subprocess.run([culvert, "runtime", "create", "acme", "prod", "--token-file", str(folder / "token"), "--admin",
                     f"http://127.0.0.1:{a[2]}", "--admin-token-file", str(folder / "admin.token")], check=True,
                    stdout=subprocess.DEVNULL)
@@ -232,7 +211,7 @@ def run(options, folder, parts):
         return part
 
     clients = [client(0)]
-    clients[0].wait("connected")
+    clients[0].wait('"event":"connected"')
     second = Part("b", folder, "server", "--config", str(folder / "b.yaml"))  # waits for the lease
     parts.append(second)
 
@@ -243,7 +222,7 @@ def run(options, folder, parts):
     def until(step):
         time.sleep(max(0.0, began + step * share - time.monotonic()))
 
-    server = "a"
+    name, server = "a", first
     done = []
     step = 0
     for number in range(1, 14):
@@ -252,16 +231,16 @@ def run(options, folder, parts):
         at = time.monotonic()
         if number in (3, 10):
             clients.append(client(len(clients)))
-            clients[-1].wait("connected")
+            clients[-1].wait('"event":"connected"')
             clients[-2].stop()
             done.append((at, "client replaced"))
         elif number == 7:
             first.stop()
-            second.wait("listening")
-            server = "b"
+            second.wait('"event":"listening"')
+            name, server = "b", second
             done.append((at, "server replaced"))
         else:
-            haproxy(folder, f"shutdown sessions server tunnel/{server}")
+            at = cut_tunnel(folder, name, server, done[-1][0] if done else 0.0)
             done.append((at, "tunnel cut"))
     until(14)
     load.end()
@@ -279,7 +258,7 @@ def run(options, folder, parts):
     print(f"logs: {folder}")
     if load.failures or percentile(held, .99) > 3:
         sys.exit(1)
-    if "connected" not in clients[-1].events:
+    if clients[-1].find('"event":"connected"', seconds=0) is None:
         sys.exit("the last client never connected")
 
 

@@ -9,64 +9,28 @@ round before does not count: nobody's server compiles its code in a storm for th
 Needs: python3 and ./culvert of this repository. Everything stays on 127.0.0.0/8.
 """
 import argparse
-import contextlib
 import http.client
 import json
 import os
 import pathlib
 import re
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from parts import ROOT, Part, free_port, percentile
+
 DOMAIN = "storm.test"
 WITNESSES = 5
 STABLE = 27  # seconds; a session that lived for 25 s starts a client's back-off anew
 
 
-def free_port():
-    with contextlib.closing(socket.socket()) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Part:
-    """A process whose lines are kept with the time that they came at."""
+class Watched(Part):
+    """A part whose lines carry the clock's time, which processes share."""
 
     def __init__(self, name, folder, *arguments, options=""):
-        self.lines = []
-        self.seen = threading.Condition()
-        self.log = open(folder / (name + ".log"), "a")
-        environment = dict(os.environ, CULVERT_JAVA_OPTS=options) if options else None
-        self.process = subprocess.Popen([str(ROOT / "culvert"), *arguments], stdout=subprocess.PIPE, stderr=self.log,
-                                        text=True, env=environment)
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            if re.match(r"(up|down|get|flood|started) |\{", line):
-                with self.seen:
-                    self.lines.append((time.time(), line.strip()))
-                    self.seen.notify_all()
-            else:
-                self.log.write(line)
-        self.log.flush()
-
-    def wait(self, start, seconds=120):
-        found = []
-
-        def look():
-            found[:] = [at for at, line in self.lines if line.startswith(start)]
-            return found
-        with self.seen:
-            if not self.seen.wait_for(look, seconds):
-                sys.exit(f"no {start} within {seconds} s; see {self.log.name}")
-        return found[0]
+        super().__init__(name, folder, *arguments, options=options, kept=r"(up|down|get|flood|started) |\{", clock=time.time)
 
     def ups(self, since):
         """When each client came up first after that moment, in seconds of the clock."""
@@ -87,19 +51,6 @@ class Part:
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) // 1024
 
-    def end(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-
-
-def percentile(values, part):
-    values = sorted(values)
-    return values[min(len(values) - 1, int(len(values) * part))] if values else 0.0
-
 
 class Storm:
     def __init__(self, options, folder):
@@ -110,7 +61,7 @@ class Storm:
         self.clients = []
 
     def serve(self):
-        server = Part("server", self.folder, "server", "--config", str(self.folder / "server.yaml"), "--log-level",
+        server = Watched("server", self.folder, "server", "--config", str(self.folder / "server.yaml"), "--log-level",
                       "warn", options=self.options.server_java)
         self.parts.append(server)
         return server, server.wait('{"event":"listening"')
@@ -148,7 +99,7 @@ dataDir: data
         total, processes = self.options.clients, self.options.processes
         bounds = [total * i // processes for i in range(processes + 1)] + [total + WITNESSES]
         for number in range(processes + 1):
-            part = Part(f"clients-{number}", self.folder, "bench", "storm", "clients", "--server",
+            part = Watched(f"clients-{number}", self.folder, "bench", "storm", "clients", "--server",
                         f"wss://127.0.0.1:{self.tunnel}", "--dir", str(self.folder / "clients"), "--from",
                         str(bounds[number]), "--to", str(bounds[number + 1]), options=self.options.client_java)
             self.parts.append(part)
@@ -159,7 +110,7 @@ dataDir: data
                 sys.exit("not all clients came up; see " + str(self.folder))
             time.sleep(0.2)
         hosts = ",".join(f"storm-r{number}.{DOMAIN}" for number in range(total, total + WITNESSES))
-        self.callers = Part("callers", self.folder, "bench", "storm", "callers", "--edge", f"127.0.0.1:{self.edge}",
+        self.callers = Watched("callers", self.folder, "bench", "storm", "callers", "--edge", f"127.0.0.1:{self.edge}",
                             "--hosts", hosts, "--rate", str(self.options.rate))
         self.parts.append(self.callers)
         self.callers.wait("get ")
@@ -168,7 +119,7 @@ dataDir: data
         time.sleep(STABLE)
         flood = None
         if flooded:
-            flood = Part("flood", self.folder, "bench", "storm", "flood", "--port", str(self.tunnel), "--rate",
+            flood = Watched("flood", self.folder, "bench", "storm", "flood", "--port", str(self.tunnel), "--rate",
                          str(self.options.flood))
             self.parts.append(flood)
             flood.wait("flood ")

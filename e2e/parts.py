@@ -1,0 +1,84 @@
+"""Processes of Culvert for the scripts beside this file, and what else they share."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def free_port():
+    with contextlib.closing(socket.socket()) as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def percentile(values, part):
+    """The value that this part of them does not exceed; 0 of none."""
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * part))] if values else 0.0
+
+
+class Part:
+    """A process of ./culvert whose lines are kept with the time that they came at; all it prints goes to NAME.log.
+
+    namespace: the network namespace that it runs in. kept: a pattern; lines that begin so are kept and not logged, the
+    others only logged. clock: what the times are of.
+    """
+
+    def __init__(self, name, folder, *arguments, namespace=None, options="", kept=None, clock=time.monotonic):
+        self.lines = []
+        self.seen = threading.Condition()
+        self.kept = kept and re.compile(kept)
+        self.clock = clock
+        self.log = open(folder / (name + ".log"), "a")
+        within = ["ip", "netns", "exec", namespace] if namespace else []
+        environment = dict(os.environ, CULVERT_JAVA_OPTS=options) if options else None
+        self.process = subprocess.Popen([*within, str(ROOT / "culvert"), *arguments], stdout=subprocess.PIPE,
+                                        stderr=self.log, text=True, env=environment)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            keep = not self.kept or self.kept.match(line)
+            if not self.kept or not keep:
+                self.log.write(line)
+                self.log.flush()
+            if keep:
+                with self.seen:
+                    self.lines.append((self.clock(), line.strip()))
+                    self.seen.notify_all()
+
+    def find(self, text, since=0.0, seconds=60, count=1):
+        """When the last of count lines with that text came, after that moment; None if they did not within the time."""
+        def found():
+            return [at for at, line in self.lines if at > since and text in line]
+        with self.seen:
+            self.seen.wait_for(lambda: len(found()) >= count, seconds)
+            return (found() + [None] * count)[count - 1]
+
+    def wait(self, text, seconds=120):
+        """When the first line with that text came; without one, this is the end."""
+        at = self.find(text, seconds=seconds)
+        if at is None:
+            sys.exit(f"no {text} within {seconds} s; see {self.log.name}")
+        return at
+
+    def stop(self):
+        """Asks it to end."""
+        self.process.send_signal(signal.SIGTERM)
+
+    def end(self):
+        """Ends it, and waits for that."""
+        if self.process.poll() is None:
+            self.stop()
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
