@@ -1,11 +1,12 @@
 package dev.culvert.launcher;
 
+import dev.culvert.certs.AtomicFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
@@ -49,10 +50,9 @@ final class TokenFile {
         return file;
     }
 
-    /** Writes one line and puts the file in its place. */
+    /** Writes one line and puts the file in its place, where it outlives a crash. */
     void write(String secret) throws IOException {
-        Files.writeString(reserved, secret + "\n");
-        Files.move(reserved, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        AtomicFile.replace(reserved, file, (secret + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
     /** Leaves nothing behind, when there was nothing to write. */
