@@ -36,7 +36,7 @@ class WatchedStopIT {
             var seen = CompletableFuture.supplyAsync(() -> events.body()
                     .filter(line -> line.startsWith("event: "))
                     .map(line -> line.substring(7))
-                    .toList());
+                    .toList(), Thread::startVirtualThread);
             platform.connect("acme", "prod", NOWHERE);
             await().until(() -> platform.sessions().size() == 2);
 
