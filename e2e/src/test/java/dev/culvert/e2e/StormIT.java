@@ -35,6 +35,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.Http11SslContextSpec;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
+import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
 /** Many clients in one JVM lose their server at once: a small storm. {@code e2e/storm.py} makes a big one. */
 class StormIT {
@@ -130,7 +131,7 @@ class StormIT {
 
     /** Asks each witness again and again once it is back; those that were back before the edge could be asked, at once. */
     private Disposable witnesses(int edgePort) {
-        var trusting = Http11SslContextSpec.forClient()
+        GenericSslContextSpec<?> trusting = Http11SslContextSpec.forClient()
                 .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
         HttpClient caller = HttpClient.create()
                 .secure(spec -> spec.sslContext(trusting))
