@@ -28,6 +28,7 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.handshakes", "TLS handshakes under way."),
             Map.entry("culvert.accept.pauses", "Times that a listener stopped accepting for a while."),
             Map.entry("culvert.connections.refused", "Connections closed because there were too many."),
+            Map.entry("culvert.edge.http2.errors", "HTTP/2 connections of callers that ended with an error."),
             Map.entry("culvert.tunnel.openings", "Sessions that are being opened."));
 
     @Override

@@ -2,10 +2,14 @@ package dev.culvert.server.edge;
 
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.Telemetry;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.netty.handler.codec.http2.Http2Error;
+import java.util.EnumMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -19,12 +23,17 @@ public final class EdgeMeters {
     private final MeterRegistry registry;
     private final LongAdder active = new LongAdder();
     private final ConcurrentMap<Labels, Timer> timers = new ConcurrentHashMap<>();
+    private final Map<Http2Error, Counter> http2Errors = new EnumMap<>(Http2Error.class);
 
     private record Labels(String runtime, int statusClass, Hop hop) {}
 
     public EdgeMeters(Telemetry telemetry) {
         registry = telemetry.registry();
         registry.gauge("culvert.edge.active.requests", active, LongAdder::sum);
+        for (Http2Error error : Http2Error.values()) {
+            http2Errors.put(error, registry.counter("culvert.edge.http2.errors", "error",
+                    error.name().toLowerCase(Locale.ROOT)));
+        }
     }
 
     void begin() {
@@ -40,8 +49,7 @@ public final class EdgeMeters {
 
     /** A caller broke HTTP/2's rules, or a limit: its connection ends. */
     void http2Error(Http2Error error) {
-        registry.counter("culvert.edge.http2.errors", "error", error.name().toLowerCase(Locale.ROOT))
-                .increment();
+        Objects.requireNonNull(http2Errors.get(error)).increment();
     }
 
     /** A runtime was deleted: its label ends. */
