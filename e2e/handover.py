@@ -27,6 +27,7 @@ from parts import ROOT, Part, free_port, percentile
 DOMAIN = "handover.test"
 HOST = "acme-prod." + DOMAIN
 OPENED = 30  # seconds; a client that lost its tunnel is back long before
+REST = 2  # seconds between two events: a request is sent again once, so that one is not hit by both
 CLOSED = 2  # seconds; both ends of a cut connection hear of it at once
 HELD = 0.25  # seconds; a request that takes longer has met one of the events
 
@@ -220,7 +221,7 @@ def run(options, folder, parts):
     share = options.seconds / 14
 
     def until(step):
-        time.sleep(max(0.0, began + step * share - time.monotonic()))
+        time.sleep(max(REST, began + step * share - time.monotonic()))
 
     name, server = "a", first
     done = []

@@ -52,6 +52,10 @@ abstract class PartCommand extends ConfiguredCommand implements Task.LongRunning
                 .log("draining");
         return part.stop()
                 .apply(grace)
+                .doOnError(error -> LOG.atError()
+                        .setCause(error)
+                        .addKeyValue("part", part.name())
+                        .log("drain failed"))
                 .doOnSuccess(done -> LOG.atInfo().addKeyValue("part", part.name()).log("drained"));
     }
 

@@ -345,13 +345,18 @@ final class TunnelRegistry implements TunnelDirectory {
             Duration step = shorter(most.dividedBy(all.size()), DRAIN_STEP);
             int together = Math.toIntExact(1 + DRAIN_TICK.toNanos() / Math.max(1, step.toNanos()));
             int each = Math.min(together, all.size());
+            int batches = (all.size() + each - 1) / each;
             return Flux.interval(Duration.ZERO, step.multipliedBy(each))
                     .onBackpressureBuffer()
-                    .zipWithIterable(Flux.fromIterable(all).buffer(each).toIterable(), (tick, some) -> some)
-                    .doOnNext(some -> some
-                            .forEach(session -> drain(session, ErrorCode.DRAINING, "the server stops")))
+                    .take(batches)
+                    .flatMapIterable(batch -> batch(all, Math.toIntExact(batch), each))
+                    .doOnNext(session -> drain(session, ErrorCode.DRAINING, "the server stops"))
                     .then();
         });
+    }
+
+    private static List<LiveSession> batch(List<LiveSession> all, int batch, int each) {
+        return all.subList(batch * each, Math.min(all.size(), (batch + 1) * each));
     }
 
     private static Duration shorter(Duration one, Duration other) {

@@ -23,6 +23,9 @@ public final class TunnelServer {
     /** Over how long tunnel clients are sent away, so that they do not all dial the other server at once. */
     private static final Duration SPREAD = Duration.ofSeconds(10);
 
+    /** A balancer asks whether this is ready every second or so; callers that it sends until then are served. */
+    private static final Duration BALANCERS_SEE = Duration.ofSeconds(2);
+
     /** For answers on the admin listener, and the last events, to leave. */
     private static final Duration LAST_WORDS = Duration.ofMillis(500);
 
@@ -114,7 +117,7 @@ public final class TunnelServer {
     }
 
     /**
-     * Drains: not ready, the database free for the next server, no new connections; callers are told to close, then tunnel clients to go elsewhere. Exchanges in
+     * Drains: not ready, and served on until balancers have seen that; the database free for the next server, no new connections; callers are told to close, then tunnel clients to go elsewhere. Exchanges in
      * flight have {@code grace} to end, then everything closes. Never fails.
      */
     public Mono<Void> stop(Duration grace) {
@@ -127,8 +130,11 @@ public final class TunnelServer {
             if (tunnels != null) {
                 tunnels.refuse(); // who is sent away dials another server
             }
-            Mono<Void> callersDone = callers == null ? Mono.empty() : callers.stop(grace);
-            Mono<Void> clientsGo = Mono.delay(grace.compareTo(CALLERS_FIRST) < 0 ? grace : CALLERS_FIRST)
+            Duration seen = shorter(grace.dividedBy(10), BALANCERS_SEE);
+            Mono<Void> callersDone = callers == null
+                    ? Mono.empty()
+                    : Mono.delay(seen).then(callers.stop(grace.minus(seen)));
+            Mono<Void> clientsGo = Mono.delay(shorter(grace, seen.plus(CALLERS_FIRST)))
                     .then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
             return parts.store()
                     .release()
@@ -141,5 +147,9 @@ public final class TunnelServer {
                     .then(operators == null ? Mono.empty() : operators.stop(LAST_WORDS))
                     .then(parts.close());
         });
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 }

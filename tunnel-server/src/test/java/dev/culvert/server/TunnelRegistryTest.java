@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 
 class TunnelRegistryTest {
@@ -367,6 +368,18 @@ class TunnelRegistryTest {
         assertThat(one.isOpen()).isFalse();
         assertThat(registry.stateOf(PROD.id())).isEqualTo(TunnelState.DISCONNECTED);
         assertThat(registry.sessions()).isEmpty();
+    }
+
+    @Test
+    void aDrainRunsOnThreadsThatMustNotBlock() {
+        TunnelEnds one = dial(FIRST, 0, true);
+        TunnelEnds other = dial(FIRST, 1, true);
+
+        registry.drainAll(Duration.ofMillis(10))
+                .subscribeOn(Schedulers.parallel())
+                .block(Duration.ofSeconds(10));
+
+        assertThat(List.of(one, other)).noneMatch(ends -> ends.live().isAccepting());
     }
 
     @Test
