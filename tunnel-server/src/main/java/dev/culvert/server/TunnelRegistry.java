@@ -136,11 +136,10 @@ final class TunnelRegistry implements TunnelDirectory {
 
     /** Opens no more streams in a session, which ends when those in flight have. */
     void drain(LiveSession session, ErrorCode code, String detail) {
-        boolean first = session.isAccepting();
-        session.drain(code, detail);
-        if (first) {
-            events.publish(ServerEvent.Kind.DRAINING, session, detail);
+        if (session.isAccepting()) {
+            events.publish(ServerEvent.Kind.DRAINING, session, detail); // before its end can be told
         }
+        session.drain(code, detail);
     }
 
     /** A client was not let in: it waits, if that is because another instance owns the tunnel. */
