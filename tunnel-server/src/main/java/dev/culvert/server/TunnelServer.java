@@ -117,8 +117,9 @@ public final class TunnelServer {
     }
 
     /**
-     * Drains: not ready, and served on until balancers have seen that; the database free for the next server, no new connections; callers are told to close, then tunnel clients to go elsewhere. Exchanges in
-     * flight have {@code grace} to end, then everything closes. Never fails.
+     * Drains: not ready, the database free for the next server, no new tunnels. Callers are taken until balancers have seen
+     * that, then told to close, and after them tunnel clients to go elsewhere. Exchanges in flight have {@code grace} to end,
+     * then everything closes.
      */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
