@@ -5,7 +5,6 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -13,30 +12,33 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One request and its response, whatever the caller's protocol. Everything happens on the connection's event loop. */
+/**
+ * One request and its response, whatever the caller's protocol. The request is {@link RequestHalf}'s; this is the response,
+ * and the end of both. Everything happens on the connection's event loop.
+ */
 final class EdgeExchange implements ResponseSink {
     /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
     private static final Duration LINGER = Duration.ofSeconds(10);
 
     private final EdgeStream stream;
+    private final ResponseProgress response;
+    private final RequestHalf request;
     private final long startNanos = System.nanoTime();
 
     private CharSequence requestId = "";
     private EdgeRuntimes.@Nullable Answerer answerer;
-    private @Nullable RequestSink sink;
     private boolean upgrade;
-    private boolean requestEnded;
-    private boolean awaits100;
     private boolean responseEnded;
     private boolean callerGone;
     private boolean ended;
     /** The WebSocket is closed as soon as a frame may stand there. */
     private boolean cutting;
     private Hop hop = Hop.UPSTREAM;
-    private int unforwarded;
 
     EdgeExchange(EdgeStream stream) {
         this.stream = stream;
+        this.response = stream.response();
+        this.request = new RequestHalf(stream, this::giveUp);
         stream.shared().meters().begin();
     }
 
@@ -50,18 +52,18 @@ final class EdgeExchange implements ResponseSink {
     }
 
     boolean requestEnded() {
-        return requestEnded;
+        return request.isEnded();
     }
 
     int unforwarded() {
-        return unforwarded;
+        return request.unforwarded();
     }
 
     // ---- the request ----
 
     /** The caller sends its body only when it is told to go on (RFC 9110 §10.1.1), or tires of waiting. */
     void bodyAwaits100() {
-        awaits100 = true;
+        request.awaits100();
     }
 
     /**
@@ -72,57 +74,30 @@ final class EdgeExchange implements ResponseSink {
     void forward(EdgeRequestHead head, ForwardingRules.Peer peer, boolean hasBody) {
         requestId = ForwardingRules.requestId(head.fields());
         EdgeRuntimes.Answerer runtime = stream.shared().route(head, peer);
-        RelayRequest.Kind kind = head.upgrade() ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
-        open(runtime, new RelayRequest(kind, head.fields(), !hasBody && !head.upgrade(), stream.loop()),
-                !hasBody);
-    }
-
-    private void open(EdgeRuntimes.Answerer runtime, RelayRequest request, boolean withoutBody) {
         answerer = runtime;
-        upgrade = request.kind() == RelayRequest.Kind.UPGRADE;
-        requestEnded = withoutBody;
-        if (withoutBody) {
-            awaitResponse();
-        } else {
-            awaitBody();
-        }
-        RequestSink opened = runtime.relay().open(request, this);
-        sink = opened;
-        if (responseEnded && !requestEnded) {
-            opened.cancel(EdgeProblems.CALLER_GONE);
+        upgrade = head.upgrade();
+        RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
+        request.open(runtime, new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop()),
+                this, !hasBody);
+        if (responseEnded && !request.isEnded()) {
+            request.abandon(EdgeProblems.CALLER_GONE);
         }
     }
 
     void requestData(ByteBuf body) {
-        int bytes = body.readableBytes();
-        RequestSink to = sink;
-        awaits100 = false;
-        if (responseEnded || to == null) {
-            body.release();
-            stream.requestDropped(bytes);
-            return;
+        if (responseEnded) {
+            request.drop(body);
+        } else {
+            request.data(body);
         }
-        unforwarded += bytes;
-        if (!stream.isUpgraded()) {
-            awaitBody();
-        }
-        to.data(body);
     }
 
     void requestEnd(@Nullable Http2Headers trailers) {
-        requestEnded = true;
         if (responseEnded) {
+            request.ended(true);
             finish();
-            return;
-        }
-        if (stream.isHeadSent()) {
-            stream.deadline().clear();
         } else {
-            awaitResponse();
-        }
-        RequestSink to = sink;
-        if (to != null) {
-            to.end(trailers);
+            request.end(trailers);
         }
     }
 
@@ -131,96 +106,9 @@ final class EdgeExchange implements ResponseSink {
             stream.close(); // where the next request begins can't be told
             return;
         }
-        requestEnded = true;
+        request.ended(true);
         stream.lastOfConnection();
         giveUp(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is malformed"));
-    }
-
-    private void awaitBody() {
-        stream.deadline().set(stream.shared().limits().requestBodyIdleTimeout(), this::bodyTooSlow);
-    }
-
-    private void bodyTooSlow() {
-        if (unforwarded > 0) {
-            awaitBody(); // the upstream does not take the body: that is not the caller's silence
-            return;
-        }
-        requestEnded = true; // as far as anybody waits for it
-        stream.lastOfConnection();
-        giveUp(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time"));
-    }
-
-    private void awaitResponse() {
-        stream.deadline().set(stream.shared().limits().responseHeadTimeout(), this::responseTooSlow);
-    }
-
-    private void responseTooSlow() {
-        if (unforwarded > 0) {
-            awaitResponse(); // the upstream has yet to get the request
-            return;
-        }
-        giveUp(Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
-                "the upstream sent no response head in time"));
-    }
-
-    /** Ends both halves: the request is cancelled, the caller told why as far as it still can be. */
-    private void giveUp(Problem problem) {
-        abandon(problem);
-        fail(problem);
-    }
-
-    private void abandon(Problem problem) {
-        RequestSink to = sink;
-        sink = null;
-        if (to != null) {
-            to.cancel(problem);
-        }
-    }
-
-    /** The server stops, and this exchange has had its time. */
-    void cut() {
-        if (stream.isUpgraded() && !responseEnded) {
-            cutting = true;
-            closeWebSocket();
-        } else if (!responseEnded && !stream.isHeadSent()) {
-            giveUp(EdgeProblems.STOPPING);
-        } else {
-            abandon(EdgeProblems.STOPPING);
-            stream.reset(); // must not look complete
-        }
-    }
-
-    private void closeWebSocket() {
-        if (stream.goAway()) {
-            abandon(EdgeProblems.STOPPING);
-            webSocketClosed();
-        }
-    }
-
-    private void webSocketClosed() {
-        responseEnded = true;
-        stream.lastOfConnection();
-        stream.finished();
-        end();
-    }
-
-    /** The caller's connection is gone. */
-    void callerGone() {
-        callerGone = true;
-        RequestSink to = sink;
-        if (to == null || responseEnded) {
-            end();
-        } else if (stream.isUpgraded() && !cutting) {
-            passAll(to);
-            endRequest();
-            stream.loop().schedule(() -> {
-                abandon(EdgeProblems.CALLER_GONE);
-                end();
-            }, LINGER.toMillis(), TimeUnit.MILLISECONDS);
-        } else {
-            abandon(EdgeProblems.CALLER_GONE);
-            end();
-        }
     }
 
     @Override
@@ -228,10 +116,7 @@ final class EdgeExchange implements ResponseSink {
         if (responseEnded) {
             return;
         }
-        unforwarded -= bytes;
-        if (requestEnded && !stream.isHeadSent()) {
-            awaitResponse();
-        }
+        request.consumed(bytes);
         if (!callerGone) {
             stream.requestPassedOn(bytes);
         }
@@ -241,28 +126,30 @@ final class EdgeExchange implements ResponseSink {
 
     @Override
     public void informational(Http2Headers head) {
-        if (!stream.isHeadSent() && !responseEnded && !callerGone) {
-            awaits100 = false;
+        if (!response.isHeadSent() && !responseEnded && !callerGone) {
+            request.goOn();
             stream.informational(head);
         }
     }
 
     @Override
     public void head(Http2Headers head, boolean ended) {
-        if (stream.isHeadSent() || responseEnded || callerGone) {
+        if (response.isHeadSent() || responseEnded || callerGone) {
             return;
         }
-        if (!stream.canWrite(head, ended, upgrade)) {
+        if (!response.isSound(head, ended, upgrade)) {
             giveUp(EdgeProblems.broken("the response is framed wrongly"));
             return;
         }
-        if (requestEnded) {
+        if (request.isEnded()) {
             stream.deadline().clear();
         }
-        closeUnlessBodyComes();
+        if (request.maySkipBody()) {
+            stream.lastOfConnection();
+        }
         stream.head(head, ended, upgrade);
-        if (stream.isUpgraded()) {
-            requestEnded = false;
+        if (response.isUpgraded()) {
+            request.ended(false);
         } else if (ended) {
             responseDone();
         }
@@ -271,50 +158,23 @@ final class EdgeExchange implements ResponseSink {
     @Override
     public void data(ByteBuf body) {
         int bytes = body.readableBytes();
-        if (!stream.isHeadSent() || responseEnded || callerGone) {
+        if (!response.isHeadSent() || responseEnded || callerGone) {
             body.release();
-            acknowledge(bytes);
-            return;
-        }
-        if (!stream.data(body)) {
+            request.acknowledge(bytes);
+        } else if (!response.take(body)) {
+            body.release();
             giveUp(EdgeProblems.broken("the response is longer than its length"));
-        } else if (cutting) {
-            closeWebSocket();
-        }
-    }
-
-    /** A caller that was not told to go on may skip its body: the next request would be taken for it. */
-    private void closeUnlessBodyComes() {
-        if (awaits100) {
-            stream.lastOfConnection();
+        } else {
+            stream.data(body);
+            if (cutting) {
+                closeWebSocket();
+            }
         }
     }
 
     /** Reports as consumed what the caller's socket has taken. */
     void passedOn() {
-        acknowledge(stream.passedOn());
-    }
-
-    private void acknowledge(int bytes) {
-        RequestSink to = sink;
-        if (to != null && bytes > 0) {
-            to.consumed(bytes);
-        }
-    }
-
-    private void endRequest() {
-        requestEnded = true;
-        RequestSink to = sink;
-        if (to != null) {
-            to.end(null);
-        }
-    }
-
-    private void passAll(RequestSink to) {
-        int bytes = stream.rest();
-        if (bytes > 0) {
-            to.consumed(bytes);
-        }
+        request.acknowledge(stream.passedOn());
     }
 
     @Override
@@ -327,10 +187,11 @@ final class EdgeExchange implements ResponseSink {
             end();
             return;
         }
-        if (stream.isUpgraded()) {
-            endRequest();
+        if (response.isUpgraded()) {
+            request.pass(null);
         }
-        if (stream.end(trailers)) {
+        if (response.mayEnd()) {
+            stream.end(trailers);
             responseDone();
         } else {
             giveUp(EdgeProblems.broken("the response is shorter than its length"));
@@ -343,17 +204,17 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         note(problem);
-        sink = null;
+        request.refused();
         if (callerGone) {
             end();
-        } else if (stream.isUpgraded() && problem.cause() == Cause.DRAINING && stream.goAway()) {
+        } else if (response.isUpgraded() && problem.cause() == Cause.DRAINING && goAway()) {
             webSocketClosed();
-        } else if (stream.isHeadSent()) {
+        } else if (response.isHeadSent()) {
             // docs/problems.md: a truncated response must not look complete
             responseEnded = true;
             stream.reset();
         } else {
-            stream.problem(problem, requestId, !requestEnded);
+            stream.problem(problem, requestId, !request.isEnded());
             responseDone();
         }
     }
@@ -366,7 +227,7 @@ final class EdgeExchange implements ResponseSink {
      */
     void refuse(Problem problem, boolean close, boolean withoutBody) {
         note(problem);
-        requestEnded = close || withoutBody;
+        request.ended(close || withoutBody);
         stream.problem(problem, requestId, close || !withoutBody);
         responseDone();
     }
@@ -376,17 +237,78 @@ final class EdgeExchange implements ResponseSink {
         stream.shared().telemetry().problem(problem);
     }
 
+    // ---- the end ----
+
+    /** Ends both halves: the request is cancelled, the caller told why as far as it still can be. */
+    private void giveUp(Problem problem) {
+        request.abandon(problem);
+        fail(problem);
+    }
+
+    /** The server stops, and this exchange has had its time. */
+    void cut() {
+        if (response.isUpgraded() && !responseEnded) {
+            cutting = true;
+            closeWebSocket();
+        } else if (!responseEnded && !response.isHeadSent()) {
+            giveUp(EdgeProblems.STOPPING);
+        } else {
+            request.abandon(EdgeProblems.STOPPING);
+            stream.reset(); // must not look complete
+        }
+    }
+
+    private void closeWebSocket() {
+        if (goAway()) {
+            request.abandon(EdgeProblems.STOPPING);
+            webSocketClosed();
+        }
+    }
+
+    /** Closes the caller's WebSocket because its end of the way goes, if a frame may stand here. */
+    private boolean goAway() {
+        if (!response.isBetweenFrames()) {
+            return false;
+        }
+        stream.goAway();
+        return true;
+    }
+
+    private void webSocketClosed() {
+        responseEnded = true;
+        stream.lastOfConnection();
+        stream.finished();
+        end();
+    }
+
+    /** The caller's connection is gone. */
+    void callerGone() {
+        callerGone = true;
+        if (!request.isTaken() || responseEnded) {
+            end();
+        } else if (response.isUpgraded() && !cutting) {
+            request.acknowledge(stream.rest());
+            request.pass(null);
+            stream.loop().schedule(() -> {
+                request.abandon(EdgeProblems.CALLER_GONE);
+                end();
+            }, LINGER.toMillis(), TimeUnit.MILLISECONDS);
+        } else {
+            request.abandon(EdgeProblems.CALLER_GONE);
+            end();
+        }
+    }
+
     private void responseDone() {
         responseEnded = true;
-        RequestSink to = sink;
-        if (to != null) {
-            passAll(to);
-            if (!requestEnded || (upgrade && !stream.isUpgraded())) {
-                abandon(EdgeProblems.CALLER_GONE); // a refused upgrade has no end of its own
+        if (request.isTaken()) {
+            request.acknowledge(stream.rest());
+            if (!request.isEnded() || (upgrade && !response.isUpgraded())) {
+                request.abandon(EdgeProblems.CALLER_GONE); // a refused upgrade has no end of its own
             }
         }
-        unforwarded = 0;
-        if (requestEnded || stream.dropRequest()) {
+        request.settle();
+        if (request.isEnded() || stream.dropRequest()) {
             finish();
         }
     }
@@ -402,6 +324,6 @@ final class EdgeExchange implements ResponseSink {
         }
         ended = true;
         String name = answerer == null ? "" : answerer.name();
-        stream.shared().meters().end(name, stream.status(), hop, System.nanoTime() - startNanos);
+        stream.shared().meters().end(name, response.status(), hop, System.nanoTime() - startNanos);
     }
 }

@@ -20,34 +20,20 @@ interface EdgeStream {
 
     // ---- the response ----
 
-    /** Whether the final head was written. */
-    boolean isHeadSent();
-
-    /** Whether the request became a WebSocket: both bodies are raw bytes. */
-    boolean isUpgraded();
-
-    /** The status code of the final head; 0 before it. */
-    int status();
+    /** How far the response has come. */
+    ResponseProgress response();
 
     /** Writes an informational head, if the caller's protocol has such. */
     void informational(Http2Headers head);
 
-    /**
-     * Whether this head can be said in one way only. Runtimes are not trusted with the connection: another runtime's answer
-     * may follow on it.
-     *
-     * @param upgrade whether the request asked for an upgrade: 101 is an answer to it
-     */
-    boolean canWrite(Http2Headers head, boolean ended, boolean upgrade);
-
-    /** Writes the final head, one that {@link #canWrite}. */
+    /** Writes the final head, a sound one, and notes it in {@link #response}. */
     void head(Http2Headers head, boolean ended, boolean upgrade);
 
-    /** Writes body bytes. Takes ownership of {@code body}. False when they are more than the head said. */
-    boolean data(ByteBuf body);
+    /** Writes body bytes that the response may have. Takes ownership of {@code body}. */
+    void data(ByteBuf body);
 
-    /** Ends the response. False when bytes are missing that the head said. */
-    boolean end(@Nullable Http2Headers trailers);
+    /** Ends the response, which may end here. */
+    void end(@Nullable Http2Headers trailers);
 
     /**
      * Writes a problem as the whole response.
@@ -56,12 +42,8 @@ interface EdgeStream {
      */
     void problem(Problem problem, CharSequence requestId, boolean close);
 
-    /**
-     * Closes the caller's WebSocket because its end of the way goes, if a frame may stand here.
-     *
-     * @return whether it was done
-     */
-    boolean goAway();
+    /** Closes the caller's WebSocket, which is between two frames, because its end of the way goes. */
+    void goAway();
 
     /** The body bytes that the caller's socket has taken since the last call. */
     int passedOn();

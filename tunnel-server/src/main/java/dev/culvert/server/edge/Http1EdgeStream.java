@@ -28,14 +28,10 @@ final class Http1EdgeStream implements EdgeStream {
     private final Http1EdgeConnection connection;
     private final Http1ResponseEncoder encoder;
     private final HttpMethod method;
-    private final ResponseShape shape;
+    private final ResponseProgress response;
     private final HttpVersion version;
 
     private boolean keepAlive;
-    private boolean headSent;
-    private boolean upgraded;
-    private @Nullable WebSocketBoundary boundary;
-    private int status;
     private long unconsumed;
     private int dropped;
 
@@ -44,7 +40,7 @@ final class Http1EdgeStream implements EdgeStream {
         this.connection = connection;
         this.encoder = encoder;
         this.method = method;
-        this.shape = new ResponseShape(method);
+        this.response = new ResponseProgress(method);
         this.version = version;
         this.keepAlive = keepAlive;
     }
@@ -105,18 +101,8 @@ final class Http1EdgeStream implements EdgeStream {
     }
 
     @Override
-    public boolean isHeadSent() {
-        return headSent;
-    }
-
-    @Override
-    public boolean isUpgraded() {
-        return upgraded;
-    }
-
-    @Override
-    public int status() {
-        return status;
+    public ResponseProgress response() {
+        return response;
     }
 
     @Override
@@ -131,24 +117,18 @@ final class Http1EdgeStream implements EdgeStream {
     }
 
     @Override
-    public boolean canWrite(Http2Headers head, boolean ended, boolean upgrade) {
-        return shape.isSound(head, ended, upgrade);
-    }
-
-    @Override
     public void head(Http2Headers head, boolean ended, boolean upgrade) {
-        headSent = true;
         HttpResponseStatus code = HttpResponseStatus.parseLine(head.status());
-        status = code.code();
-        if (upgrade && status == 101) {
+        if (upgrade && code.code() == 101) {
             upgraded(head, code);
             return;
         }
         ForwardingRules.response(head, false);
         HttpHeaders headers = Http1ResponseHead.headers(head);
-        shape.begin(head);
-        keepAlive = Http1ResponseHead.frame(headers, status, method, version, ended, keepAlive && !upgrade);
-        encoder.answersHead(shape.answersHead());
+        response.begin(head, code.code());
+        keepAlive = Http1ResponseHead.frame(headers, code.code(), method, version, ended,
+                keepAlive && !upgrade);
+        encoder.answersHead(response.answersHead());
         context().write(new DefaultHttpResponse(HttpVersion.HTTP_1_1, code, headers));
         if (ended) {
             context().write(LastHttpContent.EMPTY_LAST_CONTENT);
@@ -157,8 +137,7 @@ final class Http1EdgeStream implements EdgeStream {
     }
 
     private void upgraded(Http2Headers head, HttpResponseStatus code) {
-        upgraded = true;
-        boundary = new WebSocketBoundary();
+        response.upgrade(code.code());
         keepAlive = false;
         ForwardingRules.response(head, true);
         HttpHeaders headers = Http1ResponseHead.headers(head);
@@ -171,50 +150,32 @@ final class Http1EdgeStream implements EdgeStream {
     }
 
     @Override
-    public boolean data(ByteBuf body) {
-        int bytes = body.readableBytes();
-        if (!shape.take(bytes)) {
-            body.release();
-            return false;
-        }
-        unconsumed += bytes;
-        WebSocketBoundary frames = boundary;
-        if (frames != null) {
-            frames.pass(body);
-        }
-        context().write(upgraded ? body : new DefaultHttpContent(body));
+    public void data(ByteBuf body) {
+        unconsumed += body.readableBytes();
+        context().write(response.isUpgraded() ? body : new DefaultHttpContent(body));
         connection.flushLater();
-        return true;
     }
 
     @Override
-    public boolean end(@Nullable Http2Headers trailers) {
-        if (!shape.mayEnd()) {
-            return false;
-        }
-        if (!upgraded) {
+    public void end(@Nullable Http2Headers trailers) {
+        if (!response.isUpgraded()) {
             context().write(trailers == null
                     ? LastHttpContent.EMPTY_LAST_CONTENT
                     : new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER, Http1ResponseHead.headers(trailers)));
         }
         connection.flushLater();
-        return true;
     }
 
     @Override
-    public boolean goAway() {
-        if (boundary == null || !boundary.isReached()) {
-            return false;
-        }
+    public void goAway() {
         context().writeAndFlush(WebSocketBoundary.goingAway());
-        return true;
     }
 
     @Override
     public void problem(Problem problem, CharSequence requestId, boolean close) {
-        headSent = true;
+        int status = problem.cause().status();
+        response.beginProblem(status);
         keepAlive &= !close;
-        status = problem.cause().status();
         ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
         HttpHeaders headers = Http1ResponseHead.none();
         document.fields().forEach(field -> headers.set(field.name(), field.value()));
@@ -224,7 +185,7 @@ final class Http1EdgeStream implements EdgeStream {
         if (!keepAlive) {
             headers.set("connection", "close");
         }
-        encoder.answersHead(shape.answersHead());
+        encoder.answersHead(response.answersHead());
         context().write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status),
                 Unpooled.wrappedBuffer(document.body()), headers, Http1ResponseHead.none()));
         connection.flushLater();

@@ -21,15 +21,11 @@ final class Http2EdgeStream implements EdgeStream {
     private final Http2EdgeConnection connection;
     private final Http2Stream stream;
     private final Deadline deadline;
-    private final ResponseShape shape;
+    private final ResponseProgress response;
 
-    private boolean headSent;
-    private boolean upgraded;
     private boolean over;
     private boolean malformed;
     private @Nullable EdgeExchange exchange;
-    private @Nullable WebSocketBoundary boundary;
-    private int status;
     /** Response bytes that nobody was told of yet; and how many of them the socket has taken. */
     private int unreported;
     private int taken;
@@ -39,7 +35,7 @@ final class Http2EdgeStream implements EdgeStream {
         this.connection = connection;
         this.stream = stream;
         this.deadline = new Deadline(connection.loop());
-        this.shape = new ResponseShape(method);
+        this.response = new ResponseProgress(method);
     }
 
     void carries(EdgeExchange carried) {
@@ -68,18 +64,8 @@ final class Http2EdgeStream implements EdgeStream {
     // ---- the response ----
 
     @Override
-    public boolean isHeadSent() {
-        return headSent;
-    }
-
-    @Override
-    public boolean isUpgraded() {
-        return upgraded;
-    }
-
-    @Override
-    public int status() {
-        return status;
+    public ResponseProgress response() {
+        return response;
     }
 
     @Override
@@ -89,36 +75,21 @@ final class Http2EdgeStream implements EdgeStream {
     }
 
     @Override
-    public boolean canWrite(Http2Headers head, boolean ended, boolean upgrade) {
-        return shape.isSound(head, ended, upgrade);
-    }
-
-    @Override
     public void head(Http2Headers head, boolean ended, boolean upgrade) {
-        headSent = true;
-        upgraded = upgrade && "101".contentEquals(head.status());
         ForwardingRules.response(head, false);
-        if (upgraded) {
+        if (upgrade && "101".contentEquals(head.status())) {
             // RFC 8441 §5: success is 200, and the HTTP/1.1 handshake's own fields have no place
-            boundary = new WebSocketBoundary();
+            response.upgrade(200);
             head.status("200").remove("sec-websocket-accept");
         } else {
-            shape.begin(head);
+            response.begin(head, Integer.parseInt(head.status().toString()));
         }
-        status = Integer.parseInt(head.status().toString());
         last = connection.writeHead(stream, head, ended);
     }
 
     @Override
-    public boolean data(ByteBuf body) {
+    public void data(ByteBuf body) {
         int bytes = body.readableBytes();
-        if (!shape.take(bytes)) {
-            body.release();
-            return false;
-        }
-        if (boundary != null) {
-            boundary.pass(body);
-        }
         unreported += bytes;
         last = connection.writeBody(stream, body, false).addListener(written -> {
             if (!over) {
@@ -126,30 +97,25 @@ final class Http2EdgeStream implements EdgeStream {
                 exchange().passedOn();
             }
         });
-        return true;
     }
 
     @Override
-    public boolean end(@Nullable Http2Headers trailers) {
-        if (!shape.mayEnd()) {
-            return false;
-        }
+    public void end(@Nullable Http2Headers trailers) {
         if (trailers == null) {
             last = connection.writeBody(stream, Unpooled.EMPTY_BUFFER, true);
         } else {
             last = connection.writeHead(stream, trailers, true);
         }
-        return true;
     }
 
     @Override
     public void problem(Problem problem, CharSequence requestId, boolean close) {
-        headSent = true;
         malformed = problem.cause() == Cause.BAD_REQUEST;
-        status = problem.cause().status();
+        int status = problem.cause().status();
+        response.beginProblem(status);
         ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
         Http2Headers head = head(document, status);
-        if (shape.answersHead()) {
+        if (response.answersHead()) {
             last = connection.writeHead(stream, head, true);
         } else {
             connection.writeHead(stream, head, false);
@@ -168,12 +134,8 @@ final class Http2EdgeStream implements EdgeStream {
     }
 
     @Override
-    public boolean goAway() {
-        if (boundary == null || !boundary.isReached()) {
-            return false;
-        }
+    public void goAway() {
         last = connection.writeBody(stream, WebSocketBoundary.goingAway(), true);
-        return true;
     }
 
     @Override

@@ -1,0 +1,185 @@
+package dev.culvert.server.edge;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The caller's half of one exchange: passes the request on, counts what of it is under way, and watches its deadlines.
+ *
+ * <pre>
+ *  BODY ──end──► ANSWER ──response head──► (no deadline)
+ *   └─ silence: 408  └─ no head: 504
+ * </pre>
+ */
+final class RequestHalf {
+    private final EdgeStream stream;
+    /** Ends the exchange when a deadline is met. */
+    private final Consumer<Problem> giveUp;
+    private @Nullable RequestSink sink;
+    private boolean ended;
+    private boolean awaits100;
+    private int unforwarded;
+
+    RequestHalf(EdgeStream stream, Consumer<Problem> giveUp) {
+        this.stream = stream;
+        this.giveUp = giveUp;
+    }
+
+    /** Whether nothing of it comes any more, as far as anybody waits for it. */
+    boolean isEnded() {
+        return ended;
+    }
+
+    void ended(boolean complete) {
+        ended = complete;
+    }
+
+    /** Body bytes that the upstream's side has not taken. */
+    int unforwarded() {
+        return unforwarded;
+    }
+
+    /** Whether somebody takes the request. */
+    boolean isTaken() {
+        return sink != null;
+    }
+
+    /** The caller sends its body only when it is told to go on (RFC 9110 §10.1.1), or tires of waiting. */
+    void awaits100() {
+        awaits100 = true;
+    }
+
+    /** Whether the caller may have skipped its body, so that the next request would be taken for it. */
+    boolean maySkipBody() {
+        return awaits100;
+    }
+
+    /** The caller was told to go on. */
+    void goOn() {
+        awaits100 = false;
+    }
+
+    /** Sends the head on its way, and waits for the rest. */
+    void open(EdgeRuntimes.Answerer runtime, RelayRequest request, ResponseSink response,
+            boolean withoutBody) {
+        ended = withoutBody;
+        if (withoutBody) {
+            awaitResponse();
+        } else {
+            awaitBody();
+        }
+        sink = runtime.relay().open(request, response);
+    }
+
+    /** Body bytes came. Takes ownership of {@code body}. */
+    void data(ByteBuf body) {
+        RequestSink to = sink;
+        awaits100 = false;
+        if (to == null) {
+            drop(body);
+            return;
+        }
+        unforwarded += body.readableBytes();
+        if (!stream.response().isUpgraded()) {
+            awaitBody();
+        }
+        to.data(body);
+    }
+
+    /** Body bytes came that nobody wants any more. Takes ownership of {@code body}. */
+    void drop(ByteBuf body) {
+        int bytes = body.readableBytes();
+        awaits100 = false;
+        body.release();
+        stream.requestDropped(bytes);
+    }
+
+    /** The caller ended its request. */
+    void end(@Nullable Http2Headers trailers) {
+        if (stream.response().isHeadSent()) {
+            stream.deadline().clear();
+        } else {
+            awaitResponse();
+        }
+        pass(trailers);
+    }
+
+    /** Tells the upstream's side that the request has ended. */
+    void pass(@Nullable Http2Headers trailers) {
+        ended = true;
+        RequestSink to = sink;
+        if (to != null) {
+            to.end(trailers);
+        }
+    }
+
+    /** So many bytes of the body were passed on. */
+    void consumed(int bytes) {
+        unforwarded -= bytes;
+        if (ended && !stream.response().isHeadSent()) {
+            awaitResponse();
+        }
+    }
+
+    /** The caller has taken so many bytes of the response. */
+    void acknowledge(int bytes) {
+        RequestSink to = sink;
+        if (to != null && bytes > 0) {
+            to.consumed(bytes);
+        }
+    }
+
+    /** Nobody waits for the answer any more. */
+    void abandon(Problem why) {
+        RequestSink to = sink;
+        sink = null;
+        if (to != null) {
+            to.cancel(why);
+        }
+    }
+
+    /** The upstream's side takes nothing any more. */
+    void refused() {
+        sink = null;
+    }
+
+    /** The exchange is answered: what was under way counts no longer. */
+    void settle() {
+        unforwarded = 0;
+    }
+
+    private void awaitBody() {
+        stream.deadline().set(stream.shared().limits().requestBodyIdleTimeout(), this::bodyTooSlow);
+    }
+
+    private void bodyTooSlow() {
+        if (unforwarded > 0) {
+            awaitBody(); // the upstream does not take the body: that is not the caller's silence
+            return;
+        }
+        ended = true; // as far as anybody waits for it
+        stream.lastOfConnection();
+        giveUp.accept(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time"));
+    }
+
+    private void awaitResponse() {
+        stream.deadline().set(stream.shared().limits().responseHeadTimeout(), this::responseTooSlow);
+    }
+
+    private void responseTooSlow() {
+        if (unforwarded > 0) {
+            awaitResponse(); // the upstream has yet to get the request
+            return;
+        }
+        giveUp.accept(Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
+                "the upstream sent no response head in time"));
+    }
+}
