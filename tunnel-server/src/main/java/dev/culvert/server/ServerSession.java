@@ -8,6 +8,7 @@ import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.server.RenewalService.Proven;
+import dev.culvert.server.listen.InTurn;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Clock;
@@ -131,6 +132,7 @@ final class ServerSession implements SessionListener {
                 .addKeyValue("remote", remote)
                 .log("session opened");
         Openings.opened(channel);
+        InTurn.over(channel);
         if (live != null) {
             shared.events.publish(ServerEvent.Kind.CONNECTED, live, null);
         }

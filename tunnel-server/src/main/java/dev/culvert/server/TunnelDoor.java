@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import dev.culvert.server.edge.TunnelWay;
+import dev.culvert.server.listen.InTurn;
 import dev.culvert.server.listen.OpenConnections;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
@@ -48,6 +49,7 @@ final class TunnelDoor implements TunnelWay {
             Queue<Object> behind) {
         tunnels.add(edge.channel());
         TunnelListener.tune(edge.channel());
+        InTurn.begin(edge.channel());
         ChannelPipeline pipeline = edge.pipeline();
         pipeline.replace(encoder, null, new HttpResponseEncoder());
         pipeline.addLast(new EnrolmentBodies(), new TunnelHandshake(shared, true));

@@ -5,6 +5,7 @@ import dev.culvert.edge.config.HostPort;
 import dev.culvert.server.edge.EdgeListener;
 import dev.culvert.server.listen.Entrance;
 import dev.culvert.server.listen.HandshakeGate;
+import dev.culvert.server.listen.InTurn;
 import dev.culvert.server.listen.OpenConnections;
 import dev.culvert.server.listen.RelayListener;
 import io.netty.channel.Channel;
@@ -63,6 +64,7 @@ final class TunnelListener {
             return;
         }
         tune(channel);
+        InTurn.begin(channel);
         ChannelPipeline pipeline = channel.pipeline();
         pipeline.addLast(new HttpServerCodec(new HttpDecoderConfig().setStrictLineParsing(true)
                 .setUseRfc9112TransferEncoding(true)));

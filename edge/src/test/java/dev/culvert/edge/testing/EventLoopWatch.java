@@ -16,6 +16,8 @@ public final class EventLoopWatch {
                 // The last moments of a loop that ends.
                 .allowBlockingCallsInside("io.netty.util.concurrent.SingleThreadEventExecutor",
                         "confirmShutdown")
+                // Where futures of channel groups are completed; its queue's locks are held as shortly as the next.
+                .allowBlockingCallsInside("io.netty.util.concurrent.GlobalEventExecutor", "addTask")
                 // The allocator's locks are held for the time of a few instructions.
                 .allowBlockingCallsInside("io.netty.buffer.AdaptivePoolingAllocator", "allocate")
                 .allowBlockingCallsInside("io.netty.buffer.AdaptivePoolingAllocator$AdaptiveByteBuf",

@@ -10,10 +10,12 @@ import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.server.listen.Entrance;
 import dev.culvert.server.listen.HandshakeGate;
+import dev.culvert.server.listen.InTurn;
 import dev.culvert.server.listen.RelayListener;
 import io.netty.channel.Channel;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.AsciiString;
+import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -75,6 +77,11 @@ public final class EdgeListener {
             return;
         }
         channel.config().setWriteBufferWaterMark(WATER_MARK);
+        Future<?> handshake = Entrance.handshake(channel);
+        if (handshake != null) {
+            InTurn.begin(channel);
+            handshake.addListener(done -> InTurn.over(channel));
+        }
         if (entrance instanceof Entrance.Plain) {
             EdgeProtocol.http1(channel.pipeline(), shared);
         } else {
