@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -86,6 +87,12 @@ public interface RuntimeStore {
      * changes fail with {@link StoreException.Held}. Completes empty, at once when called again.
      */
     Mono<Void> release();
+
+    /**
+     * After {@link #release}: the runtimes that the next holder has revoked or deleted, as they were, soon after, and once
+     * look-ups know no more of their identities. Never completes; cancel it.
+     */
+    Flux<RegisteredRuntime> endedBySuccessor();
 
     /**
      * Errors with {@link StoreException.Held} as soon as another process was seen to have taken the database over, because

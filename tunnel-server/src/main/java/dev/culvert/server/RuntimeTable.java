@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * All runtimes and tokens, in memory. Read by any thread without locks; changed by the store's thread alone, which is
- * why a check and the change after it need no lock either.
+ * why a check and the change after it need no lock either. Once the store has ended its changes, another thread may.
  */
 final class RuntimeTable {
     private static final Logger log = LoggerFactory.getLogger(RuntimeTable.class);

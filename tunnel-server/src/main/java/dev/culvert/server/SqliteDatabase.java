@@ -116,6 +116,10 @@ final class SqliteDatabase {
                         "the database has too much to do, or is closed; try again later"));
     }
 
+    Path file() {
+        return file;
+    }
+
     /** As {@link RuntimeStore#lost}. */
     Mono<Void> lost() {
         return lost.asMono().flatMap(Mono::error);

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The runtimes in one SQLite file, all of them also in memory: read at start, written through. */
@@ -231,6 +232,26 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     @Override
     public Mono<Void> release() {
         return database.release();
+    }
+
+    @Override
+    public Flux<RegisteredRuntime> endedBySuccessor() {
+        return SuccessorView.identities(database.file()).concatMapIterable(this::ended);
+    }
+
+    private List<RegisteredRuntime> ended(Map<String, String> identities) {
+        List<RegisteredRuntime> ended = new ArrayList<>();
+        for (RegisteredRuntime runtime : table.runtimes()) {
+            String identity = identities.get(runtime.id());
+            if (identity == null) {
+                table.remove(runtime);
+                ended.add(runtime);
+            } else if (!identity.equals(runtime.identity())) {
+                table.revoke(runtime, runtime.withIdentity(identity));
+                ended.add(runtime);
+            }
+        }
+        return ended;
     }
 
     @Override

@@ -9,6 +9,8 @@ import dev.culvert.server.edge.EdgeListener;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
@@ -33,6 +35,7 @@ public final class TunnelServer {
     private @Nullable EdgeListener edge;
     private @Nullable TunnelListener tunnel;
     private @Nullable EdgeServer admin;
+    private final Disposable.Swap successor = Disposables.swap();
     private volatile Readiness readiness = Readiness.notReady("starting");
 
     private TunnelServer(ServerParts parts) {
@@ -140,14 +143,24 @@ public final class TunnelServer {
             return parts.store()
                     .release()
                     .onErrorComplete()
+                    .then(Mono.fromRunnable(this::followSuccessor))
                     .then(Mono.when(callersDone, clientsGo))
                     .then(tunnels == null
                             ? Mono.empty()
                             : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))
                     .then(Mono.fromRunnable(parts.events()::end))
                     .then(operators == null ? Mono.empty() : operators.stop(LAST_WORDS))
-                    .then(parts.close());
+                    .then(parts.close())
+                    .doFinally(signal -> successor.dispose());
         });
+    }
+
+    /** A runtime that the next server revokes is off here, too. */
+    private void followSuccessor() {
+        successor.update(parts.store()
+                .endedBySuccessor()
+                .subscribe(gone -> parts.registry()
+                        .closeAll(gone.id(), "the runtime " + gone.name() + " was deleted or revoked")));
     }
 
     private static Duration shorter(Duration one, Duration other) {

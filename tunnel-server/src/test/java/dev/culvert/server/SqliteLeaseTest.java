@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -61,6 +62,31 @@ class SqliteLeaseTest {
         StepVerifier.create(old.delete(runtime.name())).verifyError(StoreException.Held.class);
         assertThat(await(next.delete(runtime.name()))).isEqualTo(runtime);
         old.release().block();
+    }
+
+    @Test
+    void theOldHolderLearnsWhatItsSuccessorRevokesAndDeletes() {
+        RuntimeStore old = open(clock, Duration.ZERO);
+        RegisteredRuntime kept = runtime("kept");
+        RegisteredRuntime revoked = runtime("revoked");
+        RegisteredRuntime deleted = runtime("deleted");
+        Stream.of(kept, revoked, deleted).forEach(runtime -> await(old.create(runtime, token(runtime))));
+        old.release().block();
+        RuntimeStore next = open(clock, Duration.ZERO);
+        String identity = UUID.randomUUID().toString();
+
+        StepVerifier.create(old.endedBySuccessor())
+                .then(() -> await(next.revoke(revoked.name(), identity)))
+                .expectNext(revoked)
+                .then(() -> await(next.delete(deleted.name())))
+                .expectNext(deleted)
+                .thenCancel()
+                .verify(PATIENCE);
+
+        assertThat(old.byIdentity(revoked.identity())).isNull();
+        assertThat(old.byHost(revoked.host())).isEqualTo(revoked.withIdentity(identity));
+        assertThat(old.byHost(deleted.host())).isNull();
+        assertThat(old.byIdentity(kept.identity())).isEqualTo(kept);
     }
 
     @Test
