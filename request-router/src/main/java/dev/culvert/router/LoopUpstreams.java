@@ -1,11 +1,11 @@
 package dev.culvert.router;
 
 import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RelayRequest.Kind;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 
 /** The upstream connections of one event loop. Used on that loop alone. */
 final class LoopUpstreams {
@@ -42,38 +43,44 @@ final class LoopUpstreams {
     }
 
     RequestSink open(RelayRequest request, Outgoing outgoing, ResponseSink response) {
-        UpstreamExchange exchange = new UpstreamExchange(this, request, outgoing, response);
-        exchange.start();
-        return exchange;
+        UpstreamAddress to = outgoing.address();
+        boolean http2 = request.kind() == Kind.HTTP
+                && (to.http2() || Http2RequestHead.isGrpc(request.fields()));
+        return pool(to.over(http2)).open(request, outgoing, response);
     }
 
-    UpstreamPool pool(UpstreamAddress address) {
+    private UpstreamPool pool(UpstreamAddress address) {
         UpstreamPool pool = pools.get(address);
         if (pool == null) {
-            pool = new UpstreamPool(this, address);
+            pool = address.http2() ? new Http2Pool(this, address) : new Http1Pool(this, address);
             pools.put(address, pool);
         }
         return pool;
     }
 
-    void dial(UpstreamPool pool, UpstreamExchange exchange) {
-        dialler.dial(pool, new UpstreamDialler.Outcome() {
+    /**
+     * Makes a connection. The outcome is told on the loop, and not before this returns.
+     *
+     * @param install puts the connection at the end of its channel's pipeline
+     */
+    <C extends UpstreamConnection> void dial(UpstreamPool pool, Function<Channel, C> install,
+            UpstreamDialler.Outcome<C> outcome) {
+        dialler.dial(pool.address(), install, new UpstreamDialler.Outcome<C>() {
             @Override
-            public void connected(UpstreamConnection connection) {
+            public void connected(C connection) {
                 if (closed || !connection.isUsable()) {
                     connection.close();
-                    failed(Cause.UPSTREAM_REFUSED, "the upstream closed the connection at once");
+                    failed(UpstreamProblem.refused("the upstream closed the connection at once"));
                 } else {
                     connections.add(connection);
                     connection.adopt();
-                    pool.connected(connection, exchange);
+                    outcome.connected(connection);
                 }
             }
 
             @Override
-            public void failed(Cause cause, String detail) {
-                pool.lost();
-                exchange.fail(closed ? UpstreamProblem.DRAINING : Problem.of(cause, Hop.UPSTREAM, detail));
+            public void failed(Problem problem) {
+                outcome.failed(closed ? UpstreamProblem.DRAINING : problem);
             }
         });
     }
@@ -108,7 +115,7 @@ final class LoopUpstreams {
     /** Whether no connection may be kept idle: the server drains, or another upstream's exchanges wait for room. */
     boolean isShort() {
         return shared.isDraining() || (open >= limits().connections()
-                && pools.values().stream().anyMatch(UpstreamPool::hasWaiting));
+                && pools.values().stream().anyMatch(pool -> pool.waiting() > 0));
     }
 
     void opened(UpstreamPool pool) {
@@ -120,12 +127,15 @@ final class LoopUpstreams {
     void closed(UpstreamPool pool) {
         open--;
         shared.connections().decrement();
-        if (pool.isEmpty()) {
-            pools.remove(pool.address(), pool);
-        }
+        forgetIfEmpty(pool);
+        serveLater();
+    }
+
+    /** Looks in a moment whether those that wait can go on; not at once: dials that fail at once would nest. */
+    void serveLater() {
         if (!serving) {
             serving = true;
-            loop.execute(this::serveWaiting); // not at once: dials that fail at once would nest
+            loop.execute(this::serveWaiting);
         }
     }
 
@@ -133,13 +143,9 @@ final class LoopUpstreams {
         connections.remove(connection);
     }
 
-    void forget(UpstreamExchange exchange) {
-        UpstreamPool pool = pools.get(exchange.address());
-        if (pool != null) {
-            pool.forget(exchange);
-            if (pool.isEmpty()) {
-                pools.remove(exchange.address(), pool);
-            }
+    void forgetIfEmpty(UpstreamPool pool) {
+        if (pool.isEmpty()) {
+            pools.remove(pool.address(), pool);
         }
     }
 

@@ -21,10 +21,12 @@ final class ResponseCredit {
         buffered.add(bytes);
     }
 
-    void consumed(int bytes) {
-        long known = Math.min(bytes, unconsumed);
+    /** Returns how many of them were not consumed before. */
+    int consumed(int bytes) {
+        int known = (int) Math.min(bytes, unconsumed);
         unconsumed -= known;
         buffered.add(-known);
+        return known;
     }
 
     /** Whether to stop reading. */

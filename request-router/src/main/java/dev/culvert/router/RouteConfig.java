@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record RouteConfig(
         @Setting(value = "Path that is matched, with everything below it", accepts = "a path as /x/ or /webhooks/{namespace}/{eventSource}/") String path,
-        @Setting(value = "The upstream's URL", accepts = "http://host[:port] or https://host[:port]") String to,
+        @Setting(value = "The upstream's URL", accepts = "http://host[:port], https://host[:port] or h2c://host[:port]") String to,
         @Setting(value = "Whether the segments of the path are dropped from what is sent", byDefault = "false") boolean stripPrefix,
         @Setting("Host that the upstream sees, instead of the caller's") @Nullable String hostHeader,
         @Nullable Cors cors,

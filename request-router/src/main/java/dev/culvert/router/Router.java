@@ -29,7 +29,7 @@ public final class Router implements Relay, AutoCloseable {
     /** A router. Starts nothing: connections are made when they are needed. */
     public static Router create(RoutingConfig config, UpstreamLimits limits) {
         RouteTable table = RouteTable.of(config);
-        return new Router(table, new Upstreams(limits, config.resolve(), Upstreams.systemTls(table.tls())));
+        return new Router(table, new Upstreams(limits, config.resolve(), UpstreamTls.system(table.tls())));
     }
 
     @Override

@@ -4,7 +4,6 @@ import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
-import io.netty.handler.ssl.SslContext;
 import java.net.URI;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ public final class SingleUpstream implements Relay, AutoCloseable {
     }
 
     /**
-     * Takes {@code http://} or {@code https://} URLs; a path in it is put before each request's. Throws ConfigException
+     * Takes {@code http://}, {@code https://} or {@code h2c://} URLs; a path in it is put before each request's. Throws ConfigException
      * for the key {@code to}.
      */
     public static SingleUpstream create(URI to) {
@@ -35,10 +34,11 @@ public final class SingleUpstream implements Relay, AutoCloseable {
     /** As {@link #create(URI)}, with other limits. */
     public static SingleUpstream create(URI to, UpstreamLimits limits) {
         UpstreamTemplate upstream = UpstreamTemplate.of(to);
-        return create(upstream, limits, Upstreams.systemTls(upstream.tls()));
+        return create(upstream, limits, UpstreamTls.system(upstream.tls()));
     }
 
-    static SingleUpstream create(UpstreamTemplate upstream, UpstreamLimits limits, @Nullable SslContext tls) {
+    static SingleUpstream create(UpstreamTemplate upstream, UpstreamLimits limits,
+            @Nullable UpstreamTls tls) {
         return new SingleUpstream(upstream, new Upstreams(limits, Map.of(), tls));
     }
 

@@ -1,6 +1,6 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
@@ -11,11 +11,12 @@ import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Makes connections on one event loop: name, TCP, TLS. */
@@ -41,30 +42,32 @@ final class UpstreamDialler {
     }
 
     /** Dials. The outcome is told on the loop, and not before this returns. */
-    void dial(UpstreamPool pool, Outcome outcome) {
-        resolver.resolve(pool.address()).addListener((Future<InetSocketAddress> resolved) -> {
+    <C extends UpstreamConnection> void dial(UpstreamAddress upstream, Function<Channel, C> install,
+            Outcome<C> outcome) {
+        resolver.resolve(upstream).addListener((Future<InetSocketAddress> resolved) -> {
             if (resolved.isSuccess()) {
-                connect(pool, resolved.getNow(), outcome);
+                connect(new Pipeline<>(upstream, install), resolved.getNow(), outcome);
             } else {
-                outcome.failed(Cause.UPSTREAM_REFUSED, "the upstream's name does not resolve");
+                outcome.failed(UpstreamProblem.refused("the upstream's name does not resolve"));
             }
         });
     }
 
-    private void connect(UpstreamPool pool, InetSocketAddress address, Outcome outcome) {
-        Pipeline pipeline = new Pipeline(pool);
+    private <C extends UpstreamConnection> void connect(Pipeline<C> pipeline, InetSocketAddress address,
+            Outcome<C> outcome) {
         bootstrap.clone().handler(pipeline).connect(address).addListener(connected -> {
             if (!connected.isSuccess()) {
-                outcome.failed(Cause.UPSTREAM_REFUSED, "the upstream refused the connection");
+                outcome.failed(UpstreamProblem.refused("the upstream refused the connection"));
             } else if (pipeline.tls == null) {
                 outcome.connected(pipeline.connection());
             } else {
                 pipeline.tls.handshakeFuture().addListener(shaken -> {
-                    if (shaken.isSuccess()) {
+                    if (shaken.isSuccess() && pipeline.isAgreed()) {
                         outcome.connected(pipeline.connection());
                     } else {
                         pipeline.connection().close();
-                        outcome.failed(Cause.UPSTREAM_TLS, "the TLS handshake with the upstream failed");
+                        outcome.failed(
+                                shaken.isSuccess() ? UpstreamProblem.NO_HTTP2 : UpstreamProblem.NO_TLS);
                     }
                 });
             }
@@ -76,41 +79,47 @@ final class UpstreamDialler {
     }
 
     /** What became of a dial. */
-    interface Outcome {
+    interface Outcome<C extends UpstreamConnection> {
         /** There is a connection: the receiver owns it. */
-        void connected(UpstreamConnection connection);
+        void connected(C connection);
 
         /** There is none. */
-        void failed(Cause cause, String detail);
+        void failed(Problem problem);
     }
 
     /** Fills a new channel's pipeline. */
-    private final class Pipeline extends ChannelInitializer<Channel> {
-        private final UpstreamPool pool;
+    private final class Pipeline<C extends UpstreamConnection> extends ChannelInitializer<Channel> {
+        private final UpstreamAddress address;
+        private final Function<Channel, C> install;
         private @Nullable SslHandler tls;
-        private @Nullable UpstreamConnection connection;
+        private @Nullable C connection;
 
-        Pipeline(UpstreamPool pool) {
-            this.pool = pool;
+        Pipeline(UpstreamAddress address, Function<Channel, C> install) {
+            this.address = address;
+            this.install = install;
         }
 
-        UpstreamConnection connection() {
+        C connection() {
             return Objects.requireNonNull(connection);
+        }
+
+        /** Whether the upstream speaks what it has to: what is no HTTP/2 can be spoken to without agreeing on it. */
+        boolean isAgreed() {
+            return tls == null || !address.http2()
+                    || ApplicationProtocolNames.HTTP_2.equals(tls.applicationProtocol());
         }
 
         @Override
         protected void initChannel(Channel channel) {
-            UpstreamAddress address = pool.address();
-            SslContext context = shared.tls();
+            UpstreamTls contexts = shared.tls();
             if (address.tls()) {
-                tls = Objects.requireNonNull(context)
+                tls = Objects.requireNonNull(contexts)
+                        .context(address.http2())
                         .newHandler(channel.alloc(), address.host(), address.port());
                 tls.setHandshakeTimeoutMillis(shared.limits().connectTimeout().toMillis());
                 channel.pipeline().addLast(tls);
             }
-            UpstreamResponseDecoder decoder = new UpstreamResponseDecoder();
-            connection = new UpstreamConnection(pool, channel, decoder);
-            channel.pipeline().addLast(decoder, connection);
+            connection = install.apply(channel);
         }
     }
 }

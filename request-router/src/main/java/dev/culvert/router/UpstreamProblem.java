@@ -20,12 +20,32 @@ final class UpstreamProblem {
             "the upstream broke off its response");
     static final Problem BAD_RESPONSE = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
             "the upstream's answer is not valid HTTP/1.1");
+    static final Problem BAD_HTTP2 = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
+            "the upstream's answer is not valid HTTP/2");
+    static final Problem NO_HTTP2 = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
+            "the upstream does not speak HTTP/2");
+    static final Problem NO_WORD = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream closed the connection before it said anything in HTTP/2");
+    static final Problem NO_TLS = Problem.of(Cause.UPSTREAM_TLS, Hop.UPSTREAM,
+            "the TLS handshake with the upstream failed");
+    static final Problem REFUSED_STREAM = refused("the upstream refused to begin the exchange");
+    static final Problem GOING_AWAY = refused("the upstream was closing its connection");
+    static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.UPSTREAM,
+            "the upstream takes no header section so large");
     static final Problem NO_CONNECTION = refused("the upstream did not accept a connection in time");
+
+    static final Problem NO_HTTP2_CONNECTION = refused(
+            "no HTTP/2 connection to the upstream came about in time");
 
     private UpstreamProblem() {}
 
     static Problem refused(String detail) {
         return Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, detail);
+    }
+
+    /** An HTTP/2 upstream reset the exchange; its code is a name such as {@code CANCEL}. */
+    static Problem streamReset(String code) {
+        return Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, "the upstream reset the exchange: " + code);
     }
 
     static Problem badRequest(String detail) {

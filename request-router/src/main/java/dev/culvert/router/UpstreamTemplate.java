@@ -10,11 +10,12 @@ import java.util.regex.Pattern;
 /**
  * An upstream's URL whose host may hold variables.
  *
+ * @param http2 whether the upstream is spoken to in HTTP/2 whatever the request is, without TLS ({@code h2c://})
  * @param host in lower case but for its variables
  * @param prefix put before the request's path: empty, or a raw path without a slash at its end
  */
-record UpstreamTemplate(boolean tls, String host, int port, String prefix) {
-    private static final String EXPECTED = "http://host[:port] or https://host[:port], with or without a path, "
+record UpstreamTemplate(boolean tls, boolean http2, String host, int port, String prefix) {
+    private static final String EXPECTED = "http://, https:// or h2c://host[:port], with or without a path, "
             + "without user, query or fragment; {namespace} and {eventSource} in the host alone";
     private static final Pattern NAME = Pattern
             .compile("[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\\.?");
@@ -27,7 +28,8 @@ record UpstreamTemplate(boolean tls, String host, int port, String prefix) {
             UpstreamTemplate parsed = of(new URI(plain));
             return plain.equals(to)
                     ? parsed
-                    : new UpstreamTemplate(parsed.tls, host(to, parsed), parsed.port, parsed.prefix);
+                    : new UpstreamTemplate(parsed.tls, parsed.http2, host(to, parsed), parsed.port,
+                            parsed.prefix);
         } catch (URISyntaxException e) {
             throw new ConfigException("to", EXPECTED);
         }
@@ -39,15 +41,18 @@ record UpstreamTemplate(boolean tls, String host, int port, String prefix) {
         String host = to.getHost() == null ? "" : to.getHost().toLowerCase(Locale.ROOT);
         String path = to.getRawPath() == null ? "" : to.getRawPath();
         boolean tls = scheme.equals("https");
+        boolean http2 = scheme.equals("h2c");
         int port = to.getPort() < 0 ? (tls ? 443 : 80) : to.getPort();
         boolean literal = host.startsWith("[");
-        if ((!tls && !scheme.equals("http")) || port < 1 || port > 65535 || to.getRawUserInfo() != null
+        if ((!tls && !http2 && !scheme.equals("http")) || port < 1 || port > 65535
+                || to.getRawUserInfo() != null
                 || to.getRawQuery() != null || to.getRawFragment() != null || !RawPath.wellFormed(path)
                 || !(literal || (host.length() <= 253 && NAME.matcher(host).matches()))) {
             throw new ConfigException("to", EXPECTED);
         }
         String prefix = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
-        return new UpstreamTemplate(tls, literal ? host.substring(1, host.length() - 1) : host, port, prefix);
+        return new UpstreamTemplate(tls, http2, literal ? host.substring(1, host.length() - 1) : host, port,
+                prefix);
     }
 
     /** The host as written, with its variables; refuses them anywhere else. */
@@ -78,12 +83,12 @@ record UpstreamTemplate(boolean tls, String host, int port, String prefix) {
 
     /** The address of an upstream without variables. */
     UpstreamAddress address() {
-        return new UpstreamAddress(tls, host, port);
+        return new UpstreamAddress(tls, http2, host, port);
     }
 
     /** The address for values that are DNS labels. Its labels may be too long: see {@link DnsLabel#fit}. */
     UpstreamAddress address(String namespace, String eventSource) {
-        return new UpstreamAddress(tls, host.replace(PathPattern.NAMESPACE, namespace)
+        return new UpstreamAddress(tls, http2, host.replace(PathPattern.NAMESPACE, namespace)
                 .replace(PathPattern.EVENT_SOURCE, eventSource), port);
     }
 }

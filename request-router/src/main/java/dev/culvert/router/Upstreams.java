@@ -1,16 +1,12 @@
 package dev.culvert.router;
 
-import dev.culvert.certs.ServerTrust;
-import dev.culvert.certs.TlsContexts;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.channel.EventLoop;
-import io.netty.handler.ssl.SslContext;
 import io.netty.resolver.dns.DnsNameResolver;
 import java.lang.invoke.MethodHandles;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -22,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class Upstreams {
     private final UpstreamLimits limits;
     private final Map<String, HostPort> addresses;
-    private final @Nullable SslContext tls;
+    private final @Nullable UpstreamTls tls;
     private final Map<EventLoop, LoopUpstreams> loops = new ConcurrentHashMap<>();
     private final LongAdder buffered = new LongAdder();
     private final LongAdder connections = new LongAdder();
@@ -32,16 +28,11 @@ final class Upstreams {
      * @param addresses what wins over DNS, by {@code host} or {@code host:port}
      * @param tls for upstreams that speak TLS; null: none does
      */
-    Upstreams(UpstreamLimits limits, Map<String, HostPort> addresses, @Nullable SslContext tls) {
+    Upstreams(UpstreamLimits limits, Map<String, HostPort> addresses, @Nullable UpstreamTls tls) {
         this.limits = limits;
         this.addresses = addresses;
         this.tls = tls;
         readSystemFiles();
-    }
-
-    /** Trusts whom the system trusts, if any upstream speaks TLS. Reads the authorities: not for an event loop. */
-    static @Nullable SslContext systemTls(boolean needed) {
-        return needed ? TlsContexts.client(ServerTrust.inSystemRoots(), null, List.of("http/1.1")) : null;
     }
 
     /** Netty's resolver reads resolv.conf and hosts when it is first used, which would be on an event loop. */
@@ -75,7 +66,7 @@ final class Upstreams {
     }
 
     @Nullable
-    SslContext tls() {
+    UpstreamTls tls() {
         return tls;
     }
 

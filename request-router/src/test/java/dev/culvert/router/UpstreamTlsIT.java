@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.ServerTrust;
-import dev.culvert.certs.TlsContexts;
 import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.relay.RelayRequest.Kind;
 import dev.culvert.router.RawUpstream.Peer;
-import io.netty.handler.ssl.SslContext;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -32,8 +30,8 @@ import org.junit.jupiter.api.Test;
 class UpstreamTlsIT {
     private static final CertificateAuthority AUTHORITY = CertificateAuthority.create("test",
             Clock.systemUTC());
-    private static final SslContext TRUSTING = TlsContexts
-            .client(ServerTrust.inAuthorities(List.of(AUTHORITY.certificate())), null, List.of("http/1.1"));
+    private static final UpstreamTls TRUSTING = UpstreamTls
+            .trusting(ServerTrust.inAuthorities(List.of(AUTHORITY.certificate())));
 
     private final EventLoops loops = EventLoops.create(1);
     private final RawUpstream upstream = new RawUpstream();
@@ -47,7 +45,7 @@ class UpstreamTlsIT {
         loops.dispose();
     }
 
-    private SingleUpstream relay(String host, SslContext tls) {
+    private SingleUpstream relay(String host, UpstreamTls tls) {
         URI to = URI.create("https://" + host + ":" + upstream.port());
         return SingleUpstream.create(UpstreamTemplate.of(to), UpstreamLimits.defaults(), tls);
     }
@@ -97,7 +95,7 @@ class UpstreamTlsIT {
 
     @Test
     void anUpstreamThatNobodyVouchesForIsTold() throws Exception {
-        relay = relay("127.0.0.1", TlsContexts.client(ServerTrust.inSystemRoots(), null, List.of()));
+        relay = relay("127.0.0.1", UpstreamTls.trusting(ServerTrust.inSystemRoots()));
         Asker asker = asker().get("/");
 
         assertThat(failedHandshake(asker)).isEqualTo(Cause.UPSTREAM_TLS);

@@ -36,8 +36,8 @@ public record ClientConfig(
         @Setting("File of the enrolment token, used once; a usable identity wins over it") @Nullable Path enrolmentTokenFile,
         @Setting(value = "Folder of client.key (0600), client.crt and ca.crt; made when absent", byDefault = "/var/lib/culvert-client") Path identityDir,
         Health health,
-        @Setting(value = "One upstream for everything, without a router", accepts = "http://host:port or https://host:port") @Nullable URI to,
-        @Setting(value = "A request router in its own pod, for everything", accepts = "http://host:port or https://host:port") @Nullable URI routerUrl,
+        @Setting(value = "One upstream for everything, without a router", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI to,
+        @Setting(value = "A request router in its own pod, for everything", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI routerUrl,
         @Nullable RoutingConfig router,
         @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
         @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry) {
@@ -106,10 +106,11 @@ public record ClientConfig(
     }
 
     private static void checkUpstream(String key, @Nullable URI upstream) {
-        if (upstream != null && (!Set.of("http", "https").contains(upstream.getScheme()) || !plain(upstream)
-                || !(upstream.getRawPath().isEmpty() || upstream.getRawPath().equals("/")))) {
+        if (upstream != null
+                && (!Set.of("http", "https", "h2c").contains(upstream.getScheme()) || !plain(upstream)
+                        || !(upstream.getRawPath().isEmpty() || upstream.getRawPath().equals("/")))) {
             throw new ConfigException(key,
-                    "http://host:port or https://host:port, without a path: requests keep theirs");
+                    "http://host:port, https://host:port or h2c://host:port, without a path: requests keep theirs");
         }
     }
 

@@ -8,7 +8,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
 
 /** An upstream's HTTP/1.1 responses, strictly: what could be read in two ways fails to decode. */
-final class UpstreamResponseDecoder extends HttpResponseDecoder {
+final class Http1ResponseDecoder extends HttpResponseDecoder {
     /** The edge's 64 KiB and 8 KiB more. */
     private static final int MAX_HEAD_BYTES = 72 << 10;
     private static final int MAX_LINE_BYTES = 8 << 10;
@@ -18,7 +18,7 @@ final class UpstreamResponseDecoder extends HttpResponseDecoder {
     private boolean toHead;
     private boolean receiving;
 
-    UpstreamResponseDecoder() {
+    Http1ResponseDecoder() {
         super(new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES)
                 .setMaxHeaderSize(MAX_HEAD_BYTES)
                 .setMaxChunkSize(MAX_CHUNK_BYTES)

@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.Map;
 
 /** What an upstream's response head says, and how it is passed on. */
-final class ResponseHead {
+final class Http1ResponseHead {
     /** The edge's 100 and 32 more: gateways on the way add some. */
     private static final int MAX_FIELDS = 132;
 
-    private ResponseHead() {}
+    private Http1ResponseHead() {}
 
     /** Whether the head is one that HTTP/1.1 allows and that is framed in one way only (RFC 9112 §6.3). */
     static boolean isValid(HttpResponse response) {

@@ -26,20 +26,21 @@ import org.jspecify.annotations.Nullable;
  *    └──────────┴──────────┴──────────────────┴─► failed or cancelled: connection closed
  * </pre>
  */
-final class UpstreamExchange implements RequestSink {
+final class Http1Exchange implements RequestSink {
     /** More would be a way to keep an exchange alive for ever. */
-    private static final int MAX_INFORMATIONAL = 32;
+    static final int MAX_INFORMATIONAL = 32;
     /** For an upstream that stopped reading to say why, and for a complete response's request to be written out. */
-    private static final Duration LINGER = Duration.ofSeconds(5);
+    static final Duration LINGER = Duration.ofSeconds(5);
 
-    private final LoopUpstreams upstreams;
+    private final Http1Pool pool;
     private final RelayRequest request;
     private final Outgoing outgoing;
     private final ResponseSink response;
-    private final RequestBody body;
+    private final Http1RequestBody body;
     private final ResponseCredit credit;
+    private final DroppedBytes dropped;
 
-    private @Nullable UpstreamConnection connection;
+    private @Nullable Http1UpstreamConnection connection;
     private @Nullable ScheduledFuture<?> patience;
     private boolean retried;
     private int informational;
@@ -51,24 +52,19 @@ final class UpstreamExchange implements RequestSink {
     private boolean endsWithConnection;
     private boolean raw;
     private boolean responseEnded;
-    private int dropped;
     /** Nothing is told to the asker any more but what was consumed. */
     private boolean over;
     /** Not even that. */
     private boolean mute;
 
-    UpstreamExchange(LoopUpstreams upstreams, RelayRequest request, Outgoing outgoing,
-            ResponseSink response) {
-        this.upstreams = upstreams;
+    Http1Exchange(Http1Pool pool, RelayRequest request, Outgoing outgoing, ResponseSink response) {
+        this.pool = pool;
         this.request = request;
         this.outgoing = outgoing;
         this.response = response;
-        this.body = new RequestBody(this, request, upstreams.buffered());
-        this.credit = new ResponseCredit(upstreams.buffered());
-    }
-
-    UpstreamAddress address() {
-        return outgoing.address();
+        this.body = new Http1RequestBody(this, request, pool.buffered());
+        this.credit = new ResponseCredit(pool.buffered());
+        this.dropped = new DroppedBytes(request.loop(), this::requestConsumed);
     }
 
     boolean isOver() {
@@ -80,10 +76,10 @@ final class UpstreamExchange implements RequestSink {
         CharSequence method = request.fields().method();
         if (method == null || body.isContradictory()) {
             fail(UpstreamProblem.badRequest("the request's head contradicts its body"));
-        } else if (RequestHead.isForUs(method)) {
+        } else if (Http1RequestHead.isForUs(method)) {
             fail(UpstreamProblem.methodNotAllowed(method));
         } else {
-            upstreams.pool(address()).acquire(this);
+            pool.acquire(this);
         }
     }
 
@@ -93,7 +89,7 @@ final class UpstreamExchange implements RequestSink {
     void await(Problem otherwise) {
         stopWaiting();
         patience = request.loop()
-                .schedule(() -> fail(otherwise), upstreams.limits().connectTimeout().toNanos(),
+                .schedule(() -> fail(otherwise), pool.limits().connectTimeout().toNanos(),
                         TimeUnit.NANOSECONDS);
     }
 
@@ -105,10 +101,10 @@ final class UpstreamExchange implements RequestSink {
     }
 
     /** Takes a connection: writes the head, and what there is of the body. */
-    void attach(UpstreamConnection taken) {
+    void attach(Http1UpstreamConnection taken) {
         stopWaiting();
         CharSequence method = request.fields().method();
-        ByteBuf head = RequestHead.encode(taken.allocator(), request, outgoing,
+        ByteBuf head = Http1RequestHead.encode(taken.allocator(), request, outgoing,
                 body.headFields(method == null ? "" : method));
         if (head == null) {
             taken.close();
@@ -116,7 +112,7 @@ final class UpstreamExchange implements RequestSink {
             return;
         }
         connection = taken;
-        taken.begin(this, RequestHead.isHead(request));
+        taken.begin(this, Http1RequestHead.isHead(request));
         body.start(taken, head);
     }
 
@@ -161,21 +157,12 @@ final class UpstreamExchange implements RequestSink {
 
     /** Request bytes were dropped. Told later: the asker may answer with more of them. */
     void requestDropped(int bytes) {
-        if (dropped == 0) {
-            request.loop().execute(this::tellDropped);
-        }
-        dropped += bytes;
-    }
-
-    private void tellDropped() {
-        int bytes = dropped;
-        dropped = 0;
-        requestConsumed(bytes);
+        dropped.add(bytes);
     }
 
     /** The whole request was written. */
     void requestWritten() {
-        UpstreamConnection upstream = connection;
+        Http1UpstreamConnection upstream = connection;
         if (upstream == null) {
             return;
         }
@@ -184,13 +171,13 @@ final class UpstreamExchange implements RequestSink {
         } else if (raw) {
             upstream.endOutput();
         } else if (!headSeen) {
-            upstream.deadline().set(upstreams.limits().headTimeout(), () -> fail(UpstreamProblem.TIMEOUT));
+            upstream.deadline().set(pool.limits().headTimeout(), () -> fail(UpstreamProblem.TIMEOUT));
         }
     }
 
     /** The upstream takes no more of the request. It may have answered why, and the answer may be on its way. */
     void requestBroken() {
-        UpstreamConnection upstream = connection;
+        Http1UpstreamConnection upstream = connection;
         if (over || upstream == null) {
             return;
         }
@@ -206,7 +193,7 @@ final class UpstreamExchange implements RequestSink {
 
     /** A response head came. Informational ones end like others, with an empty body. */
     void head(HttpResponse head) {
-        if (headSeen || !ResponseHead.isValid(head)) {
+        if (headSeen || !Http1ResponseHead.isValid(head)) {
             badResponse();
             return;
         }
@@ -216,7 +203,7 @@ final class UpstreamExchange implements RequestSink {
             if (request.kind() == Kind.UPGRADE) {
                 headSeen = true;
                 connection().deadline().clear();
-                response.head(ResponseHead.of(head, true), false);
+                response.head(Http1ResponseHead.of(head, true), false);
             } else {
                 badResponse();
             }
@@ -224,7 +211,7 @@ final class UpstreamExchange implements RequestSink {
             if (++informational > MAX_INFORMATIONAL) {
                 badResponse();
             } else {
-                response.informational(ResponseHead.of(head, false));
+                response.informational(Http1ResponseHead.of(head, false));
             }
         } else {
             finalHead(head);
@@ -234,14 +221,14 @@ final class UpstreamExchange implements RequestSink {
     private void finalHead(HttpResponse head) {
         headSeen = true;
         connection().deadline().clear();
-        bodiless = ResponseHead.isBodiless(head, RequestHead.isHead(request));
-        endsWithConnection = !bodiless && !ResponseHead.isFramed(head);
+        bodiless = Http1ResponseHead.isBodiless(head, Http1RequestHead.isHead(request));
+        endsWithConnection = !bodiless && !Http1ResponseHead.isFramed(head);
         keepConnection = !endsWithConnection && HttpUtil.isKeepAlive(head) && body.isWritten();
         connection().keepFor(head);
         if (request.kind() == Kind.UPGRADE) {
             body.discard();
         }
-        response.head(ResponseHead.of(head, false), bodiless);
+        response.head(Http1ResponseHead.of(head, false), bodiless);
     }
 
     /** Response bytes came, of a body or raw. Takes ownership of {@code part}. */
@@ -253,7 +240,7 @@ final class UpstreamExchange implements RequestSink {
         }
         credit.received(bytes);
         response.data(part);
-        UpstreamConnection upstream = connection;
+        Http1UpstreamConnection upstream = connection;
         if (upstream != null && credit.isUsedUp()) {
             upstream.pause();
         }
@@ -265,7 +252,7 @@ final class UpstreamExchange implements RequestSink {
             return;
         }
         credit.consumed(bytes);
-        UpstreamConnection upstream = connection;
+        Http1UpstreamConnection upstream = connection;
         if (upstream != null && credit.isThere()) {
             upstream.resume();
         }
@@ -285,7 +272,7 @@ final class UpstreamExchange implements RequestSink {
         if (endsWithConnection && !connection().isEndedByPeer()) {
             reset();
         } else {
-            endResponse(trailers.isEmpty() ? null : ResponseHead.trailers(trailers));
+            endResponse(trailers.isEmpty() ? null : Http1ResponseHead.trailers(trailers));
         }
     }
 
@@ -293,7 +280,7 @@ final class UpstreamExchange implements RequestSink {
     private void endResponse(@Nullable Http2Headers trailers) {
         responseEnded = true;
         credit.forget();
-        UpstreamConnection upstream = connection();
+        Http1UpstreamConnection upstream = connection();
         if (keepConnection) {
             connection = null;
             over = true;
@@ -315,7 +302,7 @@ final class UpstreamExchange implements RequestSink {
 
     /** The upstream sends nothing more; {@code dead}: nor does it take anything. */
     void inputEnded(boolean dead) {
-        UpstreamConnection upstream = connection;
+        Http1UpstreamConnection upstream = connection;
         if (over || upstream == null) {
             return;
         }
@@ -331,16 +318,16 @@ final class UpstreamExchange implements RequestSink {
             retried = true;
             connection = null;
             upstream.close();
-            upstreams.pool(address()).acquireNew(this);
+            pool.acquireNew(this);
         } else {
             reset();
         }
     }
 
     /** RFC 9110 §9.2.2: what has no effect may be sent again; an idle connection may be closed as we write to it. */
-    private boolean isRepeatable(UpstreamConnection upstream) {
+    private boolean isRepeatable(Http1UpstreamConnection upstream) {
         return !retried && !headSeen && request.ended() && request.kind() == Kind.HTTP && upstream.isReused()
-                && !upstream.isReceiving() && RequestHead.isSafe(request);
+                && !upstream.isReceiving() && Http1RequestHead.isSafe(request);
     }
 
     private void reset() {
@@ -380,18 +367,18 @@ final class UpstreamExchange implements RequestSink {
         over = true;
         credit.forget();
         stopWaiting();
-        UpstreamConnection upstream = connection;
+        Http1UpstreamConnection upstream = connection;
         connection = null;
         body.discard();
         if (upstream != null) {
             upstream.close();
         } else {
-            upstreams.forget(this);
+            pool.forget(this);
         }
     }
 
-    private UpstreamConnection connection() {
-        UpstreamConnection attached = connection;
+    private Http1UpstreamConnection connection() {
+        Http1UpstreamConnection attached = connection;
         if (attached == null) {
             throw new IllegalStateException("an exchange without a connection was told of a response");
         }

@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Request heads in HTTP/1.1's form. What could be read as more than one field, or one request, is not written. */
-final class RequestHead {
+final class Http1RequestHead {
     private static final AsciiString COOKIE = AsciiString.cached("cookie");
     private static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
     private static final AsciiString UPGRADE = AsciiString.cached("upgrade");
@@ -35,7 +35,7 @@ final class RequestHead {
     private final ByteBuf out;
     private boolean valid = true;
 
-    private RequestHead(ByteBuf out) {
+    private Http1RequestHead(ByteBuf out) {
         this.out = out;
     }
 
@@ -47,7 +47,7 @@ final class RequestHead {
      */
     static @Nullable ByteBuf encode(ByteBufAllocator allocator, RelayRequest request, Outgoing outgoing,
             String framing) {
-        RequestHead head = new RequestHead(allocator.buffer(USUAL_BYTES));
+        Http1RequestHead head = new Http1RequestHead(allocator.buffer(USUAL_BYTES));
         head.write(request, outgoing, framing);
         if (head.valid) {
             return head.out;
@@ -78,8 +78,8 @@ final class RequestHead {
             AsciiString name = AsciiString.of(field.getKey());
             boolean forbidden = name.startsWith(":") || OURS.contains(name)
                     || name.contentEquals(CONTENT_LENGTH);
-            if (!forbidden && isToken(name) && isText(field.getValue(), ' ')) {
-                new RequestHead(out).field(name, field.getValue());
+            if (!forbidden && FieldText.isToken(name) && FieldText.isText(field.getValue(), ' ')) {
+                new Http1RequestHead(out).field(name, field.getValue());
             }
         }
     }
@@ -107,8 +107,7 @@ final class RequestHead {
     private void requestLine(Http2Headers fields, Outgoing outgoing) {
         CharSequence method = fields.method();
         String target = outgoing.target();
-        valid &= method != null && isToken(method) && isText(target, '!')
-                && (target.startsWith("/") || target.equals("*"));
+        valid &= method != null && FieldText.isToken(method) && FieldText.isTarget(target);
         if (valid && method != null) {
             ascii(method);
             out.writeByte(' ');
@@ -138,7 +137,7 @@ final class RequestHead {
     }
 
     private void field(CharSequence name, CharSequence value) {
-        if (!isToken(name) || !isText(value, ' ')) {
+        if (!FieldText.isToken(name) || !FieldText.isText(value, ' ')) {
             valid = false;
             return;
         }
@@ -155,28 +154,5 @@ final class RequestHead {
     /** Bytes as they came: one per character. */
     private void ascii(CharSequence text) {
         out.writeCharSequence(text, StandardCharsets.ISO_8859_1);
-    }
-
-    /** Whether a text holds no control characters (a tab where spaces may be), and nothing below {@code least}. */
-    private static boolean isText(CharSequence text, char least) {
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if ((c < least && !(c == '\t' && least == ' ')) || c == 0x7f || c > 0xff) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** RFC 9110 §5.6.2. */
-    private static boolean isToken(CharSequence text) {
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            boolean letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-            if (!letter && "!#$%&'*+-.^_`|~".indexOf(c) < 0) {
-                return false;
-            }
-        }
-        return !text.isEmpty();
     }
 }

@@ -8,10 +8,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -19,19 +17,16 @@ import org.jspecify.annotations.Nullable;
  * The request's half of an exchange after its head: frames the body, and holds what comes before it can be written. What
  * is held is bounded by the asker's own credit, since nothing is reported as consumed before it was written.
  */
-final class RequestBody {
-    private static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
+final class Http1RequestBody {
     private static final ByteBuf CRLF = Unpooled
             .unreleasableBuffer(Unpooled.directBuffer(2).writeByte('\r').writeByte('\n').asReadOnly());
-    private static final long UNKNOWN = -1;
-    private static final long INVALID = -2;
 
     private enum Framing {
         /** Nothing is written: there is no body, or no upgrade yet. */
         NONE, LENGTH, CHUNKED, RAW
     }
 
-    private final UpstreamExchange exchange;
+    private final Http1Exchange exchange;
     private final LongAdder buffered;
     private final boolean upgrade;
     private final long length;
@@ -42,20 +37,22 @@ final class RequestBody {
     private boolean ended;
     private boolean written;
     private boolean discarding;
-    private @Nullable UpstreamConnection connection;
+    private @Nullable Http1UpstreamConnection connection;
 
-    RequestBody(UpstreamExchange exchange, RelayRequest request, LongAdder buffered) {
+    Http1RequestBody(Http1Exchange exchange, RelayRequest request, LongAdder buffered) {
         this.exchange = exchange;
         this.buffered = buffered;
         upgrade = request.kind() == Kind.UPGRADE;
         ended = request.ended() && !upgrade;
-        length = upgrade ? UNKNOWN : length(request.fields());
-        framing = upgrade || ended ? Framing.NONE : length == UNKNOWN ? Framing.CHUNKED : Framing.LENGTH;
+        length = upgrade ? DeclaredLength.UNKNOWN : DeclaredLength.of(request.fields());
+        framing = upgrade || ended
+                ? Framing.NONE
+                : length == DeclaredLength.UNKNOWN ? Framing.CHUNKED : Framing.LENGTH;
     }
 
     /** Whether the head says one thing about the body, and the exchange another. */
     boolean isContradictory() {
-        return length == INVALID || (ended && length > 0);
+        return length == DeclaredLength.INVALID || (ended && length > 0);
     }
 
     /** What the head says about the body beyond the fields it came with. */
@@ -66,7 +63,7 @@ final class RequestBody {
         String name = method.toString();
         boolean expected = name.equals("POST") || name.equals("PUT") || name.equals("PATCH");
         // RFC 9110 §8.6: a method that usually has a body should say that it has none
-        return framing == Framing.NONE && !upgrade && expected && length == UNKNOWN
+        return framing == Framing.NONE && !upgrade && expected && length == DeclaredLength.UNKNOWN
                 ? "content-length: 0\r\n"
                 : "";
     }
@@ -82,7 +79,7 @@ final class RequestBody {
     }
 
     /** Begins to write, behind {@code head}. Takes ownership of {@code head}. */
-    void start(UpstreamConnection upstream, ByteBuf head) {
+    void start(Http1UpstreamConnection upstream, ByteBuf head) {
         connection = upstream;
         written = false;
         ChannelFuture future = upstream.write(head);
@@ -183,7 +180,7 @@ final class RequestBody {
     }
 
     private void write(ByteBuf body) {
-        UpstreamConnection upstream = connection;
+        Http1UpstreamConnection upstream = connection;
         int size = body.readableBytes();
         if (upstream == null || size == 0) {
             drop(body); // an empty chunk would be the last one
@@ -205,7 +202,7 @@ final class RequestBody {
     }
 
     private void writeEnd() {
-        UpstreamConnection upstream = connection;
+        Http1UpstreamConnection upstream = connection;
         if (upstream == null) {
             return;
         }
@@ -213,7 +210,7 @@ final class RequestBody {
         if (framing == Framing.CHUNKED) {
             last = ByteBufUtil.writeAscii(upstream.allocator(), "0\r\n");
             if (trailers != null) {
-                RequestHead.trailers(trailers, last);
+                Http1RequestHead.trailers(trailers, last);
             }
             last.writeCharSequence("\r\n", StandardCharsets.US_ASCII);
         }
@@ -230,17 +227,5 @@ final class RequestBody {
         } else {
             exchange.requestBroken();
         }
-    }
-
-    /** RFC 9110 §8.6: one number; anything else could be read in two ways. */
-    private static long length(Http2Headers fields) {
-        if (!fields.contains(CONTENT_LENGTH)) {
-            return UNKNOWN;
-        }
-        List<CharSequence> values = fields.getAll(CONTENT_LENGTH);
-        String value = values.getFirst().toString();
-        boolean number = values.size() == 1 && !value.isEmpty() && value.length() <= 18
-                && value.chars().allMatch(c -> c >= '0' && c <= '9');
-        return number ? Long.parseLong(value) : INVALID;
     }
 }
