@@ -29,6 +29,10 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.accept.pauses", "Times that a listener stopped accepting for a while."),
             Map.entry("culvert.connections.refused", "Connections closed because there were too many."),
             Map.entry("culvert.edge.http2.errors", "HTTP/2 connections of callers that ended with an error."),
+            Map.entry("culvert.memory.budget",
+                    "Bytes of callers' bodies: held (used), and that may be held (max)."),
+            Map.entry("culvert.runtime", "Bytes of callers' bodies."),
+            Map.entry("culvert.runtime.refused", "Requests refused, by the limit that they met."),
             Map.entry("culvert.tunnel.openings", "Sessions that are being opened."));
 
     @Override

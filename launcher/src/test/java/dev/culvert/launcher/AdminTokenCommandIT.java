@@ -37,6 +37,12 @@ class AdminTokenCommandIT {
             Captured hosts = run("admin.token", "runtime", "hosts", "acme", "prod", "--add",
                     "a.example,b.example");
             Captured fewer = run("admin.token", "runtime", "hosts", "acme", "prod", "--remove", "a.example");
+            Captured limited = run("operator.token", "runtime", "limits", "acme", "prod",
+                    "--requests-per-second", "50", "--max-body-bytes", "25MiB");
+            Captured more = run("operator.token", "runtime", "limits", "acme", "prod", "--max-streams", "5");
+            Captured wrong = run("operator.token", "runtime", "limits", "acme", "prod", "--max-streams",
+                    "0");
+            Captured usual = run("operator.token", "runtime", "limits", "acme", "prod", "--defaults");
             Captured rotated = run("admin.token", "admin-token", "rotate", "night-shift");
             Captured late = run("operator.token", "runtime", "list");
             Captured audit = run("admin.token", "audit", "--limit", "20");
@@ -46,9 +52,17 @@ class AdminTokenCommandIT {
             assertThat(allowed.exitCode()).as(allowed.err()).isZero();
             assertThat(hosts.out()).contains("a.example, b.example");
             assertThat(fewer.out()).contains("b.example").doesNotContain("a.example");
+            assertThat(limited.out()).containsPattern("requestsPerSecond +50 +50\n")
+                    .containsPattern("maxBodyBytes +26214400 +26214400\n")
+                    .containsPattern("maxStreams +1000 +-\n");
+            assertThat(more.out()).containsPattern("requestsPerSecond +50 +50\n")
+                    .containsPattern("maxStreams +5 +5\n");
+            assertThat(wrong.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(wrong.err()).contains("maxStreams: 0 (expected: a whole number, 1..1000000) (400)");
+            assertThat(usual.out()).containsPattern("requestsPerSecond +0 +-\n");
             assertThat(rotated.out()).contains("culvert_night-shift.");
             assertThat(late.exitCode()).isEqualTo(ExitCode.FAILED);
-            assertThat(audit.out().lines()).hasSize(7);
+            assertThat(audit.out().lines()).hasSize(10);
             assertThat(audit.out()).containsPattern("night-shift +enrolment token made +acme/prod")
                     .containsPattern("admin +runtime hosts changed +acme/prod");
         }

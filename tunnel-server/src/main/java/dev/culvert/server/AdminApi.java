@@ -5,6 +5,7 @@ import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.server.edge.RuntimeQuotas;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import java.time.Clock;
@@ -37,6 +38,7 @@ public final class AdminApi implements EdgeHandler {
         var audit = new AuditLog(parts.audit, parts.clock);
         List<AdminRoute> all = new ArrayList<>(AdminPages.routes());
         all.addAll(new RuntimeCalls(parts, audit).routes());
+        all.addAll(new LimitCalls(parts.store, parts.quotas, audit).routes());
         all.addAll(new TunnelCalls(parts.store, parts.tunnels, audit).routes());
         all.addAll(new AdminTokenCalls(access, parts.adminTokens, audit).routes());
         all.addAll(new AuditCalls(parts.audit).routes());
@@ -52,12 +54,14 @@ public final class AdminApi implements EdgeHandler {
      * @param audit where changes are noted
      * @param store the runtimes
      * @param registrar changes them
+     * @param quotas what the runtimes may use, and use
      * @param tunnels the live sessions
      * @param events what happens
      * @param clock the time of entries and tokens
      */
     record Parts(AdminToken token, AdminTokenStore adminTokens, AuditStore audit, RuntimeStore store,
-            RuntimeRegistrar registrar, TunnelDirectory tunnels, ServerEvents events, Clock clock) {}
+            RuntimeRegistrar registrar, RuntimeQuotas quotas, TunnelDirectory tunnels, ServerEvents events,
+            Clock clock) {}
 
     List<AdminRoute> routes() {
         return routes;

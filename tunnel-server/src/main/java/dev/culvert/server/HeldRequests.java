@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.server.edge.MemoryBudget;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,6 +24,14 @@ final class HeldRequests {
     private final Map<String, Set<Runnable>> waiting = new ConcurrentHashMap<>();
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong keptBytes = new AtomicLong();
+    private final MemoryBudget memory;
+    private final long maxKeptBytes;
+
+    /** @param memory of which kept bytes take a quarter at most */
+    HeldRequests(MemoryBudget memory) {
+        this.memory = memory;
+        this.maxKeptBytes = Math.min(MAX_KEPT_BYTES, memory.max() / 4);
+    }
 
     /**
      * Lets a request wait.
@@ -74,15 +83,20 @@ final class HeldRequests {
 
     /** Takes room for {@code bytes} of a request; give it back with {@link #forget}. */
     boolean keep(int bytes) {
-        if (keptBytes.addAndGet(bytes) > MAX_KEPT_BYTES) {
+        if (memory.isSpent()) {
+            return false;
+        }
+        if (keptBytes.addAndGet(bytes) > maxKeptBytes) {
             keptBytes.addAndGet(-bytes);
             return false;
         }
+        memory.take(bytes);
         return true;
     }
 
     void forget(int bytes) {
         keptBytes.addAndGet(-bytes);
+        memory.give(bytes);
     }
 
     /** Bytes kept now. */

@@ -86,6 +86,19 @@ final class JsonFields {
         return node.textValue();
     }
 
+    /** A text or number as it is written, or null when it is left out. */
+    @Nullable
+    String optionalScalar(String field) {
+        JsonNode node = object.get(field);
+        if (node == null || node.isNull()) {
+            return null;
+        }
+        if (!node.isTextual() && !node.isNumber()) {
+            throw invalid(field + ": " + shown(node.toString()) + " (expected: a number or a string)");
+        }
+        return node.asText();
+    }
+
     /** A list of texts that must be there; it may be empty. */
     List<String> requiredTexts(String field) {
         if (!object.hasNonNull(field)) {

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.server.edge.OwnLimits;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param hosts its custom hosts, in lower case, in the order given
  * @param created when it was made, in whole milliseconds
  * @param connected when a client of this identity connected first, in whole milliseconds; null: never
+ * @param limits what it may use of the edge, where that differs from what others may
  */
 public record RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
-        Instant created, @Nullable Instant connected) {
+        Instant created, @Nullable Instant connected, OwnLimits limits) {
     public RegisteredRuntime {
         hosts = List.copyOf(hosts);
     }
@@ -24,21 +26,26 @@ public record RegisteredRuntime(String id, String identity, RuntimeName name, St
     /** One that never had a client. */
     public RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
             Instant created) {
-        this(id, identity, name, host, hosts, created, null);
+        this(id, identity, name, host, hosts, created, null, OwnLimits.NONE);
     }
 
     /** The same with another identity, of which no client has connected. */
     RegisteredRuntime withIdentity(String another) {
-        return new RegisteredRuntime(id, another, name, host, hosts, created);
+        return new RegisteredRuntime(id, another, name, host, hosts, created, null, limits);
     }
 
     /** The same with other custom hosts. */
     RegisteredRuntime withHosts(List<String> others) {
-        return new RegisteredRuntime(id, identity, name, host, others, created, connected);
+        return new RegisteredRuntime(id, identity, name, host, others, created, connected, limits);
     }
 
     /** The same, once a client has connected. */
     RegisteredRuntime withConnected(Instant first) {
-        return new RegisteredRuntime(id, identity, name, host, hosts, created, first);
+        return new RegisteredRuntime(id, identity, name, host, hosts, created, first, limits);
+    }
+
+    /** The same with other limits of its own. */
+    RegisteredRuntime withLimits(OwnLimits own) {
+        return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, own);
     }
 }

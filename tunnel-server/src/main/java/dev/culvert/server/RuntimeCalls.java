@@ -124,7 +124,7 @@ final class RuntimeCalls {
     }
 
     /** A name that breaks the rules for names is that of no runtime. */
-    private static RuntimeName name(Map<String, String> segments) {
+    static RuntimeName name(Map<String, String> segments) {
         String account = segments.getOrDefault("account", "");
         String name = segments.getOrDefault("name", "");
         try {

@@ -25,7 +25,7 @@ public final class RuntimeRegistrar {
     private final TokenIssuer issuer;
     private final String domain;
     private final Clock clock;
-    private final Consumer<RuntimeName> forgotten;
+    private final Consumer<RegisteredRuntime> forgotten;
 
     /**
      * Makes the registrar.
@@ -34,7 +34,7 @@ public final class RuntimeRegistrar {
      * @param forgotten told of each runtime that was deleted, on the store's thread
      */
     public RuntimeRegistrar(RuntimeStore store, TunnelDirectory tunnels, TokenIssuer issuer, String domain,
-            Clock clock, Consumer<RuntimeName> forgotten) {
+            Clock clock, Consumer<RegisteredRuntime> forgotten) {
         this.store = store;
         this.tunnels = tunnels;
         this.issuer = issuer;
@@ -107,7 +107,7 @@ public final class RuntimeRegistrar {
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
         return Detached.of(store.delete(name).doOnNext(gone -> {
             tunnels.closeAll(gone.id(), "the runtime " + name + " was deleted");
-            forgotten.accept(name);
+            forgotten.accept(gone);
         }));
     }
 

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.server.edge.OwnLimits;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -55,6 +56,12 @@ public interface RuntimeStore {
      * runtime as it is now.
      */
     Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> hosts);
+
+    /**
+     * Gives a runtime these limits of its own in place of those that it has. Errors: {@link StoreException.Absent}. Emits the
+     * runtime as it is now.
+     */
+    Mono<RegisteredRuntime> replaceLimits(RuntimeName name, OwnLimits limits);
 
     /**
      * Gives a runtime another identity and forgets its tokens. Errors: {@link StoreException.Absent}. Emits the runtime as

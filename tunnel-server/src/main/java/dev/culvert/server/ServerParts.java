@@ -9,6 +9,9 @@ import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.server.edge.EdgeListener;
 import dev.culvert.server.edge.EdgeMeters;
 import dev.culvert.server.edge.EdgeRuntimes;
+import dev.culvert.server.edge.MemoryBudget;
+import dev.culvert.server.edge.RuntimeQuota;
+import dev.culvert.server.edge.RuntimeQuotas;
 import dev.culvert.server.listen.OpenConnections;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -31,6 +34,9 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
 
     /** Requests of a deleted runtime are still counted while they end. */
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
+
+    /** Those who wait for memory go on so soon after there is some. */
+    private static final Duration MEMORY_TICK = Duration.ofMillis(50);
 
     /** The files a server reads once. */
     private record Files(Entrances entrances, AuthorityFiles ca) {
@@ -61,18 +67,22 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     private static ServerParts wire(ServerConfig config, Files files, AdminToken token,
             SqliteRuntimeStore store, Generations generations, Clock clock) {
         Telemetry telemetry = new Telemetry();
+        MemoryBudget memory = MemoryBudget.ofProcess(config.edge().limits().maxBufferedBytes().bytes());
+        measure(memory, telemetry);
         SessionMeter meter = new SessionMeter();
         ServerEvents events = new ServerEvents(clock);
-        TunnelRegistry registry = new TunnelRegistry(clock, generations, events);
+        TunnelRegistry registry = new TunnelRegistry(clock, generations, events, new HeldRequests(memory));
         var issuer = new CertificateIssuer(files.ca, config.tunnel().ca().clientLife());
         EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
         RenewalService renewal = new RenewalService(store, issuer, clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
+        RuntimeQuotas quotas = new RuntimeQuotas(config.edge().limits().ofRuntime(), memory);
         RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
                 new EnrolmentTokens(() -> files.ca.get().certificate()), config.edge().domain(), clock,
-                gone -> Schedulers.parallel()
-                        .schedule(() -> meters.forget(gone.toString()), LAST_REQUESTS.toMillis(),
-                                TimeUnit.MILLISECONDS));
+                gone -> Schedulers.parallel().schedule(() -> {
+                    meters.forget(gone.name().toString());
+                    quotas.forget(gone.id());
+                }, LAST_REQUESTS.toMillis(), TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(
                 new ServerSession.Shared(store, registry, renewal, events, clock), meter,
                 "culvert/" + Version.current());
@@ -89,13 +99,9 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 .register(telemetry.registry());
         List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
         ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);
-        int maxStreams = config.edge().limits().maxStreams();
         EdgeRuntimes runtimes = authority -> {
             RegisteredRuntime runtime = store.byHost(authority);
-            return runtime == null
-                    ? null
-                    : new EdgeRuntimes.Answerer(runtime.name().toString(),
-                            new TunnelRelay(registry, runtime, maxStreams));
+            return runtime == null ? null : answerer(runtime, quotas, registry);
         };
         var handshake = new TunnelHandshake.Shared(store, enrolment, renewal,
                 () -> files.ca.get().authorities(),
@@ -108,12 +114,36 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 : null;
         return new ServerParts(EventLoops.create(), telemetry, store, enrolment, renewal, registry, meter,
                 new AdminApi(new AdminApi.Parts(token, store.adminTokens(), store.audit(), store, registrar,
-                        registry, events, clock)),
+                        quotas, registry, events, clock)),
                 events, entrances,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door),
                 handshake, sharedTunnels,
-                Disposables.composite(CertificateWatch.start(entrances.watched()), files.ca.watch()));
+                Disposables.composite(CertificateWatch.start(entrances.watched()), files.ca.watch(),
+                        Schedulers.parallel()
+                                .schedulePeriodically(memory::tick, MEMORY_TICK.toMillis(),
+                                        MEMORY_TICK.toMillis(),
+                                        TimeUnit.MILLISECONDS)));
+    }
+
+    private static void measure(MemoryBudget memory, Telemetry telemetry) {
+        Gauge.builder("culvert.memory.budget", memory, MemoryBudget::used)
+                .baseUnit("bytes")
+                .tag("kind", "used")
+                .strongReference(true)
+                .register(telemetry.registry());
+        Gauge.builder("culvert.memory.budget", memory, MemoryBudget::max)
+                .baseUnit("bytes")
+                .tag("kind", "max")
+                .strongReference(true)
+                .register(telemetry.registry());
+    }
+
+    private static EdgeRuntimes.Answerer answerer(RegisteredRuntime runtime, RuntimeQuotas quotas,
+            TunnelRegistry registry) {
+        RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
+        return new EdgeRuntimes.Answerer(runtime.name().toString(),
+                new TunnelRelay(registry, runtime, quota), quota);
     }
 
     /** Gives back everything but the sockets, which the listeners close. */

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.server.edge.OwnLimits;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -157,6 +158,18 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     @Override
+    public Mono<RegisteredRuntime> replaceLimits(RuntimeName name, OwnLimits limits) {
+        return database.transact(connection -> {
+            RegisteredRuntime before = present(name);
+            SqliteRuntimeLimits.replace(connection, before.id(), limits);
+            return before.withLimits(limits);
+        }, after -> {
+            table.replace(after);
+            return after;
+        });
+    }
+
+    @Override
     public Mono<Void> connected(String identity) {
         return Mono.defer(() -> {
             RegisteredRuntime known = table.byIdentity(identity);
@@ -292,6 +305,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             throws SQLException {
         var table = new RuntimeTable(limits);
         Map<String, List<String>> hosts = customHosts(connection);
+        Map<String, OwnLimits> ownLimits = SqliteRuntimeLimits.load(connection);
         try (var statement = connection.createStatement();
                 ResultSet row = statement
                         .executeQuery(
@@ -304,7 +318,8 @@ public final class SqliteRuntimeStore implements RuntimeStore {
                 table.add(new RegisteredRuntime(id, row.getString("identity"), name,
                         name.label() + '.' + domain,
                         hosts.getOrDefault(id, List.of()), Instant.ofEpochMilli(row.getLong("created")),
-                        connected == 0 ? null : Instant.ofEpochMilli(connected)));
+                        connected == 0 ? null : Instant.ofEpochMilli(connected),
+                        ownLimits.getOrDefault(id, OwnLimits.NONE)));
             }
         }
         try (var statement = connection.createStatement();

@@ -39,7 +39,12 @@ final class SqliteSchema {
                               remote TEXT NOT NULL, request_id TEXT NOT NULL, what TEXT NOT NULL, thing TEXT NOT NULL) STRICT"""),
             // Nobody noted it before: of those that were there, most had a client.
             List.of("ALTER TABLE runtimes ADD COLUMN connected INTEGER",
-                    "UPDATE runtimes SET connected = created"));
+                    "UPDATE runtimes SET connected = created"),
+            // A row for each limit of its own: another limit needs no other table.
+            List.of("""
+                    CREATE TABLE runtime_limits (
+                      runtime_id TEXT NOT NULL REFERENCES runtimes (id) ON DELETE CASCADE,
+                      key TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (runtime_id, key)) STRICT"""));
 
     private SqliteSchema() {}
 

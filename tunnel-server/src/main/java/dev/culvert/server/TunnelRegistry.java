@@ -46,14 +46,15 @@ final class TunnelRegistry implements TunnelDirectory {
     static final int MAX_SESSIONS = 8;
 
     private final Map<String, Tunnel> tunnels = new ConcurrentHashMap<>();
-    private final HeldRequests held = new HeldRequests();
+    private final HeldRequests held;
     private final Instant started;
     private final LongAdder reconnects = new LongAdder();
     private final Clock clock;
     private final LongSupplier generations;
     private final ServerEvents events;
 
-    TunnelRegistry(Clock clock, LongSupplier generations, ServerEvents events) {
+    TunnelRegistry(Clock clock, LongSupplier generations, ServerEvents events, HeldRequests held) {
+        this.held = held;
         this.events = events;
         this.clock = clock;
         this.generations = generations;

@@ -9,6 +9,8 @@ import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.server.TunnelRequest.Touched;
+import dev.culvert.server.edge.RuntimeQuota;
+import dev.culvert.server.edge.RuntimeUsage;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -21,13 +23,12 @@ final class TunnelRelay implements Relay {
 
     private final TunnelRegistry registry;
     private final RegisteredRuntime runtime;
-    private final int maxStreams;
+    private final RuntimeQuota quota;
 
-    /** @param maxStreams concurrent exchanges of this runtime, over all its connections */
-    TunnelRelay(TunnelRegistry registry, RegisteredRuntime runtime, int maxStreams) {
+    TunnelRelay(TunnelRegistry registry, RegisteredRuntime runtime, RuntimeQuota quota) {
         this.registry = registry;
         this.runtime = runtime;
-        this.maxStreams = maxStreams;
+        this.quota = quota;
     }
 
     @Override
@@ -76,7 +77,9 @@ final class TunnelRelay implements Relay {
             return fail(response, Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel is draining")
                     .retryAfter(RETRY_OVERLOADED));
         }
-        if (!session.handler.canOpen() || registry.streamsOf(runtime.id()) >= maxStreams) {
+        if (!session.handler.canOpen()
+                || registry.streamsOf(runtime.id()) >= quota.limits().maxStreams()) {
+            quota.usage().refused(RuntimeUsage.Refusal.STREAMS);
             return fail(response, Problem.of(Cause.OVERLOADED, Hop.TUNNEL,
                     "the runtime has too many requests in flight").retryAfter(RETRY_OVERLOADED));
         }

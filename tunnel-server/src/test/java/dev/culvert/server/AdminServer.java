@@ -12,6 +12,9 @@ import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.server.edge.CallerLimits;
+import dev.culvert.server.edge.MemoryBudget;
+import dev.culvert.server.edge.RuntimeQuotas;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -38,6 +41,8 @@ final class AdminServer implements AutoCloseable {
     }
 
     final FakeTunnels tunnels = new FakeTunnels();
+    final RuntimeQuotas quotas = new RuntimeQuotas(CallerLimits.defaults().ofRuntime(),
+            MemoryBudget.ofProcess(0));
     final ServerEvents events = new ServerEvents(Clock.systemUTC());
     final SqliteRuntimeStore store;
     final AdminApi api;
@@ -61,7 +66,7 @@ final class AdminServer implements AutoCloseable {
                 gone -> {});
         api = new AdminApi(
                 new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
-                        store, registrar, tunnels, events, Clock.systemUTC()));
+                        store, registrar, quotas, tunnels, events, Clock.systemUTC()));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));
     }

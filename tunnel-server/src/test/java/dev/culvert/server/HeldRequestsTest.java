@@ -2,12 +2,13 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.server.edge.MemoryBudget;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HeldRequestsTest {
-    private final HeldRequests held = new HeldRequests();
+    private final HeldRequests held = new HeldRequests(MemoryBudget.ofProcess(1L << 30));
     private final List<Integer> woken = new ArrayList<>();
 
     private boolean add(String runtime, int number) {

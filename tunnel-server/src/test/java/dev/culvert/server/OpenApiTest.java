@@ -65,6 +65,11 @@ class OpenApiTest {
         assertMembers("AdminTokenPage", AdminJson.Page.class);
         assertMembers("AuditEntry", AdminJson.AuditView.class);
         assertMembers("AuditPage", AdminJson.Page.class);
+        assertMembers("Limits", LimitJson.LimitsView.class);
+        assertMembers("OwnLimits", LimitJson.OwnLimitsView.class);
+        assertMembers("LimitsInForce", LimitJson.LimitsInForceView.class);
+        assertMembers("Usage", LimitJson.UsageView.class);
+        assertMembers("Refused", LimitJson.RefusedView.class);
     }
 
     @Test

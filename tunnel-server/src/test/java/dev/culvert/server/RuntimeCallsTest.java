@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.server.edge.CallerLimits;
+import dev.culvert.server.edge.MemoryBudget;
+import dev.culvert.server.edge.RuntimeQuotas;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.lang.reflect.Proxy;
@@ -76,7 +79,8 @@ class RuntimeCallsTest {
                         (runtimeId, expires) -> {
                             throw new IllegalStateException("no token is made here");
                         }, "t.example", clock, gone -> {}),
-                tunnels, events, clock);
+                new RuntimeQuotas(CallerLimits.defaults().ofRuntime(), MemoryBudget.ofProcess(0)), tunnels,
+                events, clock);
         var request = new EdgeRequest(HttpMethod.valueOf(method), path, new DefaultHttpHeaders(),
                 Flux.empty(),
                 RequestContext.of("request-1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));

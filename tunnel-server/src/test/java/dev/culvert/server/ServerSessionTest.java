@@ -12,6 +12,7 @@ import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.server.RenewalService.Proven;
+import dev.culvert.server.edge.MemoryBudget;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -52,7 +53,7 @@ class ServerSessionTest {
     private final Queue<Runnable> held = new ArrayDeque<>();
     private final ServerEvents events = new ServerEvents(clock);
     private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
-            events);
+            events, new HeldRequests(MemoryBudget.ofProcess(0)));
     private Duration opening = Duration.ofSeconds(5);
     private final List<TunnelEnds> all = new ArrayList<>();
     private RuntimeStore store;

@@ -108,6 +108,7 @@ class SqliteRuntimeStoreTest {
             statement.execute("DROP TABLE admin_tokens");
             statement.execute("DROP TABLE audit");
             statement.execute("DROP TABLE lease");
+            statement.execute("DROP TABLE runtime_limits");
             statement.execute("DROP INDEX runtimes_by_identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN connected");

@@ -6,6 +6,7 @@ import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.netty.StreamListener;
 import dev.culvert.protocol.session.SessionEvent.StreamReset;
+import dev.culvert.server.edge.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -31,7 +32,7 @@ class TunnelRegistryTest {
     private final MovableClock clock = new MovableClock();
     private final ServerEvents events = new ServerEvents(clock);
     private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
-            events);
+            events, new HeldRequests(MemoryBudget.ofProcess(0)));
     private final List<TunnelEnds> all = new ArrayList<>();
 
     @AfterEach

@@ -8,6 +8,10 @@ import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.server.edge.CallerLimits;
+import dev.culvert.server.edge.MemoryBudget;
+import dev.culvert.server.edge.OwnLimits;
+import dev.culvert.server.edge.RuntimeQuotas;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
@@ -32,12 +36,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TunnelRequestTest {
     private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
             new RuntimeName("acme", "prod"), "acme-prod.t.example", List.of(), Instant.EPOCH,
-            Instant.EPOCH);
+            Instant.EPOCH, OwnLimits.NONE);
 
     private final MovableClock clock = new MovableClock();
     private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
-            new ServerEvents(clock));
-    private final TunnelRelay relay = new TunnelRelay(registry, PROD, 1000);
+            new ServerEvents(clock),
+            new HeldRequests(MemoryBudget.ofProcess(0)));
+    private final TunnelRelay relay = new TunnelRelay(registry, PROD,
+            new RuntimeQuotas(CallerLimits.defaults().ofRuntime(), MemoryBudget.ofProcess(0)).of(PROD.id(),
+                    PROD.limits()));
     private final List<TunnelEnds> all = new ArrayList<>();
     /** The caller's event loop: not that of any session. */
     private final EmbeddedChannel caller = new EmbeddedChannel();

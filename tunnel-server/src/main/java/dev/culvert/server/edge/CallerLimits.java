@@ -17,6 +17,12 @@ import java.time.Duration;
  * @param responseHeadTimeout from the last request byte forwarded to the response head; above: 504
  * @param idleTimeout of a connection between requests; above: closed
  * @param maxConnectionsPerAddress of each listener, that of tunnel clients too; above: closed
+ * @param requestsPerSecond of one runtime; above: 429; 0: no limit
+ * @param requestBurst requests of one runtime at once after a pause; 0: as many as per second
+ * @param maxBodyBytes of a request; above: 413; 0: no limit
+ * @param bytesPerSecond of one runtime's bodies, in each direction; what is above waits; 0: no limit
+ * @param maxBufferedBytes of all bodies in this process together; above: 503, and what runs stops reading; 0: half of the
+ *     direct memory
  */
 public record CallerLimits(
         @Setting(value = "Bytes of a request head; more is answered 431", byDefault = "64KiB", accepts = "1KiB..1MiB") ByteSize maxHeadBytes,
@@ -27,7 +33,12 @@ public record CallerLimits(
         @Setting(value = "Silence allowed in a request body; longer is answered 408", byDefault = "60s", accepts = "1ms..24h") Duration requestBodyIdleTimeout,
         @Setting(value = "Time from the last request byte forwarded to the response head; longer is answered 504", byDefault = "60s", accepts = "1ms..24h") Duration responseHeadTimeout,
         @Setting(value = "Idle time of a connection between requests; then it is closed", byDefault = "60s", accepts = "1ms..24h") Duration idleTimeout,
-        @Setting(value = "Connections of one address at once, of callers and of tunnel clients; more are closed. Many share one address behind a balancer that does not keep it", byDefault = "10000", accepts = "1..1000000") int maxConnectionsPerAddress) {
+        @Setting(value = "Connections of one address at once, of callers and of tunnel clients; more are closed. Many share one address behind a balancer that does not keep it", byDefault = "10000", accepts = "1..1000000") int maxConnectionsPerAddress,
+        @Setting(value = "Requests per second of one runtime; more is answered 429. 0: no limit", byDefault = "0", accepts = "0..1000000") int requestsPerSecond,
+        @Setting(value = "Requests of one runtime at once after a pause, where requestsPerSecond limits them. 0: as many as that", byDefault = "0", accepts = "0..1000000") int requestBurst,
+        @Setting(value = "Bytes of a request body; more is answered 413. 0: no limit", byDefault = "0", accepts = "0..1048576GiB") ByteSize maxBodyBytes,
+        @Setting(value = "Body bytes per second of one runtime, in each direction; more wait. 0: no limit", byDefault = "0", accepts = "0, or 1KiB..1024GiB") ByteSize bytesPerSecond,
+        @Setting(value = "Bytes of bodies that the server holds at once, in both directions; then requests are answered 503 and those that run stop reading. 0: half of the direct memory (-XX:MaxDirectMemorySize, else the heap's size)", byDefault = "0", accepts = "0, or 1MiB..1024GiB") ByteSize maxBufferedBytes) {
 
     private static final int MAX_STREAMS = 1_000_000;
     private static final int MAX_FIELDS = 10_000;
@@ -46,13 +57,39 @@ public record CallerLimits(
         require("idleTimeout", within(idleTimeout, DAY), "1ms..24h");
         require("maxConnectionsPerAddress",
                 maxConnectionsPerAddress >= 1 && maxConnectionsPerAddress <= MAX_STREAMS, "1..1000000");
+        require(RuntimeLimit.REQUESTS_PER_SECOND, requestsPerSecond);
+        require(RuntimeLimit.REQUEST_BURST, requestBurst);
+        require(RuntimeLimit.MAX_BODY_BYTES, maxBodyBytes.bytes());
+        require(RuntimeLimit.BYTES_PER_SECOND, bytesPerSecond.bytes());
+        require("maxBufferedBytes", isBudget(maxBufferedBytes.bytes()), "0, or 1MiB..1024GiB");
     }
 
     /** The limits of a server that configures none. */
     public static CallerLimits defaults() {
         return new CallerLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
                 Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(60),
-                Duration.ofSeconds(60), 10_000);
+                Duration.ofSeconds(60), 10_000, 0, 0, new ByteSize(0), new ByteSize(0), new ByteSize(0));
+    }
+
+    /** The same with other times. */
+    public CallerLimits within(Duration head, Duration body, Duration response, Duration idle) {
+        return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, head, body, response,
+                idle, maxConnectionsPerAddress, requestsPerSecond, requestBurst, maxBodyBytes,
+                bytesPerSecond, maxBufferedBytes);
+    }
+
+    /** What each runtime may use, unless it has limits of its own. */
+    public RuntimeLimits ofRuntime() {
+        return new RuntimeLimits(maxStreams, requestsPerSecond, requestBurst, maxBodyBytes.bytes(),
+                bytesPerSecond.bytes());
+    }
+
+    private static void require(RuntimeLimit limit, long value) {
+        require(limit.key(), limit.takes(value), limit.accepts());
+    }
+
+    private static boolean isBudget(long bytes) {
+        return bytes == 0 || (bytes >= 1 << 20 && bytes <= 1L << 40);
     }
 
     private static boolean within(Duration value, Duration most) {

@@ -7,6 +7,7 @@ import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -19,10 +20,15 @@ import org.jspecify.annotations.Nullable;
 final class EdgeExchange implements ResponseSink {
     /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
     private static final Duration LINGER = Duration.ofSeconds(10);
+    /** How long a caller may take nothing of its response while the memory budget is spent. */
+    static final Duration STALLED = Duration.ofSeconds(5);
+    /** A response of which so much waits for its caller is one of those that are cut first. */
+    private static final int LAGGING = 32 << 10;
 
     private final EdgeStream stream;
     private final ResponseProgress response;
     private final RequestHalf request;
+    private final HeldBytes held;
     private final long startNanos = System.nanoTime();
 
     private CharSequence requestId = "";
@@ -34,11 +40,16 @@ final class EdgeExchange implements ResponseSink {
     /** The WebSocket is closed as soon as a frame may stand there. */
     private boolean cutting;
     private Hop hop = Hop.UPSTREAM;
+    /** Read by other threads: what of the response the caller has not taken, and when it took some. */
+    private volatile int unread;
+    private volatile long takenNanos;
+    private boolean lagging;
 
     EdgeExchange(EdgeStream stream) {
         this.stream = stream;
         this.response = stream.response();
         this.request = new RequestHalf(stream, this::giveUp);
+        this.held = new HeldBytes(stream.loop(), this::report);
         stream.shared().meters().begin();
     }
 
@@ -55,8 +66,18 @@ final class EdgeExchange implements ResponseSink {
         return request.isEnded();
     }
 
+    /** Bytes of the request's body that wait: for the upstream, or for room. */
     int unforwarded() {
-        return request.unforwarded();
+        return request.unforwarded() + held.owedRequest();
+    }
+
+    /** Whether nothing of the request should be read because memory is short; the stream is told when that ends. */
+    boolean isStopped() {
+        return !request.isEnded() && held.isStopped();
+    }
+
+    EventLoop loop() {
+        return stream.loop();
     }
 
     // ---- the request ----
@@ -75,6 +96,8 @@ final class EdgeExchange implements ResponseSink {
         requestId = ForwardingRules.requestId(head.fields());
         EdgeRuntimes.Answerer runtime = stream.shared().route(head, peer);
         answerer = runtime;
+        runtime.quota().admit(hasBody ? head.bodyBytes() : 0, response);
+        held.of(runtime.quota().memory());
         upgrade = head.upgrade();
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
         request.open(runtime, new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop()),
@@ -87,8 +110,12 @@ final class EdgeExchange implements ResponseSink {
     void requestData(ByteBuf body) {
         if (responseEnded) {
             request.drop(body);
-        } else {
-            request.data(body);
+            return;
+        }
+        held.take(body.readableBytes());
+        request.data(body);
+        if (request.isTooLong()) {
+            giveUp(request.bodyTooLong());
         }
     }
 
@@ -116,9 +143,15 @@ final class EdgeExchange implements ResponseSink {
         if (responseEnded) {
             return;
         }
+        held.give(bytes);
         request.consumed(bytes);
-        if (!callerGone) {
-            stream.requestPassedOn(bytes);
+        held.taken(bytes, 0);
+    }
+
+    private void report(int requestBytes, int responseBytes) {
+        request.acknowledge(responseBytes);
+        if (!callerGone && !ended) {
+            stream.requestPassedOn(requestBytes);
         }
     }
 
@@ -147,6 +180,7 @@ final class EdgeExchange implements ResponseSink {
         if (request.maySkipBody()) {
             stream.lastOfConnection();
         }
+        response.fields().forEach(field -> head.add(field.name(), field.value()));
         stream.head(head, ended, upgrade);
         if (response.isUpgraded()) {
             request.ended(false);
@@ -165,6 +199,7 @@ final class EdgeExchange implements ResponseSink {
             body.release();
             giveUp(EdgeProblems.broken("the response is longer than its length"));
         } else {
+            answers(bytes);
             stream.data(body);
             if (cutting) {
                 closeWebSocket();
@@ -172,9 +207,70 @@ final class EdgeExchange implements ResponseSink {
         }
     }
 
+    private void answers(int bytes) {
+        held.take(bytes);
+        EdgeRuntimes.Answerer runtime = answerer;
+        if (runtime == null) {
+            return;
+        }
+        RuntimeQuota quota = runtime.quota();
+        quota.usage().out(bytes);
+        if (unread == 0) {
+            takenNanos = System.nanoTime();
+        }
+        unread(bytes);
+        if (!lagging && unread >= LAGGING) {
+            lagging = true;
+            quota.memory().budget().lags(this);
+        }
+    }
+
+    /** On the event loop alone. */
+    @SuppressWarnings("NonAtomicVolatileUpdate")
+    private void unread(int bytes) {
+        unread += bytes;
+    }
+
+    /** The bytes that the caller has not taken. On any thread. */
+    int unreadBytes() {
+        return unread;
+    }
+
+    /** How long the caller has taken nothing, though it could. On any thread. */
+    long stalledNanos(long now) {
+        return unread == 0 ? 0 : now - takenNanos;
+    }
+
+    /** Drops a caller that still takes nothing. */
+    void cutIfStalled() {
+        if (!ended || lagging) {
+            passedOn();
+            if (stalledNanos(System.nanoTime()) >= STALLED.toNanos()) {
+                request.abandon(EdgeProblems.TOO_SLOW);
+                responseEnded = true;
+                stream.reset();
+            }
+        }
+    }
+
+    private void lagsNoLonger() {
+        EdgeRuntimes.Answerer runtime = answerer;
+        if (lagging && runtime != null) {
+            lagging = false;
+            runtime.quota().memory().budget().lagsNoLonger(this);
+        }
+        held.close();
+    }
+
     /** Reports as consumed what the caller's socket has taken. */
     void passedOn() {
-        request.acknowledge(stream.passedOn());
+        int bytes = stream.passedOn();
+        if (bytes > 0) {
+            held.give(bytes);
+            unread(-bytes);
+            takenNanos = System.nanoTime();
+            held.taken(0, bytes);
+        }
     }
 
     @Override
@@ -287,7 +383,7 @@ final class EdgeExchange implements ResponseSink {
         if (!request.isTaken() || responseEnded) {
             end();
         } else if (response.isUpgraded() && !cutting) {
-            request.acknowledge(stream.rest());
+            request.acknowledge(held.settleResponse() + stream.rest());
             request.pass(null);
             stream.loop().schedule(() -> {
                 request.abandon(EdgeProblems.CALLER_GONE);
@@ -302,7 +398,7 @@ final class EdgeExchange implements ResponseSink {
     private void responseDone() {
         responseEnded = true;
         if (request.isTaken()) {
-            request.acknowledge(stream.rest());
+            request.acknowledge(held.settleResponse() + stream.rest());
             if (!request.isEnded() || (upgrade && !response.isUpgraded())) {
                 request.abandon(EdgeProblems.CALLER_GONE); // a refused upgrade has no end of its own
             }
@@ -323,7 +419,15 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         ended = true;
+        if (callerGone || !lagging) {
+            lagsNoLonger();
+        } else {
+            stream.whenWritten(this::lagsNoLonger); // its last bytes are still here
+        }
         String name = answerer == null ? "" : answerer.name();
+        if (answerer != null) {
+            stream.shared().meters().usage(name, answerer.quota().usage());
+        }
         stream.shared().meters().end(name, response.status(), hop, System.nanoTime() - startNanos);
     }
 }

@@ -3,10 +3,13 @@ package dev.culvert.server.edge;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.Telemetry;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.netty.handler.codec.http2.Http2Error;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -14,6 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The edge's meters (docs/operations.md). Labels are bounded: runtimes exist in the store, status classes and hops are
@@ -23,7 +28,11 @@ public final class EdgeMeters {
     private final MeterRegistry registry;
     private final LongAdder active = new LongAdder();
     private final ConcurrentMap<Labels, Timer> timers = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Usage> usages = new ConcurrentHashMap<>();
     private final Map<Http2Error, Counter> http2Errors = new EnumMap<>(Http2Error.class);
+
+    /** A runtime's usage, and the meters that show it. */
+    private record Usage(RuntimeUsage shown, List<FunctionCounter> meters) {}
 
     private record Labels(String runtime, int statusClass, Hop hop) {}
 
@@ -52,8 +61,51 @@ public final class EdgeMeters {
         Objects.requireNonNull(http2Errors.get(error)).increment();
     }
 
+    /** Shows what a runtime uses, from its first request on. */
+    @SuppressWarnings("ReferenceEquality") // a runtime deleted and made again has another
+    void usage(String runtime, RuntimeUsage usage) {
+        Usage known = usages.get(runtime);
+        if (known == null || known.shown != usage) {
+            usages.compute(runtime, (name, before) -> {
+                if (before != null && before.shown == usage) {
+                    return before;
+                }
+                remove(before);
+                return new Usage(usage, meters(name, usage));
+            });
+        }
+    }
+
+    private List<FunctionCounter> meters(String runtime, RuntimeUsage usage) {
+        List<FunctionCounter> meters = new ArrayList<>();
+        meters.add(bytes("in", runtime, usage, RuntimeUsage::bytesIn));
+        meters.add(bytes("out", runtime, usage, RuntimeUsage::bytesOut));
+        for (RuntimeUsage.Refusal why : RuntimeUsage.Refusal.values()) {
+            meters.add(FunctionCounter
+                    .builder("culvert.runtime.refused", usage, shown -> shown.refusals(why))
+                    .tags("runtime", runtime, "limit", why.word())
+                    .register(registry));
+        }
+        return meters;
+    }
+
+    private FunctionCounter bytes(String direction, String runtime, RuntimeUsage usage,
+            ToDoubleFunction<RuntimeUsage> count) {
+        return FunctionCounter.builder("culvert.runtime", usage, count)
+                .baseUnit("bytes")
+                .tags("runtime", runtime, "direction", direction)
+                .register(registry);
+    }
+
+    private void remove(@Nullable Usage usage) {
+        if (usage != null) {
+            usage.meters.forEach(registry::remove);
+        }
+    }
+
     /** A runtime was deleted: its label ends. */
     public void forget(String runtime) {
+        remove(usages.remove(runtime));
         timers.forEach((labels, timer) -> {
             if (labels.runtime.equals(runtime)) {
                 timers.remove(labels);

@@ -8,6 +8,8 @@ import dev.culvert.edge.Problem.Hop;
 final class EdgeProblems {
     /** For the runtime: nobody waits for its answer any more. */
     static final Problem CALLER_GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
+    static final Problem TOO_SLOW = Problem.of(Cause.OVERLOADED, Hop.EDGE,
+            "the caller takes nothing, and memory is short");
     static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
 
     /** What 405 allows. */

@@ -62,6 +62,12 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
         return new EdgeRequestHead(fields, host, upgrade);
     }
 
+    /** The length of the body as the head says, checked when it was decoded; 0 when it says none. */
+    long bodyBytes() {
+        CharSequence length = fields.get("content-length");
+        return length == null ? 0 : Math.max(0, Http1ResponseHead.length(length));
+    }
+
     private static Problem undecodable(Throwable cause) {
         return switch (cause) {
             case TooLongHttpLineException e ->

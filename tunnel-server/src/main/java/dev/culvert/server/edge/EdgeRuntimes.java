@@ -15,6 +15,7 @@ public interface EdgeRuntimes {
      *
      * @param name {@code account/name}, for metrics and logs
      * @param relay its tunnel
+     * @param quota what it may use, and uses
      */
-    record Answerer(String name, Relay relay) {}
+    record Answerer(String name, Relay relay, RuntimeQuota quota) {}
 }

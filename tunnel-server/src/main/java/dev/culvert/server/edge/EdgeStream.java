@@ -51,6 +51,9 @@ interface EdgeStream {
     /** The body bytes that no call has reported yet, taken or not: nobody waits for them any more. */
     int rest();
 
+    /** Runs {@code then} when all that was written has left, or never will. */
+    void whenWritten(Runnable then);
+
     // ---- the request ----
 
     /** So many bytes of the request's body were passed on: as many more may come. */

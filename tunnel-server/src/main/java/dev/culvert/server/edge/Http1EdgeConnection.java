@@ -214,9 +214,10 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         EdgeExchange exchange = current;
         boolean reading = context().channel().config().isAutoRead();
         int waiting = exchange == null ? 0 : exchange.unforwarded();
-        if (reading && waiting >= HIGH_WATER) {
+        boolean stopped = exchange != null && exchange.isStopped();
+        if (reading && (waiting >= HIGH_WATER || stopped)) {
             context().channel().config().setAutoRead(false);
-        } else if (!reading && waiting <= LOW_WATER && pipelined.isEmpty()) {
+        } else if (!reading && waiting <= LOW_WATER && !stopped && pipelined.isEmpty()) {
             context().channel().config().setAutoRead(true);
         }
     }

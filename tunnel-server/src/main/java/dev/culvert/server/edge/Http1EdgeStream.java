@@ -179,6 +179,7 @@ final class Http1EdgeStream implements EdgeStream {
         ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
         HttpHeaders headers = Http1ResponseHead.none();
         document.fields().forEach(field -> headers.set(field.name(), field.value()));
+        response.fields().forEach(field -> headers.add(field.name(), field.value()));
         if (status == 405) {
             headers.set("allow", EdgeProblems.SERVED_METHODS);
         }
@@ -199,6 +200,11 @@ final class Http1EdgeStream implements EdgeStream {
     @Override
     public int rest() {
         return take(unconsumed);
+    }
+
+    @Override
+    public void whenWritten(Runnable then) {
+        context().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> then.run());
     }
 
     private int take(long bytes) {

@@ -115,6 +115,7 @@ final class Http2EdgeStream implements EdgeStream {
         response.beginProblem(status);
         ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
         Http2Headers head = head(document, status);
+        response.fields().forEach(field -> head.add(field.name(), field.value()));
         if (response.answersHead()) {
             last = connection.writeHead(stream, head, true);
         } else {
@@ -152,6 +153,16 @@ final class Http2EdgeStream implements EdgeStream {
         unreported = 0;
         over = true;
         return bytes;
+    }
+
+    @Override
+    public void whenWritten(Runnable then) {
+        ChannelFuture frame = last;
+        if (frame == null) {
+            then.run();
+        } else {
+            frame.addListener(written -> then.run());
+        }
     }
 
     // ---- the request ----

@@ -8,6 +8,7 @@ import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,8 @@ final class RequestHalf {
     private boolean ended;
     private boolean awaits100;
     private int unforwarded;
+    private long received;
+    private @Nullable RuntimeQuota quota;
 
     RequestHalf(EdgeStream stream, Consumer<Problem> giveUp) {
         this.stream = stream;
@@ -70,6 +73,7 @@ final class RequestHalf {
     /** Sends the head on its way, and waits for the rest. */
     void open(EdgeRuntimes.Answerer runtime, RelayRequest request, ResponseSink response,
             boolean withoutBody) {
+        quota = runtime.quota();
         ended = withoutBody;
         if (withoutBody) {
             awaitResponse();
@@ -87,11 +91,28 @@ final class RequestHalf {
             drop(body);
             return;
         }
-        unforwarded += body.readableBytes();
+        int bytes = body.readableBytes();
+        unforwarded += bytes;
+        received += bytes;
+        quota().usage().in(bytes);
         if (!stream.response().isUpgraded()) {
             awaitBody();
         }
         to.data(body);
+    }
+
+    /** Whether more of the body came than the runtime takes. A WebSocket's bytes are no body. */
+    boolean isTooLong() {
+        return !stream.response().isUpgraded() && sink != null && quota().isTooLong(received);
+    }
+
+    /** Counts the refusal. */
+    Problem bodyTooLong() {
+        return quota().bodyTooLong();
+    }
+
+    private RuntimeQuota quota() {
+        return Objects.requireNonNull(quota);
     }
 
     /** Body bytes came that nobody wants any more. Takes ownership of {@code body}. */

@@ -1,8 +1,10 @@
 package dev.culvert.server.edge;
 
+import dev.culvert.edge.ProblemDocument.Field;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,10 +15,21 @@ final class ResponseProgress {
     private final ResponseShape shape;
     private boolean headSent;
     private int status;
+    private List<Field> fields = List.of();
     private @Nullable WebSocketBoundary boundary;
 
     ResponseProgress(HttpMethod method) {
         shape = new ResponseShape(method);
+    }
+
+    /** The final head, whoever makes it, carries these fields of the gateway, too. */
+    void carry(List<Field> gateways) {
+        fields = gateways;
+    }
+
+    /** What the gateway adds to the final head: lists, so that an upstream's own members stay beside them. */
+    List<Field> fields() {
+        return fields;
     }
 
     /** Whether the response has no body because its request asked for none. */

@@ -26,6 +26,7 @@ final class EdgeFixture implements AutoCloseable {
     }
 
     final FakeRelay relay = new FakeRelay();
+    final RuntimeQuotas quotas;
     final EdgeListener listener;
     private final EventLoops loops = EventLoops.create(1);
     private final Telemetry telemetry = new Telemetry();
@@ -35,8 +36,10 @@ final class EdgeFixture implements AutoCloseable {
     }
 
     EdgeFixture(CallerLimits limits) {
+        quotas = new RuntimeQuotas(limits.ofRuntime(),
+                MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
-                ? new EdgeRuntimes.Answerer("acme/prod", relay)
+                ? new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE))
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null);
@@ -48,9 +51,7 @@ final class EdgeFixture implements AutoCloseable {
 
     /** The defaults with short time-outs. */
     static CallerLimits limits(Duration head, Duration body, Duration response, Duration idle) {
-        CallerLimits usual = CallerLimits.defaults();
-        return new CallerLimits(usual.maxHeadBytes(), usual.maxHeadFields(), usual.maxUriBytes(),
-                usual.maxStreams(), head, body, response, idle, usual.maxConnectionsPerAddress());
+        return CallerLimits.defaults().within(head, body, response, idle);
     }
 
     TlsCaller caller() {

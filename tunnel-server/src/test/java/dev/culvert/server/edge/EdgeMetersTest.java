@@ -17,6 +17,26 @@ class EdgeMetersTest {
     }
 
     @Test
+    void aRuntimesUsageIsShownAndForgottenWithIt() {
+        var usage = new RuntimeUsage();
+        meters.usage("acme/prod", usage);
+        meters.usage("acme/prod", usage);
+        usage.in(5);
+        usage.out(7);
+        usage.refused(RuntimeUsage.Refusal.RATE);
+
+        assertThat(telemetry.scrape()).contains(
+                "culvert_runtime_bytes_total{direction=\"in\",runtime=\"acme/prod\"} 5.0",
+                "culvert_runtime_bytes_total{direction=\"out\",runtime=\"acme/prod\"} 7.0",
+                "culvert_runtime_refused_total{limit=\"rate\",runtime=\"acme/prod\"} 1.0");
+        meters.forget("acme/prod");
+        assertThat(telemetry.scrape()).doesNotContain("acme/prod");
+        meters.usage("acme/prod", new RuntimeUsage());
+        assertThat(telemetry.scrape())
+                .contains("culvert_runtime_bytes_total{direction=\"in\",runtime=\"acme/prod\"} 0.0");
+    }
+
+    @Test
     void anEndedRequestIsCountedByRuntimeStatusClassAndHop() {
         meters.begin();
         meters.end("acme/prod", 502, Hop.ROUTER, 2_000_000);

@@ -19,6 +19,7 @@ final class EmbeddedEdge implements AutoCloseable {
     static final String HOST = "acme.example";
 
     final FakeRelay relay = new FakeRelay();
+    final RuntimeQuotas quotas;
     private final Telemetry telemetry = new Telemetry();
     private final EmbeddedChannel channel;
 
@@ -27,8 +28,13 @@ final class EmbeddedEdge implements AutoCloseable {
     }
 
     EmbeddedEdge(CallerLimits limits) {
+        this(limits, MemoryBudget.ofProcess(0));
+    }
+
+    EmbeddedEdge(CallerLimits limits, MemoryBudget memory) {
+        quotas = new RuntimeQuotas(limits.ofRuntime(), memory);
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
-                ? new EdgeRuntimes.Answerer("acme/prod", relay)
+                ? new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE))
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry,
@@ -75,6 +81,16 @@ final class EmbeddedEdge implements AutoCloseable {
             bytes.release();
         }
         return text.toString();
+    }
+
+    /** Whether the socket is read. */
+    boolean isReading() {
+        return channel.config().isAutoRead();
+    }
+
+    /** What the only runtime has used. */
+    RuntimeUsage usage() {
+        return quotas.of("id-1", OwnLimits.NONE).usage();
     }
 
     boolean isOpen() {
