@@ -21,6 +21,9 @@ import java.time.Duration;
  * @param requestBurst requests of one runtime at once after a pause; 0: as many as per second
  * @param maxBodyBytes of a request; above: 413; 0: no limit
  * @param bytesPerSecond of one runtime's bodies, in each direction; what is above waits; 0: no limit
+ * @param minRequestBodyRate bytes per second that a request body must bring on average while the edge waits for it; 0: any
+ * @param responseStallTimeout how long a caller may take nothing of a response that waits for it; 0: as long as it likes,
+ *     while memory is not short
  * @param maxBufferedBytes of all bodies in this process together; above: 503, and what runs stops reading; 0: half of the
  *     direct memory
  */
@@ -38,6 +41,8 @@ public record CallerLimits(
         @Setting(value = "Requests of one runtime at once after a pause, where requestsPerSecond limits them. 0: as many as that", byDefault = "0", accepts = "0..1000000") int requestBurst,
         @Setting(value = "Bytes of a request body; more is answered 413. 0: no limit", byDefault = "0", accepts = "0..1048576GiB") ByteSize maxBodyBytes,
         @Setting(value = "Body bytes per second of one runtime, in each direction; more wait. 0: no limit", byDefault = "0", accepts = "0, or 1KiB..1024GiB") ByteSize bytesPerSecond,
+        @Setting(value = "Bytes per second that a request body must bring on average while the server waits for it: a caller may be silent for requestBodyIdleTimeout, and earns a second more with each so many bytes. gRPC, WebSockets and requests that are answered already are exempt. 0: any", byDefault = "240", accepts = "0..1GiB") ByteSize minRequestBodyRate,
+        @Setting(value = "How long a caller may take nothing of a response that waits for it; then its stream is reset. 0: as long as it likes, while maxBufferedBytes is not spent", byDefault = "0s", accepts = "0s..24h") Duration responseStallTimeout,
         @Setting(value = "Bytes of bodies that the server holds at once, in both directions; then requests are answered 503 and those that run stop reading. 0: half of the direct memory (-XX:MaxDirectMemorySize, else the heap's size)", byDefault = "0", accepts = "0, or 1MiB..1024GiB") ByteSize maxBufferedBytes) {
 
     private static final int MAX_STREAMS = 1_000_000;
@@ -61,6 +66,9 @@ public record CallerLimits(
         require(RuntimeLimit.REQUEST_BURST, requestBurst);
         require(RuntimeLimit.MAX_BODY_BYTES, maxBodyBytes.bytes());
         require(RuntimeLimit.BYTES_PER_SECOND, bytesPerSecond.bytes());
+        require("minRequestBodyRate", minRequestBodyRate.bytes() <= 1 << 30, "0..1GiB");
+        require("responseStallTimeout",
+                !responseStallTimeout.isNegative() && responseStallTimeout.compareTo(DAY) <= 0, "0s..24h");
         require("maxBufferedBytes", isBudget(maxBufferedBytes.bytes()), "0, or 1MiB..1024GiB");
     }
 
@@ -68,14 +76,23 @@ public record CallerLimits(
     public static CallerLimits defaults() {
         return new CallerLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
                 Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(60),
-                Duration.ofSeconds(60), 10_000, 0, 0, new ByteSize(0), new ByteSize(0), new ByteSize(0));
+                Duration.ofSeconds(60), 10_000, 0, 0, new ByteSize(0), new ByteSize(0), new ByteSize(240), Duration.ZERO,
+                new ByteSize(0));
     }
 
     /** The same with other times. */
     public CallerLimits within(Duration head, Duration body, Duration response, Duration idle) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, head, body, response,
                 idle, maxConnectionsPerAddress, requestsPerSecond, requestBurst, maxBodyBytes,
-                bytesPerSecond, maxBufferedBytes);
+                bytesPerSecond, minRequestBodyRate, responseStallTimeout, maxBufferedBytes);
+    }
+
+    /** The same for other slow callers. */
+    public CallerLimits cutting(ByteSize bodyRate, Duration stall) {
+        return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
+                requestBodyIdleTimeout, responseHeadTimeout, idleTimeout, maxConnectionsPerAddress,
+                requestsPerSecond, requestBurst, maxBodyBytes, bytesPerSecond, bodyRate, stall,
+                maxBufferedBytes);
     }
 
     /** What each runtime may use, unless it has limits of its own. */

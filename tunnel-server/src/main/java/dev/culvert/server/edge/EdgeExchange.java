@@ -7,9 +7,9 @@ import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -20,15 +20,12 @@ import org.jspecify.annotations.Nullable;
 final class EdgeExchange implements ResponseSink {
     /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
     private static final Duration LINGER = Duration.ofSeconds(10);
-    /** How long a caller may take nothing of its response while the memory budget is spent. */
-    static final Duration STALLED = Duration.ofSeconds(5);
-    /** A response of which so much waits for its caller is one of those that are cut first. */
-    private static final int LAGGING = 32 << 10;
 
     private final EdgeStream stream;
     private final ResponseProgress response;
     private final RequestHalf request;
     private final HeldBytes held;
+    private final ResponseBody body;
     private final long startNanos = System.nanoTime();
 
     private CharSequence requestId = "";
@@ -40,16 +37,13 @@ final class EdgeExchange implements ResponseSink {
     /** The WebSocket is closed as soon as a frame may stand there. */
     private boolean cutting;
     private Hop hop = Hop.UPSTREAM;
-    /** Read by other threads: what of the response the caller has not taken, and when it took some. */
-    private volatile int unread;
-    private volatile long takenNanos;
-    private boolean lagging;
 
     EdgeExchange(EdgeStream stream) {
         this.stream = stream;
         this.response = stream.response();
         this.request = new RequestHalf(stream, this::giveUp);
         this.held = new HeldBytes(stream.loop(), this::report);
+        this.body = new ResponseBody(stream, held, this::written, this::cutReader);
         stream.shared().meters().begin();
     }
 
@@ -74,10 +68,6 @@ final class EdgeExchange implements ResponseSink {
     /** Whether nothing of the request should be read because memory is short; the stream is told when that ends. */
     boolean isStopped() {
         return !request.isEnded() && held.isStopped();
-    }
-
-    EventLoop loop() {
-        return stream.loop();
     }
 
     // ---- the request ----
@@ -199,78 +189,13 @@ final class EdgeExchange implements ResponseSink {
             body.release();
             giveUp(EdgeProblems.broken("the response is longer than its length"));
         } else {
-            answers(bytes);
-            stream.data(body);
-            if (cutting) {
-                closeWebSocket();
-            }
+            this.body.data(body, Objects.requireNonNull(answerer).quota());
         }
-    }
-
-    private void answers(int bytes) {
-        held.take(bytes);
-        EdgeRuntimes.Answerer runtime = answerer;
-        if (runtime == null) {
-            return;
-        }
-        RuntimeQuota quota = runtime.quota();
-        quota.usage().out(bytes);
-        if (unread == 0) {
-            takenNanos = System.nanoTime();
-        }
-        unread(bytes);
-        if (!lagging && unread >= LAGGING) {
-            lagging = true;
-            quota.memory().budget().lags(this);
-        }
-    }
-
-    /** On the event loop alone. */
-    @SuppressWarnings("NonAtomicVolatileUpdate")
-    private void unread(int bytes) {
-        unread += bytes;
-    }
-
-    /** The bytes that the caller has not taken. On any thread. */
-    int unreadBytes() {
-        return unread;
-    }
-
-    /** How long the caller has taken nothing, though it could. On any thread. */
-    long stalledNanos(long now) {
-        return unread == 0 ? 0 : now - takenNanos;
-    }
-
-    /** Drops a caller that still takes nothing. */
-    void cutIfStalled() {
-        if (!ended || lagging) {
-            passedOn();
-            if (stalledNanos(System.nanoTime()) >= STALLED.toNanos()) {
-                request.abandon(EdgeProblems.TOO_SLOW);
-                responseEnded = true;
-                stream.reset();
-            }
-        }
-    }
-
-    private void lagsNoLonger() {
-        EdgeRuntimes.Answerer runtime = answerer;
-        if (lagging && runtime != null) {
-            lagging = false;
-            runtime.quota().memory().budget().lagsNoLonger(this);
-        }
-        held.close();
     }
 
     /** Reports as consumed what the caller's socket has taken. */
     void passedOn() {
-        int bytes = stream.passedOn();
-        if (bytes > 0) {
-            held.give(bytes);
-            unread(-bytes);
-            takenNanos = System.nanoTime();
-            held.taken(0, bytes);
-        }
+        body.passedOn();
     }
 
     @Override
@@ -287,11 +212,30 @@ final class EdgeExchange implements ResponseSink {
             request.pass(null);
         }
         if (response.mayEnd()) {
-            stream.end(trailers);
-            responseDone();
+            body.end(() -> complete(trailers));
         } else {
             giveUp(EdgeProblems.broken("the response is shorter than its length"));
         }
+    }
+
+    private void written() {
+        if (cutting) {
+            closeWebSocket();
+        }
+    }
+
+    /** The caller takes nothing, for too long. */
+    private void cutReader() {
+        note(EdgeProblems.TOO_SLOW);
+        request.abandon(EdgeProblems.TOO_SLOW);
+        responseEnded = true;
+        body.drop();
+        stream.reset();
+    }
+
+    private void complete(@Nullable Http2Headers trailers) {
+        stream.end(trailers);
+        responseDone();
     }
 
     @Override
@@ -299,6 +243,7 @@ final class EdgeExchange implements ResponseSink {
         if (responseEnded) {
             return;
         }
+        body.drop();
         note(problem);
         request.refused();
         if (callerGone) {
@@ -363,7 +308,7 @@ final class EdgeExchange implements ResponseSink {
 
     /** Closes the caller's WebSocket because its end of the way goes, if a frame may stand here. */
     private boolean goAway() {
-        if (!response.isBetweenFrames()) {
+        if (!response.isBetweenFrames() || body.isWaiting()) {
             return false;
         }
         stream.goAway();
@@ -380,10 +325,11 @@ final class EdgeExchange implements ResponseSink {
     /** The caller's connection is gone. */
     void callerGone() {
         callerGone = true;
+        body.drop();
         if (!request.isTaken() || responseEnded) {
             end();
         } else if (response.isUpgraded() && !cutting) {
-            request.acknowledge(held.settleResponse() + stream.rest());
+            request.acknowledge(body.rest());
             request.pass(null);
             stream.loop().schedule(() -> {
                 request.abandon(EdgeProblems.CALLER_GONE);
@@ -398,7 +344,7 @@ final class EdgeExchange implements ResponseSink {
     private void responseDone() {
         responseEnded = true;
         if (request.isTaken()) {
-            request.acknowledge(held.settleResponse() + stream.rest());
+            request.acknowledge(body.rest());
             if (!request.isEnded() || (upgrade && !response.isUpgraded())) {
                 request.abandon(EdgeProblems.CALLER_GONE); // a refused upgrade has no end of its own
             }
@@ -419,11 +365,7 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         ended = true;
-        if (callerGone || !lagging) {
-            lagsNoLonger();
-        } else {
-            stream.whenWritten(this::lagsNoLonger); // its last bytes are still here
-        }
+        body.close(callerGone);
         String name = answerer == null ? "" : answerer.name();
         if (answerer != null) {
             stream.shared().meters().usage(name, answerer.quota().usage());

@@ -33,7 +33,7 @@ public final class MemoryBudget {
     private final long directLow;
     private final AtomicLong used = new AtomicLong();
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
-    private final Set<EdgeExchange> unread = ConcurrentHashMap.newKeySet();
+    private final Set<ResponseBody> unread = ConcurrentHashMap.newKeySet();
     private volatile boolean spent;
 
     /** Somebody who goes on when there is room. */
@@ -94,12 +94,12 @@ public final class MemoryBudget {
     }
 
     /** A response whose caller lags. */
-    void lags(EdgeExchange exchange) {
-        unread.add(exchange);
+    void lags(ResponseBody body) {
+        unread.add(body);
     }
 
-    void lagsNoLonger(EdgeExchange exchange) {
-        unread.remove(exchange);
+    void lagsNoLonger(ResponseBody body) {
+        unread.remove(body);
     }
 
     /** To be called some ten times a second: lets those go on for whom there is room, cuts the slowest readers if there is none. */
@@ -137,17 +137,17 @@ public final class MemoryBudget {
     private void cutSlowest() {
         long excess = used.get() - low;
         long now = System.nanoTime();
-        List<EdgeExchange> stalled = unread.stream()
-                .filter(exchange -> exchange.stalledNanos(now) >= EdgeExchange.STALLED.toNanos())
-                .sorted(Comparator.comparingLong((EdgeExchange exchange) -> exchange.stalledNanos(now))
+        List<ResponseBody> stalled = unread.stream()
+                .filter(body -> body.stalledNanos(now) >= ResponseBody.STALLED.toNanos())
+                .sorted(Comparator.comparingLong((ResponseBody body) -> body.stalledNanos(now))
                         .reversed())
                 .toList();
-        for (EdgeExchange exchange : stalled) {
+        for (ResponseBody body : stalled) {
             if (excess <= 0) {
                 return;
             }
-            excess -= exchange.unreadBytes();
-            exchange.loop().execute(exchange::cutIfStalled);
+            excess -= body.unreadBytes();
+            body.loop().execute(body::cutIfStalled);
         }
     }
 }

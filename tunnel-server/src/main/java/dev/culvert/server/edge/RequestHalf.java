@@ -8,6 +8,7 @@ import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,9 @@ final class RequestHalf {
     private int unforwarded;
     private long received;
     private @Nullable RuntimeQuota quota;
+    private @Nullable BodyPatience patience;
+    private @Nullable PacedBody paced;
+    private long leastRate;
 
     RequestHalf(EdgeStream stream, Consumer<Problem> giveUp) {
         this.stream = stream;
@@ -78,6 +82,7 @@ final class RequestHalf {
         if (withoutBody) {
             awaitResponse();
         } else {
+            leastRate = leastRate(request.fields());
             awaitBody();
         }
         sink = runtime.relay().open(request, response);
@@ -95,10 +100,33 @@ final class RequestHalf {
         unforwarded += bytes;
         received += bytes;
         quota().usage().in(bytes);
-        if (!stream.response().isUpgraded()) {
-            awaitBody();
+        came(bytes);
+        PacedBody pace = paced;
+        if (pace == null) {
+            pace = quota().pacedRequest(stream.loop(), this::forward);
+            paced = pace;
         }
-        to.data(body);
+        if (pace == null) {
+            to.data(body);
+        } else {
+            pace.data(body);
+        }
+    }
+
+    private void forward(ByteBuf body) {
+        RequestSink to = sink;
+        if (to == null) {
+            body.release();
+        } else {
+            to.data(body);
+        }
+    }
+
+    private void came(int bytes) {
+        BodyPatience waited = patience;
+        if (waited != null) {
+            waited.came(bytes, stream.response().isHeadSent() ? 0 : leastRate, System.nanoTime());
+        }
     }
 
     /** Whether more of the body came than the runtime takes. A WebSocket's bytes are no body. */
@@ -136,6 +164,15 @@ final class RequestHalf {
     /** Tells the upstream's side that the request has ended. */
     void pass(@Nullable Http2Headers trailers) {
         ended = true;
+        PacedBody pace = paced;
+        if (pace == null) {
+            forwardEnd(trailers);
+        } else {
+            pace.end(() -> forwardEnd(trailers));
+        }
+    }
+
+    private void forwardEnd(@Nullable Http2Headers trailers) {
         RequestSink to = sink;
         if (to != null) {
             to.end(trailers);
@@ -147,6 +184,17 @@ final class RequestHalf {
         unforwarded -= bytes;
         if (ended && !stream.response().isHeadSent()) {
             awaitResponse();
+        } else if (!ended && unforwarded == 0) {
+            callersTurn();
+        }
+    }
+
+    private void callersTurn() {
+        BodyPatience waited = patience;
+        if (waited != null && !stream.response().isUpgraded()) {
+            long now = System.nanoTime();
+            waited.turn(now);
+            stream.deadline().set(Duration.ofNanos(waited.left(now)), this::bodyTooSlow);
         }
     }
 
@@ -162,6 +210,7 @@ final class RequestHalf {
     void abandon(Problem why) {
         RequestSink to = sink;
         sink = null;
+        drop();
         if (to != null) {
             to.cancel(why);
         }
@@ -170,6 +219,15 @@ final class RequestHalf {
     /** The upstream's side takes nothing any more. */
     void refused() {
         sink = null;
+        drop();
+    }
+
+    /** What waits for its pace. */
+    private void drop() {
+        PacedBody pace = paced;
+        if (pace != null) {
+            pace.close();
+        }
     }
 
     /** The exchange is answered: what was under way counts no longer. */
@@ -178,12 +236,27 @@ final class RequestHalf {
     }
 
     private void awaitBody() {
-        stream.deadline().set(stream.shared().limits().requestBodyIdleTimeout(), this::bodyTooSlow);
+        Duration silence = stream.shared().limits().requestBodyIdleTimeout();
+        patience = new BodyPatience(silence, System.nanoTime());
+        stream.deadline().set(silence, this::bodyTooSlow);
+    }
+
+    /** Streams of messages come as their senders have something to say: gRPC's, and those that are answered already. */
+    private long leastRate(Http2Headers fields) {
+        CharSequence type = fields.get("content-type");
+        return type != null && type.toString().startsWith("application/grpc")
+                ? 0
+                : stream.shared().limits().minRequestBodyRate().bytes();
     }
 
     private void bodyTooSlow() {
-        if (unforwarded > 0) {
-            awaitBody(); // the upstream does not take the body: that is not the caller's silence
+        if (unforwarded > 0 || quota().memory().isSpent()) {
+            awaitBody(); // the upstream does not take the body, or the edge does not read it: that is not the caller's silence
+            return;
+        }
+        long left = patience == null ? 0 : patience.left(System.nanoTime());
+        if (left > 0) {
+            stream.deadline().set(Duration.ofNanos(left), this::bodyTooSlow);
             return;
         }
         ended = true; // as far as anybody waits for it

@@ -5,7 +5,10 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.server.edge.RuntimeUsage.Refusal;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +22,8 @@ public final class RuntimeQuota {
     private final RuntimeQuotas all;
     private final LongSupplier nanoClock;
     private final MemoryShare memory;
+    private final BytePace paceIn;
+    private final BytePace paceOut;
     private final RuntimeUsage usage = new RuntimeUsage();
     private volatile Snapshot snapshot;
 
@@ -41,6 +46,8 @@ public final class RuntimeQuota {
         this.all = all;
         this.nanoClock = nanoClock;
         this.memory = new MemoryShare(all.memory());
+        this.paceIn = new BytePace(nanoClock.getAsLong());
+        this.paceOut = new BytePace(nanoClock.getAsLong());
         this.snapshot = snapshot(own, all.inForce(), null);
     }
 
@@ -69,6 +76,24 @@ public final class RuntimeQuota {
 
     public RuntimeUsage usage() {
         return usage;
+    }
+
+    /** What paces a request's body; null while there is no limit of bytes per second. */
+    @Nullable
+    PacedBody pacedRequest(EventLoop loop, Consumer<ByteBuf> target) {
+        return paced(loop, paceIn, target);
+    }
+
+    /** What paces a response's body; null while there is no limit of bytes per second. */
+    @Nullable
+    PacedBody pacedResponse(EventLoop loop, Consumer<ByteBuf> target) {
+        return paced(loop, paceOut, target);
+    }
+
+    private @Nullable PacedBody paced(EventLoop loop, BytePace pace, Consumer<ByteBuf> target) {
+        return limits().bytesPerSecond() == 0
+                ? null
+                : new PacedBody(loop, pace, () -> limits().bytesPerSecond(), target);
     }
 
     /** What it holds of the process's memory. */
