@@ -76,7 +76,8 @@ public record CallerLimits(
     public static CallerLimits defaults() {
         return new CallerLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
                 Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(60),
-                Duration.ofSeconds(60), 10_000, 0, 0, new ByteSize(0), new ByteSize(0), new ByteSize(240), Duration.ZERO,
+                Duration.ofSeconds(60), 10_000, 0, 0, new ByteSize(0), new ByteSize(0), new ByteSize(240),
+                Duration.ZERO,
                 new ByteSize(0));
     }
 
@@ -85,6 +86,14 @@ public record CallerLimits(
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, head, body, response,
                 idle, maxConnectionsPerAddress, requestsPerSecond, requestBurst, maxBodyBytes,
                 bytesPerSecond, minRequestBodyRate, responseStallTimeout, maxBufferedBytes);
+    }
+
+    /** The same with another memory budget. */
+    public CallerLimits holding(ByteSize most) {
+        return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
+                requestBodyIdleTimeout, responseHeadTimeout, idleTimeout, maxConnectionsPerAddress,
+                requestsPerSecond, requestBurst, maxBodyBytes, bytesPerSecond, minRequestBodyRate,
+                responseStallTimeout, most);
     }
 
     /** The same for other slow callers. */

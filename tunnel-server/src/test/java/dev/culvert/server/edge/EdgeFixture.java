@@ -67,6 +67,11 @@ final class EdgeFixture implements AutoCloseable {
         return telemetry.registry().get("culvert.edge.http2.errors").tag("error", error).counter().count();
     }
 
+    /** Whether the runtime holds all that it may of the memory budget. */
+    boolean isFull() {
+        return quotas.of("id-1", OwnLimits.NONE).memory().isFull();
+    }
+
     /** Requests that are being served. */
     double active() {
         return telemetry.registry().get("culvert.edge.active.requests").gauge().value();

@@ -32,7 +32,8 @@ class SlowCallersIT {
 
     @Test
     void aBodyThatDripsIs408() throws Exception {
-        limits(USUAL.within(LONG, Duration.ofSeconds(1), LONG, LONG).cutting(new ByteSize(1000), Duration.ZERO));
+        limits(USUAL.within(LONG, Duration.ofSeconds(1), LONG, LONG)
+                .cutting(new ByteSize(1000), Duration.ZERO));
         caller.head("POST /", "Content-Length: 100000");
         FakeRelay.Exchange exchange = edge.relay.next();
 
