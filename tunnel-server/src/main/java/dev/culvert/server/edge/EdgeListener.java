@@ -83,7 +83,7 @@ public final class EdgeListener {
             handshake.addListener(done -> InTurn.over(channel));
         }
         if (entrance instanceof Entrance.Plain) {
-            EdgeProtocol.http1(channel.pipeline(), shared);
+            channel.pipeline().addLast(new PlainEdgeProtocol(shared));
         } else {
             channel.pipeline().addLast(new EdgeProtocol(shared));
         }
