@@ -1,6 +1,7 @@
 package dev.culvert.server.edge;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.culvert.edge.Cidr;
 import dev.culvert.edge.EventLoops;
@@ -43,7 +44,10 @@ class PlainEdgeIT {
     }
 
     private void start(CallerLimits limits) throws IOException {
-        var shared = new EdgeListener.Shared(host -> new EdgeRuntimes.Answerer("acme/prod", relay),
+        var quotas = new RuntimeQuotas(limits.ofRuntime(),
+                MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
+        var answerer = new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE));
+        var shared = new EdgeListener.Shared(host -> answerer,
                 new ForwardingRules("test", List.of()), limits, telemetry, new EdgeMeters(telemetry),
                 AsciiString.cached("http"), null);
         var peers = new PlainPeers("edge", List.of(Cidr.parse("127.0.0.1")));
@@ -130,6 +134,7 @@ class PlainEdgeIT {
     @Test
     void aServerThatStopsDoesNotWaitForWhoSaysNothing() throws IOException {
         assertThat(send("P").available()).isZero();
+        await().until(() -> listener.connections() == 1);
 
         listener.stop(Duration.ofSeconds(20)).block(Duration.ofSeconds(10));
 
