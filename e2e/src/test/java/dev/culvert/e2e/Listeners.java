@@ -38,6 +38,13 @@ final class Listeners {
                 new ServerConfig.Tunnel(port, tunnel.tls(), false, false, List.of(), tunnel.ca(), true));
     }
 
+    /** The edge without TLS, for this peer only. */
+    static ServerConfig plainEdge(ServerConfig usual, String peer) {
+        ServerConfig.Edge edge = usual.edge();
+        return with(usual, new ServerConfig.Edge(edge.listen(), edge.domain(), null, List.of(), true,
+                edge.limits(), List.of(peer), false), usual.tunnel());
+    }
+
     /** Both without TLS, for this peer only. */
     static ServerConfig plain(ServerConfig usual, String peer) {
         return plain(usual, usual.edge().listen(), usual.edge().domain(), peer);

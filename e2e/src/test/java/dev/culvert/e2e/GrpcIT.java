@@ -1,0 +1,374 @@
+package dev.culvert.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.culvert.client.TunnelClient;
+import dev.culvert.edge.config.ByteSize;
+import dev.culvert.router.RouteConfig;
+import dev.culvert.router.RoutingConfig;
+import dev.culvert.router.RoutingConfig.Policy;
+import io.grpc.CallOptions;
+import io.grpc.ClientInterceptors;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** gRPC calls of grpc-java through edge (TLS, ALPN), tunnel and router to a grpc-java server in clear text. */
+class GrpcIT {
+    private static final long BYTES = ByteSize.parse(System.getProperty("culvert.grpc.bytes", "64MiB"))
+            .bytes();
+    private static final int MESSAGE = 64 << 10;
+    private static final int PATIENCE_SECONDS = 60;
+
+    @TempDir
+    static Path folder;
+
+    private static Platform platform;
+    private static GrpcEcho echo;
+    private static GrpcEcho other;
+    private static TunnelClient client;
+    private static ManagedChannel channel;
+    private static ManagedChannel otherChannel;
+
+    @BeforeAll
+    static void start() throws Exception {
+        platform = Platform.start(folder);
+        echo = new GrpcEcho("echo");
+        other = new GrpcEcho("other");
+        client = platform.connect("acme", "prod", echo.uri("http"));
+        platform.connect(platform.clientConfig("acme", "dev", platform.createRuntime("acme", "dev"), null,
+                new RoutingConfig(List.of(RouteConfig.of("/test.Echo/", other.uri("h2c").toString())),
+                        Policy.refusing(), Map.of())));
+        channel = channel("acme-prod");
+        otherChannel = channel("acme-dev");
+    }
+
+    @AfterAll
+    static void stop() {
+        channel.shutdownNow();
+        otherChannel.shutdownNow();
+        platform.close();
+        echo.close();
+        other.close();
+    }
+
+    private static ManagedChannel channel(String runtime) throws Exception {
+        return NettyChannelBuilder.forAddress("127.0.0.1", platform.server.edgeAddress().port())
+                .overrideAuthority(runtime + "." + Platform.DOMAIN)
+                .sslContext(GrpcSslContexts.forClient()
+                        .trustManager(InsecureTrustManagerFactory.INSTANCE)
+                        .build())
+                .maxInboundMetadataSize(72 << 10)
+                .build();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String unary(ManagedChannel channel, String text) {
+        byte[] answer = ClientCalls.blockingUnaryCall(channel, GrpcEcho.UNARY,
+                CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS), bytes(text));
+        return new String(answer, StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aCallIsAnswered() {
+        assertThat(unary(channel, "hello")).isEqualTo("hello");
+    }
+
+    @Test
+    void theAuthorityChoosesTheRuntime() {
+        assertThat(unary(channel, "")).isEqualTo("echo");
+        assertThat(unary(otherChannel, "")).isEqualTo("other");
+    }
+
+    @Test
+    void aClientsStreamIsAnsweredAtItsEnd() throws Exception {
+        Heard heard = new Heard();
+        StreamObserver<byte[]> said = ClientCalls
+                .asyncClientStreamingCall(channel.newCall(GrpcEcho.COLLECT, CallOptions.DEFAULT), heard);
+
+        for (int i = 0; i < 10; i++) {
+            said.onNext(new byte[100]);
+        }
+        said.onCompleted();
+
+        assertThat(heard.next()).isEqualTo("1000");
+        assertThat(heard.status().getCode()).isEqualTo(Code.OK);
+    }
+
+    @Test
+    void aServersStreamArrivesInOrder() {
+        var answers = ClientCalls.blockingServerStreamingCall(channel, GrpcEcho.SPREAD, CallOptions.DEFAULT,
+                new byte[]{100});
+
+        List<Byte> seen = new ArrayList<>();
+        answers.forEachRemaining(answer -> seen.add(answer[0]));
+        assertThat(seen).hasSize(100).isSorted();
+    }
+
+    @Test
+    void eachSideHearsTheOtherBeforeEitherEnds() throws Exception {
+        Heard heard = new Heard();
+        StreamObserver<byte[]> said = ClientCalls
+                .asyncBidiStreamingCall(channel.newCall(GrpcEcho.CHAT, CallOptions.DEFAULT), heard);
+
+        for (int i = 0; i < 20; i++) {
+            said.onNext(bytes("word " + i));
+            assertThat(heard.next()).isEqualTo("word " + i);
+        }
+        said.onCompleted();
+
+        assertThat(heard.status().getCode()).isEqualTo(Code.OK);
+    }
+
+    @Test
+    void aDeadlineEndsTheCallOnBothSides() throws Exception {
+        Heard heard = new Heard();
+        var _ = ClientCalls.asyncBidiStreamingCall(channel.newCall(GrpcEcho.SILENT,
+                CallOptions.DEFAULT.withDeadlineAfter(500, TimeUnit.MILLISECONDS)), heard);
+
+        assertThat(heard.status().getCode()).isEqualTo(Code.DEADLINE_EXCEEDED);
+        assertThat(echo.awaitCancelled()).isEqualTo("silent");
+    }
+
+    @Test
+    void aCancelReachesTheServer() throws Exception {
+        Heard heard = new Heard();
+        var said = (ClientCallStreamObserver<byte[]>) ClientCalls
+                .asyncBidiStreamingCall(channel.newCall(GrpcEcho.CHAT, CallOptions.DEFAULT), heard);
+        said.onNext(bytes("hi"));
+        assertThat(heard.next()).isEqualTo("hi");
+
+        said.cancel("enough", null);
+
+        assertThat(echo.awaitCancelled()).isEqualTo("chat");
+        assertThat(heard.status().getCode()).isEqualTo(Code.CANCELLED);
+        assertThat(unary(channel, "still there")).isEqualTo("still there");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NOT_FOUND", "UNAVAILABLE", "RESOURCE_EXHAUSTED", "UNAUTHENTICATED"})
+    void aStatusCrossesWithItsWordsAndMetadata(Code code) {
+        StatusRuntimeException failed = catchThrowableOfType(StatusRuntimeException.class,
+                () -> ClientCalls.blockingUnaryCall(channel, GrpcEcho.FAIL, CallOptions.DEFAULT,
+                        new byte[]{(byte) code.value()}));
+
+        assertThat(failed.getStatus().getCode()).isEqualTo(code);
+        assertThat(failed.getStatus().getDescription()).isEqualTo("as asked: é%");
+        assertThat(Objects.requireNonNull(failed.getTrailers()).get(GrpcEcho.DETAIL))
+                .containsExactly(0, 1, 0xff);
+    }
+
+    @Test
+    void metadataOf32KibCrossesBothWays() {
+        Metadata metadata = new Metadata();
+        String large = "x".repeat(32 << 10);
+        metadata.put(GrpcEcho.ECHO, large);
+        AtomicReference<Metadata> head = new AtomicReference<>();
+        AtomicReference<Metadata> trailers = new AtomicReference<>();
+
+        ClientCalls.blockingUnaryCall(
+                ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(metadata),
+                        MetadataUtils.newCaptureMetadataInterceptor(head, trailers)),
+                GrpcEcho.UNARY, CallOptions.DEFAULT, bytes("a"));
+
+        assertThat(head.get().get(GrpcEcho.ECHO)).isEqualTo(large);
+    }
+
+    @Test
+    void callsToTwoRuntimesRunBesideEachOther() throws Exception {
+        List<Heard> heard = new ArrayList<>();
+        List<StreamObserver<byte[]>> said = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            Heard next = new Heard();
+            heard.add(next);
+            said.add(ClientCalls.asyncBidiStreamingCall((i % 2 == 0 ? channel : otherChannel)
+                    .newCall(GrpcEcho.CHAT, CallOptions.DEFAULT), next));
+        }
+
+        for (int i = 0; i < 100; i++) {
+            said.get(i).onNext(bytes("call " + i));
+        }
+        for (int i = 0; i < 100; i++) {
+            assertThat(heard.get(i).next()).isEqualTo("call " + i);
+        }
+        said.forEach(StreamObserver::onCompleted);
+
+        for (Heard each : heard) {
+            assertThat(each.status().getCode()).isEqualTo(Code.OK);
+        }
+    }
+
+    @Test
+    void aRuntimeThatIsNotThereIsUnimplementedAndARefusingUpstreamUnavailable() throws Exception {
+        ManagedChannel nobody = channel("acme-nobody");
+        try {
+            StatusRuntimeException failed = catchThrowableOfType(StatusRuntimeException.class,
+                    () -> unary(nobody, "x"));
+            assertThat(failed.getStatus().getCode()).isEqualTo(Code.UNIMPLEMENTED);
+        } finally {
+            nobody.shutdownNow();
+        }
+        platform.connect("acme", "down", URI.create("http://127.0.0.1:1"));
+        ManagedChannel down = channel("acme-down");
+        try {
+            StatusRuntimeException failed = catchThrowableOfType(StatusRuntimeException.class,
+                    () -> unary(down, "x"));
+            assertThat(failed.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
+        } finally {
+            down.shutdownNow();
+        }
+    }
+
+    @Test
+    void aBalancerMaySpeakHttp2InTheClear(@TempDir Path own) throws Exception {
+        try (Platform plain = Platform.start(own, usual -> Listeners.plainEdge(usual, "127.0.0.1"))) {
+            plain.connect("acme", "prod", echo.uri("http"));
+            ManagedChannel balancer = NettyChannelBuilder
+                    .forAddress("127.0.0.1", plain.server.edgeAddress().port())
+                    .overrideAuthority("acme-prod." + Platform.DOMAIN)
+                    .usePlaintext()
+                    .build();
+            try {
+                assertThat(unary(balancer, "in the clear")).isEqualTo("in the clear");
+            } finally {
+                balancer.shutdownNow();
+            }
+        }
+    }
+
+    /** {@code -Dculvert.grpc.bytes=1GiB} for more. */
+    @Test
+    void aLongStreamOfAClientIsNotBuffered() throws Exception {
+        Flow flow = new Flow(BYTES);
+        long start = System.nanoTime();
+        var _ = ClientCalls
+                .asyncClientStreamingCall(channel.newCall(GrpcEcho.COLLECT, CallOptions.DEFAULT), flow);
+        long most = 0;
+        while (flow.waitsFor(Duration.ofMillis(1))) {
+            most = Math.max(most, platform.server.bufferedBytes() + client.bufferedBytes());
+        }
+        double seconds = (System.nanoTime() - start) / 1e9;
+
+        assertThat(flow.answer()).isEqualTo(Long.toString(BYTES));
+        System.out.printf("gRPC client stream: %d MiB in %.1f s, %.0f MiB/s; at most %d KiB buffered%n",
+                BYTES >> 20, seconds, (BYTES >> 20) / seconds, most >> 10);
+        assertThat(most).isPositive().isLessThan(2 << 20);
+    }
+
+    /** A client's stream of many messages, each sent when the transport has room for it. */
+    private static final class Flow implements ClientResponseObserver<byte[], byte[]> {
+        private final CompletableFuture<String> done = new CompletableFuture<>();
+        private long left;
+
+        Flow(long bytes) {
+            left = bytes;
+        }
+
+        @Override
+        public void beforeStart(ClientCallStreamObserver<byte[]> said) {
+            said.setOnReadyHandler(() -> {
+                while (left > 0 && said.isReady()) {
+                    left -= MESSAGE;
+                    said.onNext(new byte[MESSAGE]);
+                    if (left <= 0) {
+                        said.onCompleted();
+                    }
+                }
+            });
+        }
+
+        @Override
+        public void onNext(byte[] message) {
+            done.complete(new String(message, StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            done.completeExceptionally(error);
+        }
+
+        @Override
+        public void onCompleted() {
+            done.complete("no answer");
+        }
+
+        boolean waitsFor(Duration time) throws InterruptedException {
+            try {
+                var _ = done.get(time.toMillis(), TimeUnit.MILLISECONDS);
+                return false;
+            } catch (TimeoutException e) {
+                return true;
+            } catch (ExecutionException e) {
+                return false;
+            }
+        }
+
+        String answer() throws ExecutionException, InterruptedException {
+            return done.get();
+        }
+    }
+
+    /** What a call answered. */
+    private static class Heard implements StreamObserver<byte[]> {
+        private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+        private final CompletableFuture<Status> status = new CompletableFuture<>();
+
+        String next() throws InterruptedException {
+            return String.valueOf(messages.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        }
+
+        Status status() throws Exception {
+            return status.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+
+        @Override
+        public void onNext(byte[] message) {
+            messages.add(new String(message, StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            status.complete(Status.fromThrowable(error));
+        }
+
+        @Override
+        public void onCompleted() {
+            status.complete(Status.OK);
+        }
+    }
+}
