@@ -118,14 +118,14 @@ final class EdgeExchange implements ResponseSink {
         }
     }
 
-    void malformedBody() {
+    void malformedBody(Problem problem) {
         if (responseEnded) {
             stream.close(); // where the next request begins can't be told
             return;
         }
         request.ended(true);
         stream.lastOfConnection();
-        giveUp(Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is malformed"));
+        giveUp(problem);
     }
 
     @Override

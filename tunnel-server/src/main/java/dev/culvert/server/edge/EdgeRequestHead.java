@@ -1,7 +1,6 @@
 package dev.culvert.server.edge;
 
 import dev.culvert.edge.EdgeException;
-import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
@@ -43,6 +42,7 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
         HttpMethod method = request.method();
         RequestTarget.requireServed(method.name());
         requireChunked(request);
+        RequestTarget.requireLength(request.headers().getAll("content-length"));
         String host = host(request);
         String path = path(request, host);
         boolean upgrade = asksForWebSocket(request);
@@ -58,6 +58,9 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
         }
         if (upgrade) {
             fields.set("upgrade", WEBSOCKET);
+        }
+        if (!Http1RequestDecoder.hasBody(request) || request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
+            dropExpectation(fields);
         }
         return new EdgeRequestHead(fields, host, upgrade);
     }
@@ -135,13 +138,11 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
         return RequestTarget.problem(cause, detail);
     }
 
-    /** The fields of a request's trailer section that cross. */
-    static Http2Headers trailers(HttpHeaders received) {
-        Http2Headers trailers = new DefaultHttp2Headers(false, received.size());
-        for (Map.Entry<String, String> field : received) {
-            trailers.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
+    /** RFC 9110 §10.1.1: HTTP/1.0 expects nothing, and nobody expects to be asked for a body that there is not. */
+    private static void dropExpectation(Http2Headers fields) {
+        CharSequence expected = fields.get("expect");
+        if (expected != null && AsciiString.contentEqualsIgnoreCase(expected, "100-continue")) {
+            fields.remove("expect");
         }
-        ForwardingRules.response(trailers, false);
-        return trailers;
     }
 }

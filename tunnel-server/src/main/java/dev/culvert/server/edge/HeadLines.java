@@ -1,6 +1,8 @@
 package dev.culvert.server.edge;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 
 /**
  * Watches the lines of a head, or of trailers, for white space that a lenient reader would take differently than a strict
@@ -8,8 +10,14 @@ import io.netty.buffer.ByteBuf;
  * request line apart by anything but one space (§3).
  */
 final class HeadLines {
+    private static final AsciiString LENGTH = AsciiString.cached("content-length:");
+
     private boolean loose;
     private boolean beforeFirstLine = true;
+    /** Of the empty lines before the request line. */
+    private boolean afterCr;
+    private boolean inHead = true;
+    private int lengths;
     private boolean lineStarts;
     private int wordEnd;
 
@@ -26,6 +34,9 @@ final class HeadLines {
     void reset(boolean head) {
         loose = false;
         beforeFirstLine = head;
+        inHead = head;
+        lengths = 0;
+        afterCr = false;
         lineStarts = false;
     }
 
@@ -36,8 +47,10 @@ final class HeadLines {
             byte b = in.getByte(at);
             if (b != '\r' && b != '\n') {
                 beforeFirstLine = false;
-                loose |= b <= ' ' && b >= 0;
+                loose |= (b <= ' ' && b >= 0) || afterCr;
             } else {
+                loose |= afterCr != (b == '\n');
+                afterCr = b == '\r';
                 at++;
             }
         }
@@ -45,8 +58,20 @@ final class HeadLines {
             byte b = in.getByte(at);
             loose |= lineStarts && (b == ' ' || b == '\t');
             int newline = in.indexOf(at, end, (byte) '\n');
+            countLength(in, at, newline);
             lineStarts = newline >= 0;
             at = newline < 0 ? end : newline + 1;
+        }
+    }
+
+    /** RFC 9112 §6.3: the decoder takes the first of several lengths in HTTP/1.0. */
+    private void countLength(ByteBuf in, int at, int newline) {
+        boolean mayBe = lineStarts && inHead && (in.getByte(at) | 0x20) == 'c'
+                && newline - at > LENGTH.length();
+        if (mayBe && LENGTH.contentEqualsIgnoreCase(
+                in.toString(at, LENGTH.length(), StandardCharsets.ISO_8859_1))) {
+            lengths++;
+            loose |= lengths > 1;
         }
     }
 

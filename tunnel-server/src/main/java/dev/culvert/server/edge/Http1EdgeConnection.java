@@ -21,6 +21,7 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -193,7 +194,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private void body(EdgeExchange exchange, HttpContent content) {
         if (content.decoderResult().isFailure()) {
             content.release();
-            exchange.malformedBody();
+            exchange.malformedBody(RequestTrailers.malformed(content));
             return;
         }
         boolean last = content instanceof LastHttpContent;
@@ -203,10 +204,18 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             content.release();
         }
         if (last) {
-            HttpHeaders trailers = ((LastHttpContent) content).trailingHeaders();
-            exchange.requestEnd(trailers.isEmpty() ? null : EdgeRequestHead.trailers(trailers));
+            end(exchange, ((LastHttpContent) content).trailingHeaders());
         }
         regulate();
+    }
+
+    private void end(EdgeExchange exchange, HttpHeaders received) {
+        Http2Headers trailers = received.isEmpty() ? null : RequestTrailers.of(received, shared.limits());
+        if (trailers == null && !received.isEmpty()) {
+            exchange.malformedBody(RequestTrailers.tooLarge());
+        } else {
+            exchange.requestEnd(trailers);
+        }
     }
 
     /** Reads on, or stops reading, by what of the request's body waits to be forwarded. */

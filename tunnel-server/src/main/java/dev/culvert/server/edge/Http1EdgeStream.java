@@ -40,7 +40,7 @@ final class Http1EdgeStream implements EdgeStream {
         this.connection = connection;
         this.encoder = encoder;
         this.method = method;
-        this.response = new ResponseProgress(method);
+        this.response = new ResponseProgress(method.equals(HttpMethod.HEAD));
         this.version = version;
         this.keepAlive = keepAlive;
     }

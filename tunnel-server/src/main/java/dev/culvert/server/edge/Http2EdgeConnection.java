@@ -11,7 +11,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoop;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
@@ -37,8 +36,12 @@ import org.jspecify.annotations.Nullable;
  * own. Windows of as many streams as there may be fit the connection's, so that stalled ones hold up nobody else.
  */
 final class Http2EdgeConnection extends Http2ConnectionHandler {
+    private static final Problem NOT_VALID = Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
+            "the head is not valid HTTP/2");
+
     private final EdgeListener.Shared shared;
     private final Http2Connection.PropertyKey sides;
+    private final Http2ClosedStreams closedStreams = new Http2ClosedStreams();
     private final Http2ControlFrames control = new Http2ControlFrames(System::nanoTime);
     private @Nullable ChannelHandlerContext context;
     private ForwardingRules.@Nullable Peer peer;
@@ -156,8 +159,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     // ---- what comes ----
 
     private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
-        EdgeExchange exchange = exchange(stream,
-                HttpMethod.valueOf(head.method() == null ? "GET" : head.method().toString()));
+        EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())));
         exchange.requestId(ForwardingRules.requestId(head));
         try {
             exchange.forward(Http2RequestHead.of(head, shared.scheme(), ended, shared.limits()),
@@ -167,9 +169,9 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
-    private EdgeExchange exchange(Http2Stream stream, HttpMethod method) {
+    private EdgeExchange exchange(Http2Stream stream, boolean answersHead) {
         idle().clear();
-        var side = new Http2EdgeStream(this, stream, method);
+        var side = new Http2EdgeStream(this, stream, answersHead);
         EdgeExchange exchange = new EdgeExchange(side);
         side.carries(exchange);
         stream.setProperty(sides, side);
@@ -181,19 +183,18 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         return side == null ? null : side.exchange();
     }
 
-    /** Answers a head that could not be decoded. */
+    /** Answers a head that could not be decoded, whether its body follows or not. */
     private void refuse(Http2Stream stream, Problem problem) {
-        EdgeExchange exchange = exchange(stream, HttpMethod.GET);
+        EdgeExchange exchange = exchange(stream, false);
         exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));
         exchange.refuse(problem, true, true);
     }
 
     private void trailers(EdgeExchange exchange, Http2Headers received) {
-        Http2Headers trailers = Http2RequestHead.trailers(received);
+        Http2Headers trailers = RequestTrailers.of(received, shared.limits());
         if (trailers == null) {
-            exchange.malformedBody();
+            exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
         } else {
-            ForwardingRules.response(trailers, false);
             exchange.requestEnd(trailers);
         }
     }
@@ -213,6 +214,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     }
 
     private void closed(Http2Stream stream) {
+        closedStreams.add(stream);
         Http2EdgeStream side = stream.removeProperty(sides);
         if (side != null) {
             side.closed();
@@ -295,13 +297,31 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         Http2Stream stream = connection().stream(error.streamId());
         EdgeExchange exchange = exchangeOf(stream);
         if (exchange != null && !outbound) {
-            exchange.malformedBody();
+            exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
         } else if (stream == null && isHead(error)) {
             refuseUndecoded(ctx, cause, error);
+        } else if (stream != null && !outbound && !stream.isHeadersSent() && !stream.isResetSent()) {
+            refuse(stream, NOT_VALID);
         } else {
-            super.onStreamError(ctx, outbound, cause, error);
+            closedOrReset(ctx, outbound, cause, error, stream);
         }
         flushLater();
+    }
+
+    private void closedOrReset(ChannelHandlerContext ctx, boolean outbound, Throwable cause,
+            StreamException error, @Nullable Http2Stream stream) {
+        boolean late = stream == null && !outbound && error.error() == Http2Error.STREAM_CLOSED;
+        if (late) {
+            Http2Exception fatal = closedStreams.judge(error.streamId());
+            if (fatal != null) {
+                onConnectionError(ctx, false, fatal, fatal);
+            }
+            return; // RFC 9113 §5.1: what comes on a stream that was reset is ignored
+        }
+        if (stream == null) {
+            closedStreams.refused(error.streamId());
+        }
+        super.onStreamError(ctx, outbound, cause, error);
     }
 
     private boolean isHead(StreamException error) {
@@ -312,10 +332,10 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     private void refuseUndecoded(ChannelHandlerContext ctx, Throwable cause, StreamException error) {
         try {
-            refuse(connection().remote().createStream(error.streamId(), true),
+            refuse(connection().remote().createStream(error.streamId(), false),
                     error instanceof HeaderListSizeException
                             ? Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large")
-                            : Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the head is not valid HTTP/2"));
+                            : NOT_VALID);
         } catch (Http2Exception e) {
             super.onStreamError(ctx, false, cause, error);
         }

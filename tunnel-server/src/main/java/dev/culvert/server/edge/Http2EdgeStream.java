@@ -8,7 +8,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoop;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -31,11 +30,11 @@ final class Http2EdgeStream implements EdgeStream {
     private int taken;
     private @Nullable ChannelFuture last;
 
-    Http2EdgeStream(Http2EdgeConnection connection, Http2Stream stream, HttpMethod method) {
+    Http2EdgeStream(Http2EdgeConnection connection, Http2Stream stream, boolean answersHead) {
         this.connection = connection;
         this.stream = stream;
         this.deadline = new Deadline(connection.loop());
-        this.response = new ResponseProgress(method);
+        this.response = new ResponseProgress(answersHead);
     }
 
     void carries(EdgeExchange carried) {

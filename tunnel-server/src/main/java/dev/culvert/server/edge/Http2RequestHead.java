@@ -29,7 +29,7 @@ final class Http2RequestHead {
     /** Reads a decoded request. Throws EdgeException with the caller's fault. */
     static EdgeRequestHead of(Http2Headers received, CharSequence scheme, boolean ended,
             CallerLimits limits) {
-        String method = String.valueOf(received.method());
+        String method = received.method() == null ? "" : received.method().toString();
         String path = received.path() == null ? "" : received.path().toString();
         RequestTarget.requireWithin(limits, regularFields(received), path);
         boolean webSocket = isWebSocket(received, method, ended);
@@ -39,7 +39,11 @@ final class Http2RequestHead {
         requireToken(method);
         requireHttp(received.scheme());
         requireNoConnectionFields(received);
+        if (!areTrimmed(received)) {
+            throw RequestTarget.problem(Cause.BAD_REQUEST, "a value ends with white space");
+        }
         requireTarget(path, method);
+        RequestTarget.requireLength(received.getAll("content-length"));
         String host = authority(received);
         Http2Headers fields = new DefaultHttp2Headers(false, received.size() + EXTRA_FIELDS);
         fields.method(webSocket ? "GET" : method)
@@ -55,14 +59,16 @@ final class Http2RequestHead {
         return new EdgeRequestHead(fields, host, webSocket);
     }
 
-    /** The fields of a trailer section that cross, or null when it is malformed. */
-    static @Nullable Http2Headers trailers(Http2Headers received) {
-        for (CharSequence name : received.names()) {
-            if (name.isEmpty() || name.charAt(0) == ':') {
-                return null;
+    /** RFC 9113 §8.2.1: no white space around a value; the codec looks at its front only. */
+    static boolean areTrimmed(Http2Headers received) {
+        for (Map.Entry<CharSequence, CharSequence> field : received) {
+            CharSequence value = field.getValue();
+            char last = value.isEmpty() ? 'x' : value.charAt(value.length() - 1);
+            if (last == ' ' || last == '\t') {
+                return false;
             }
         }
-        return received;
+        return true;
     }
 
     private static int regularFields(Http2Headers received) {

@@ -4,6 +4,7 @@ import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import java.util.List;
 
 /** What is asked of a request's target in every version of HTTP. */
 final class RequestTarget {
@@ -20,6 +21,14 @@ final class RequestTarget {
         }
         if (target.length() > limits.maxUriBytes().bytes()) {
             throw problem(Cause.URI_TOO_LONG, "the target is longer than " + limits.maxUriBytes());
+        }
+    }
+
+    /** RFC 9110 §8.6: one number. Throws EdgeException for anything else that a head says of its body's length. */
+    static void requireLength(List<? extends CharSequence> lengths) {
+        if (!lengths.isEmpty()
+                && (lengths.size() > 1 || Http1ResponseHead.length(lengths.getFirst()) < 0)) {
+            throw problem(Cause.BAD_REQUEST, "the Content-Length is not one number");
         }
     }
 

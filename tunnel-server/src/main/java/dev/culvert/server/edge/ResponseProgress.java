@@ -2,7 +2,6 @@ package dev.culvert.server.edge;
 
 import dev.culvert.edge.ProblemDocument.Field;
 import io.netty.buffer.ByteBuf;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +17,8 @@ final class ResponseProgress {
     private List<Field> fields = List.of();
     private @Nullable WebSocketBoundary boundary;
 
-    ResponseProgress(HttpMethod method) {
-        shape = new ResponseShape(method);
+    ResponseProgress(boolean answersHead) {
+        shape = new ResponseShape(answersHead);
     }
 
     /** The final head, whoever makes it, carries these fields of the gateway, too. */

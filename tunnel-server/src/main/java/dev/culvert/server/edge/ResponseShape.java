@@ -1,7 +1,6 @@
 package dev.culvert.server.edge;
 
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.List;
 
@@ -11,8 +10,9 @@ final class ResponseShape {
     /** Body bytes that must still come; below 0 when nobody said how many. */
     private long due = -1;
 
-    ResponseShape(HttpMethod method) {
-        answersHead = method.equals(HttpMethod.HEAD);
+    /** @param head whether the request was a HEAD */
+    ResponseShape(boolean head) {
+        answersHead = head;
     }
 
     boolean answersHead() {

@@ -8,6 +8,7 @@ import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.testing.EventLoopWatch;
 import dev.culvert.server.HostName;
 import dev.culvert.server.listen.Entrance;
@@ -16,6 +17,7 @@ import io.netty.util.AsciiString;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** An edge listener on a real port whose only runtime, {@code acme.example}, the test plays. */
 final class EdgeFixture implements AutoCloseable {
@@ -36,10 +38,16 @@ final class EdgeFixture implements AutoCloseable {
     }
 
     EdgeFixture(CallerLimits limits) {
+        this(limits, null);
+    }
+
+    /** @param other answers in place of {@link #relay} */
+    EdgeFixture(CallerLimits limits, @Nullable Relay other) {
         quotas = new RuntimeQuotas(limits.ofRuntime(),
                 MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
-                ? new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE))
+                ? new EdgeRuntimes.Answerer("acme/prod", other == null ? relay : other,
+                        quotas.of("id-1", OwnLimits.NONE))
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null);
