@@ -51,6 +51,10 @@ final class Http2RequestHead {
                 .authority(host)
                 .path(RequestTarget.checked(path));
         copy(received, fields);
+        if (!ended && fields.contains("content-length", "0")) {
+            // only the stream's end tells that nothing follows: said too early, it would make a malformed request whole
+            fields.remove("content-length");
+        }
         if (webSocket) {
             // RFC 8441 §5.1: what HTTP/1.1 needs beside the method; the caller has no use for the answer to the key
             fields.set("upgrade", WEBSOCKET);

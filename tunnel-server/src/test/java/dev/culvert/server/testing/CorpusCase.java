@@ -81,7 +81,8 @@ public record CorpusCase(String file, String name, List<String> answers, @Nullab
         if (!open && !expect.endsWith(" close")) {
             throw new IllegalStateException(file + ": " + text.getFirst() + " neither open nor close");
         }
-        return new CorpusCase(file, text.getFirst(), answers(expect), routed == null ? null : answers(routed),
+        return new CorpusCase(file, text.getFirst(), answers(expect),
+                routed == null ? null : List.of(routed.split(", ")),
                 open, upstream.stream().map(SeenRequest::toString).toList(),
                 text.subList(start + 1, text.size()).stream().filter(line -> !line.isBlank()).toList());
     }

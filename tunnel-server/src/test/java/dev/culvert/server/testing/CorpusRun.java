@@ -32,7 +32,16 @@ public final class CorpusRun {
     }
 
     /** What {@link #answers} has to be. */
-    public static List<String> expected(CorpusCase given, List<String> answers) {
+    public static List<String> expected(CorpusCase given) {
+        return expected(given, given.answers());
+    }
+
+    /** The same, where a router with a route is behind the edge. */
+    public static List<String> expectedRouted(CorpusCase given) {
+        return expected(given, given.routed() == null ? given.answers() : given.routed());
+    }
+
+    private static List<String> expected(CorpusCase given, List<String> answers) {
         List<String> all = new ArrayList<>(answers);
         if (given.open()) {
             all.add("200");
@@ -45,9 +54,18 @@ public final class CorpusRun {
         return all;
     }
 
-    /** The whole requests that an upstream has to see, in any order of connections. */
+    /** The whole requests that a runtime has to see. */
     public static List<String> upstream(CorpusCase given) {
-        List<String> all = new ArrayList<>(given.upstream());
+        return upstream(given, given.upstream());
+    }
+
+    /** The whole requests that an upstream behind a router has to see. */
+    public static List<String> upstreamRouted(CorpusCase given) {
+        return upstream(given, given.routed() == null ? given.upstream() : List.of());
+    }
+
+    private static List<String> upstream(CorpusCase given, List<String> expected) {
+        List<String> all = new ArrayList<>(expected);
         if (given.open()) {
             all.add(SeenRequest.of("GET " + BEHIND).toString());
         }
