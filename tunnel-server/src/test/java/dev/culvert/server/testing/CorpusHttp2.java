@@ -9,8 +9,10 @@ import io.netty.handler.codec.http2.Http2Exception;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A caller that sends a case of the corpus as frames of HTTP/2, then a GET on stream 99, and tells what was answered. Its
@@ -30,6 +32,7 @@ public final class CorpusHttp2 implements AutoCloseable {
     private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
     private final Map<Integer, String> statuses = new HashMap<>();
     private final Map<Integer, String> bodies = new HashMap<>();
+    private final Set<Integer> unanswered = new HashSet<>();
 
     public CorpusHttp2(int port, String host) {
         this.host = host;
@@ -98,6 +101,7 @@ public final class CorpusHttp2 implements AutoCloseable {
     }
 
     private void head(int stream, int ended, ByteBuf block) {
+        unanswered.add(stream);
         int type = HEADERS;
         int flags = ended;
         do {
@@ -122,7 +126,7 @@ public final class CorpusHttp2 implements AutoCloseable {
     }
 
     /**
-     * Reads until the last stream is answered and all that was caused is told, or the connection refused. Sorted: streams
+     * Reads until all streams are answered and all that was caused is told, or the connection refused. Sorted: streams
      * are answered in any order.
      */
     List<String> answers() {
@@ -148,7 +152,7 @@ public final class CorpusHttp2 implements AutoCloseable {
             } else if (type == 7) {
                 answers.add("goaway " + error(payload, 4));
             }
-            if (ended && stream == LAST_STREAM) {
+            if ((ended || type == 3) && unanswered.remove(stream) && unanswered.isEmpty()) {
                 frame(PING, 0, 0, latin("whatever"));
             }
             if (type == 7 || (type == PING && flags == 1)) {

@@ -43,8 +43,7 @@ public final class TlsCaller implements AutoCloseable {
     /** @param protocol what ALPN offers */
     public TlsCaller(int port, @Nullable TlsMaterial identity, String protocol) {
         try {
-            SSLContext tls = SSLContext.getInstance("TLS");
-            tls.init(keys(identity), new TrustManager[]{new TrustAll()}, null);
+            SSLContext tls = identity == null ? Anonymous.TLS : context(identity);
             plain = new Socket();
             plain.setReceiveBufferSize(64 << 10);
             plain.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), port));
@@ -58,6 +57,26 @@ public final class TlsCaller implements AutoCloseable {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** Callers without a certificate share what is costly to make, and TLS sessions. */
+    private static final class Anonymous {
+        private static final SSLContext TLS;
+
+        static {
+            try {
+                TLS = context(null);
+            } catch (GeneralSecurityException | IOException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private static SSLContext context(@Nullable TlsMaterial identity)
+            throws GeneralSecurityException, IOException {
+        SSLContext tls = SSLContext.getInstance("TLS");
+        tls.init(keys(identity), new TrustManager[]{new TrustAll()}, null);
+        return tls;
     }
 
     private static KeyManager @Nullable [] keys(@Nullable TlsMaterial identity)
