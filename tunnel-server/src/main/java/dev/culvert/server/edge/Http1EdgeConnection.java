@@ -14,14 +14,12 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
-import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -204,18 +202,9 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             content.release();
         }
         if (last) {
-            end(exchange, ((LastHttpContent) content).trailingHeaders());
+            RequestTrailers.end(exchange, ((LastHttpContent) content).trailingHeaders(), shared.limits());
         }
         regulate();
-    }
-
-    private void end(EdgeExchange exchange, HttpHeaders received) {
-        Http2Headers trailers = received.isEmpty() ? null : RequestTrailers.of(received, shared.limits());
-        if (trailers == null && !received.isEmpty()) {
-            exchange.malformedBody(RequestTrailers.tooLarge());
-        } else {
-            exchange.requestEnd(trailers);
-        }
     }
 
     /** Reads on, or stops reading, by what of the request's body waits to be forwarded. */

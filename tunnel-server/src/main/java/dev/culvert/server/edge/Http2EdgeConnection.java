@@ -190,15 +190,6 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         exchange.refuse(problem, true, true);
     }
 
-    private void trailers(EdgeExchange exchange, Http2Headers received) {
-        Http2Headers trailers = RequestTrailers.of(received, shared.limits());
-        if (trailers == null) {
-            exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
-        } else {
-            exchange.requestEnd(trailers);
-        }
-    }
-
     private int data(Http2Stream stream, ByteBuf data, int padding, boolean ended) {
         EdgeExchange exchange = exchangeOf(stream);
         if (exchange == null) {
@@ -240,7 +231,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
             Http2Stream stream = connection().stream(id);
             EdgeExchange exchange = exchangeOf(stream);
             if (exchange != null) {
-                trailers(exchange, headers);
+                RequestTrailers.end(exchange, headers, shared.limits());
             } else if (!stream.isHeadersSent()) {
                 begin(stream, headers, ended);
             }

@@ -12,7 +12,6 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** The trailer section of a request, and what of it crosses. */
 final class RequestTrailers {
@@ -33,11 +32,18 @@ final class RequestTrailers {
 
     private RequestTrailers() {}
 
-    /** Those of HTTP/1.1 that cross, or null when there are more than a head may have. */
-    static @Nullable Http2Headers of(HttpHeaders received, CallerLimits limits) {
-        if (received.size() > limits.maxHeadFields()) {
-            return null;
+    /** Ends a request of HTTP/1.1. */
+    static void end(EdgeExchange exchange, HttpHeaders received, CallerLimits limits) {
+        if (received.isEmpty()) {
+            exchange.requestEnd(null);
+        } else if (received.size() > limits.maxHeadFields()) {
+            exchange.malformedBody(tooLarge());
+        } else {
+            exchange.requestEnd(crossing(received));
         }
+    }
+
+    private static Http2Headers crossing(HttpHeaders received) {
         Http2Headers trailers = new DefaultHttp2Headers(false, received.size());
         for (Map.Entry<String, String> field : received) {
             trailers.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
@@ -45,15 +51,25 @@ final class RequestTrailers {
         return crossing(trailers);
     }
 
-    /** Those of HTTP/2 that cross, or null when they are malformed, or more than a head may have. */
-    static @Nullable Http2Headers of(Http2Headers received, CallerLimits limits) {
+    /** Ends a request of HTTP/2. */
+    static void end(EdgeExchange exchange, Http2Headers received, CallerLimits limits) {
+        if (received.size() > limits.maxHeadFields()) {
+            exchange.malformedBody(tooLarge());
+        } else if (areSound(received)) {
+            exchange.requestEnd(crossing(received));
+        } else {
+            exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
+        }
+    }
+
+    /** RFC 9113 §8.1: no pseudo-fields. */
+    private static boolean areSound(Http2Headers received) {
         for (CharSequence name : received.names()) {
             if (name.isEmpty() || name.charAt(0) == ':') {
-                return null;
+                return false;
             }
         }
-        boolean sound = Http2RequestHead.areTrimmed(received) && received.size() <= limits.maxHeadFields();
-        return sound ? crossing(received) : null;
+        return Http2RequestHead.areTrimmed(received);
     }
 
     private static Http2Headers crossing(Http2Headers trailers) {
@@ -69,7 +85,7 @@ final class RequestTrailers {
                 : EdgeProblems.MALFORMED_BODY;
     }
 
-    static Problem tooLarge() {
+    private static Problem tooLarge() {
         return Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE,
                 "the trailers, or a line of the body, are too large");
     }
