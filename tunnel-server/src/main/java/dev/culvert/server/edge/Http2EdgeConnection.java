@@ -27,6 +27,7 @@ import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,8 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     private @Nullable Deadline idle;
     private boolean flushScheduled;
     private boolean draining;
+    /** The connection broke the protocol: what is left of what came counts for nothing. */
+    private boolean failed;
 
     Http2EdgeConnection(EdgeListener.Shared shared, Http2ConnectionDecoder decoder,
             Http2ConnectionEncoder encoder, Http2Settings settings) {
@@ -157,6 +160,15 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     }
 
     // ---- what comes ----
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        if (failed) {
+            in.skipBytes(in.readableBytes());
+        } else {
+            super.decode(ctx, in, out);
+        }
+    }
 
     private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
         EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())));
@@ -287,11 +299,13 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
             StreamException error) {
         Http2Stream stream = connection().stream(error.streamId());
         EdgeExchange exchange = exchangeOf(stream);
-        if (exchange != null && !outbound) {
+        if (outbound || error.error() != Http2Error.PROTOCOL_ERROR) {
+            closedOrReset(ctx, outbound, cause, error, stream);
+        } else if (exchange != null) {
             exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
         } else if (stream == null && isHead(error)) {
             refuseUndecoded(ctx, cause, error);
-        } else if (stream != null && !outbound && !stream.isHeadersSent() && !stream.isResetSent()) {
+        } else if (stream != null && !stream.isHeadersSent() && !stream.isResetSent()) {
             refuse(stream, NOT_VALID);
         } else {
             closedOrReset(ctx, outbound, cause, error, stream);
@@ -316,9 +330,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     }
 
     private boolean isHead(StreamException error) {
-        boolean decoding = error instanceof HeaderListSizeException
-                || error.error() == Http2Error.PROTOCOL_ERROR;
-        return decoding && !connection().streamMayHaveExisted(error.streamId());
+        return !connection().streamMayHaveExisted(error.streamId());
     }
 
     private void refuseUndecoded(ChannelHandlerContext ctx, Throwable cause, StreamException error) {
@@ -335,6 +347,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(ChannelHandlerContext ctx, boolean outbound, Throwable cause,
             @Nullable Http2Exception error) {
+        failed = true;
         shared.meters().http2Error(error == null ? Http2Error.INTERNAL_ERROR : error.error());
         super.onConnectionError(ctx, outbound, cause, error);
     }
