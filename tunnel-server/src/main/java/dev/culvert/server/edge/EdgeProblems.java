@@ -10,6 +10,9 @@ final class EdgeProblems {
     static final Problem CALLER_GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
     static final Problem TOO_SLOW = Problem.of(Cause.OVERLOADED, Hop.EDGE,
             "the caller takes nothing, and memory is short");
+    static final Problem MALFORMED_HEAD = Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
+            "the head is not valid HTTP/2");
+    static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large");
     static final Problem MALFORMED_BODY = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is malformed");
     static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
 

@@ -4,7 +4,6 @@ import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
 import dev.culvert.server.listen.RelayListener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -37,9 +36,6 @@ import org.jspecify.annotations.Nullable;
  * own. Windows of as many streams as there may be fit the connection's, so that stalled ones hold up nobody else.
  */
 final class Http2EdgeConnection extends Http2ConnectionHandler {
-    private static final Problem NOT_VALID = Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
-            "the head is not valid HTTP/2");
-
     private final EdgeListener.Shared shared;
     private final Http2Connection.PropertyKey sides;
     private final Http2ClosedStreams closedStreams = new Http2ClosedStreams();
@@ -306,7 +302,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         } else if (stream == null && isHead(error)) {
             refuseUndecoded(ctx, cause, error);
         } else if (stream != null && !stream.isHeadersSent() && !stream.isResetSent()) {
-            refuse(stream, NOT_VALID);
+            refuse(stream, EdgeProblems.MALFORMED_HEAD);
         } else {
             closedOrReset(ctx, outbound, cause, error, stream);
         }
@@ -337,8 +333,8 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         try {
             refuse(connection().remote().createStream(error.streamId(), false),
                     error instanceof HeaderListSizeException
-                            ? Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large")
-                            : NOT_VALID);
+                            ? EdgeProblems.HEAD_TOO_LARGE
+                            : EdgeProblems.MALFORMED_HEAD);
         } catch (Http2Exception e) {
             super.onStreamError(ctx, false, cause, error);
         }
