@@ -30,7 +30,8 @@ class ArchitectureTest {
     private static final JavaClasses CODE = new ClassFileImporter()
             .withImportOption(
                     file -> !file.contains("/dev/culvert/e2e/")
-                            && !file.contains("/dev/culvert/edge/testing/"))
+                            && !file.contains("/dev/culvert/edge/testing/")
+                            && !file.contains("/dev/culvert/server/testing/"))
             .importPackages("dev.culvert");
     private static final String[] PURE = {"dev.culvert.protocol.frame", "dev.culvert.protocol.session"};
     private static final Set<String> CLOCKS = Set.of("nanoTime", "currentTimeMillis", "now");
