@@ -38,6 +38,8 @@ import org.jspecify.annotations.Nullable;
 final class Http2EdgeConnection extends Http2ConnectionHandler {
     private final EdgeListener.Shared shared;
     private final Http2Connection.PropertyKey sides;
+    /** Of streams whose head was understood, or answered. */
+    private final Http2Connection.PropertyKey begun;
     private final Http2ClosedStreams closedStreams = new Http2ClosedStreams();
     private final Http2ControlFrames control = new Http2ControlFrames(System::nanoTime);
     private @Nullable ChannelHandlerContext context;
@@ -54,6 +56,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         this.shared = shared;
         Events events = new Events();
         this.sides = connection().newKey();
+        this.begun = connection().newKey();
         decoder.frameListener(events);
         connection().addListener(events);
     }
@@ -183,6 +186,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         EdgeExchange exchange = new EdgeExchange(side);
         side.carries(exchange);
         stream.setProperty(sides, side);
+        stream.setProperty(begun, true);
         return exchange;
     }
 
@@ -297,6 +301,8 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         EdgeExchange exchange = exchangeOf(stream);
         if (outbound || error.error() != Http2Error.PROTOCOL_ERROR) {
             closedOrReset(ctx, outbound, cause, error, stream);
+        } else if (stream != null && begun(stream) && !stream.state().remoteSideOpen()) {
+            reset(stream, Http2Error.STREAM_CLOSED); // RFC 9113 §5.1: half-closed, its request has ended
         } else if (exchange != null) {
             exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
         } else if (stream == null && isHead(error)) {
@@ -307,6 +313,10 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
             closedOrReset(ctx, outbound, cause, error, stream);
         }
         flushLater();
+    }
+
+    private boolean begun(Http2Stream stream) {
+        return stream.getProperty(begun) != null;
     }
 
     private void closedOrReset(ChannelHandlerContext ctx, boolean outbound, Throwable cause,

@@ -206,6 +206,18 @@ class Http2EdgeIT {
     }
 
     @Test
+    void aSecondHeadBehindTheEndOfTheRequestIsAStreamErrorAndOthersGoOn() throws Exception {
+        caller.get(1, "/");
+        edge.relay.next();
+        caller.get(1, "/");
+        assertThat(caller.next(RST_STREAM, 1).number()).isEqualTo((int) Http2Error.STREAM_CLOSED.code());
+
+        caller.get(3, "/");
+        edge.relay.next().ok("on");
+        assertThat(caller.body(3)).isEqualTo("on");
+    }
+
+    @Test
     void methodsThatMeanSomethingElseHereAre405() {
         caller.head(1, true, request("TRACE", "/"));
         Http2Headers head = caller.head(1);
