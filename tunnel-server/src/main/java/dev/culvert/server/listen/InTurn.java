@@ -15,9 +15,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps connections that are being set up from holding up those that are at work: of all that have something to read on an
  * event loop, one is served a pass, behind whatever the others have. Setting one up costs milliseconds of cryptography, and
- * in a storm hundreds are due at the same time. First in its pipeline, until {@link #over}; reads no further meanwhile.
+ * in a storm hundreds are due at the same time. Those that have begun go first, so that they are done before their time is
+ * up. First in its pipeline, until {@link #over}; reads no further meanwhile.
  */
 public final class InTurn extends ChannelInboundHandlerAdapter {
+    /** TLS, a certificate and a session take fewer; who needs more has no haste. */
+    static final int MOST_TURNS = 8;
+
     /** An event loop is a thread. */
     private static final FastThreadLocal<Turns> TURNS = new FastThreadLocal<>() {
         @Override
@@ -30,6 +34,7 @@ public final class InTurn extends ChannelInboundHandlerAdapter {
     private final Queue<Object> received = new ArrayDeque<>(2);
     private @Nullable ChannelHandlerContext context;
     private boolean served;
+    private int turns;
 
     private InTurn() {}
 
@@ -55,7 +60,7 @@ public final class InTurn extends ChannelInboundHandlerAdapter {
         received.add(message);
         if (received.size() == 1) {
             ctx.channel().config().setAutoRead(false);
-            TURNS.get().add(this, ctx.channel().eventLoop());
+            TURNS.get().add(this);
         }
     }
 
@@ -100,36 +105,41 @@ public final class InTurn extends ChannelInboundHandlerAdapter {
         }
     }
 
+    private EventLoop loop() {
+        return Objects.requireNonNull(context).channel().eventLoop();
+    }
+
+    private boolean hasBegun() {
+        return turns > 0 && turns < MOST_TURNS;
+    }
+
     /** Who waits on one event loop: each of its connections once at most. */
     private static final class Turns implements Runnable {
-        private final Queue<InTurn> waiting = new ArrayDeque<>();
+        private final Queue<InTurn> begun = new ArrayDeque<>();
+        private final Queue<InTurn> others = new ArrayDeque<>();
+        private boolean due;
 
-        void add(InTurn next, EventLoop loop) {
-            waiting.add(next);
-            if (waiting.size() == 1) {
-                loop.execute(this);
+        void add(InTurn next) {
+            (next.hasBegun() ? begun : others).add(next);
+            if (!due) {
+                due = true;
+                next.loop().execute(this);
             }
         }
 
         @Override
         public void run() {
-            InTurn next = waiting.element();
+            InTurn next = begun.isEmpty() ? others.remove() : begun.remove();
             try {
+                next.turns++;
                 next.serve();
             } finally {
-                waiting.remove();
-                if (!waiting.isEmpty()) {
+                due = !begun.isEmpty() || !others.isEmpty();
+                if (due) {
                     // Not execute: that would come in the same pass, before the loop looks at its sockets.
-                    var _ = Objects.requireNonNull(waiting.peek())
-                            .context()
-                            .executor()
-                            .schedule(this, 1, TimeUnit.NANOSECONDS);
+                    var _ = next.loop().schedule(this, 1, TimeUnit.NANOSECONDS);
                 }
             }
         }
-    }
-
-    private ChannelHandlerContext context() {
-        return Objects.requireNonNull(context);
     }
 }

@@ -88,6 +88,44 @@ class InTurnTest {
     }
 
     @Test
+    void whoHasBegunGoesFirst() throws IOException, InterruptedException {
+        Socket begun = connect(true);
+        write(begun, "turn");
+        assertThat(order.poll(20, TimeUnit.SECONDS)).isEqualTo("turn");
+        List<Socket> newcomers = List.of(connect(true), connect(true));
+        whileTheLoopIsHeld(() -> {
+            newcomers.forEach(socket -> write(socket, "new"));
+            write(begun, "old");
+        });
+
+        List<String> seen = new ArrayList<>();
+        while (seen.size() < 3) {
+            seen.add(order.poll(20, TimeUnit.SECONDS));
+        }
+
+        assertThat(seen).containsExactly("old", "new", "new");
+    }
+
+    @Test
+    void whoNeedsManyTurnsHasNoPrecedence() throws IOException, InterruptedException {
+        Socket talkative = connect(true);
+        for (int i = 0; i < InTurn.MOST_TURNS; i++) {
+            write(talkative, "talk");
+            assertThat(order.poll(20, TimeUnit.SECONDS)).isEqualTo("talk");
+        }
+        Socket begun = connect(true);
+        write(begun, "turn");
+        assertThat(order.poll(20, TimeUnit.SECONDS)).isEqualTo("turn");
+        whileTheLoopIsHeld(() -> {
+            write(talkative, "talk");
+            write(begun, "old");
+        });
+
+        assertThat(order.poll(20, TimeUnit.SECONDS)).isEqualTo("old");
+        assertThat(order.poll(20, TimeUnit.SECONDS)).isEqualTo("talk");
+    }
+
+    @Test
     void afterwardsNobodyWaits() throws IOException, InterruptedException {
         Socket socket = connect(true);
         write(socket, "turn");
