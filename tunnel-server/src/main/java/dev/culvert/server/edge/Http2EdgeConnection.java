@@ -130,21 +130,9 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         flushLater();
     }
 
-    /**
-     * The exchange is over.
-     *
-     * @param last the last frame of its response, behind which the stream is reset
-     * @param why if it is NO_ERROR, only a request that still comes is reset
-     */
-    void finished(Http2Stream stream, @Nullable ChannelFuture last, Http2Error why) {
+    /** The exchange is over. */
+    void finished(Http2Stream stream) {
         stream.removeProperty(sides);
-        if (last != null && (why != Http2Error.NO_ERROR || stream.state().remoteSideOpen())) {
-            last.addListener(written -> {
-                if (why != Http2Error.NO_ERROR || stream.state().remoteSideOpen()) {
-                    reset(stream, why);
-                }
-            });
-        }
     }
 
     /** Flushes once at the end of this event-loop pass. */
@@ -205,7 +193,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     private int data(Http2Stream stream, ByteBuf data, int padding, boolean ended) {
         EdgeExchange exchange = exchangeOf(stream);
         if (exchange == null) {
-            return data.readableBytes() + padding;
+            return 0; // granted to the connection when the stream closes, to the stream never
         }
         if (data.isReadable()) {
             exchange.requestData(data.retain());

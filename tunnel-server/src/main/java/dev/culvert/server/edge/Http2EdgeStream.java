@@ -24,6 +24,7 @@ final class Http2EdgeStream implements EdgeStream {
 
     private boolean over;
     private boolean malformed;
+    private boolean refused;
     private @Nullable EdgeExchange exchange;
     /** Response bytes that nobody was told of yet; and how many of them the socket has taken. */
     private int unreported;
@@ -110,6 +111,7 @@ final class Http2EdgeStream implements EdgeStream {
     @Override
     public void problem(Problem problem, CharSequence requestId, boolean close) {
         malformed = problem.cause() == Cause.BAD_REQUEST;
+        refused = true;
         int status = problem.cause().status();
         response.beginProblem(status);
         ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
@@ -197,8 +199,19 @@ final class Http2EdgeStream implements EdgeStream {
     public void finished() {
         over = true;
         deadline.close();
-        // RFC 9113 §8.1: NO_ERROR behind the response asks the caller to stop sending.
-        connection.finished(stream, last, malformed ? Http2Error.PROTOCOL_ERROR : Http2Error.NO_ERROR);
+        connection.finished(stream);
+        ChannelFuture end = last;
+        if (end == null) {
+            return;
+        }
+        var close = new Http2StreamEnd(connection, stream);
+        if (malformed) {
+            close.malformed(end);
+        } else if (refused) {
+            close.refused(end);
+        } else {
+            close.answered(end);
+        }
     }
 
     /** The stream was closed under the exchange. */

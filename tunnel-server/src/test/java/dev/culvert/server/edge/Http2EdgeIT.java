@@ -166,6 +166,18 @@ class Http2EdgeIT {
     }
 
     @Test
+    void aRefusedRequestMayEndAndIsStoppedIfItDoesNot() {
+        caller.head(1, false, request("POST", "/").authority("nobody.example"));
+        assertThat(caller.body(1)).contains("unknown-host");
+        caller.data(1, "more", false);
+        assertThat(caller.next(RST_STREAM, 1).number()).isEqualTo((int) Http2Error.NO_ERROR.code());
+        caller.head(3, false, request("POST", "/").authority("nobody.example"));
+        assertThat(caller.body(3)).contains("unknown-host");
+        caller.head(3, true, new DefaultHttp2Headers().set(":path", "/"));
+        assertThat(caller.next(RST_STREAM, 3).number()).isEqualTo((int) Http2Error.PROTOCOL_ERROR.code());
+    }
+
+    @Test
     void aBrokenResponseIsResetAndOthersGoOn() throws Exception {
         caller.get(1, "/");
         FakeRelay.Exchange asked = edge.relay.next();
