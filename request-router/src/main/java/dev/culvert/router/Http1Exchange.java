@@ -39,6 +39,7 @@ final class Http1Exchange implements RequestSink {
     private final Http1RequestBody body;
     private final ResponseCredit credit;
     private final DroppedBytes dropped;
+    private final ExchangeTimes times = new ExchangeTimes();
 
     private @Nullable Http1UpstreamConnection connection;
     private @Nullable ScheduledFuture<?> patience;
@@ -103,6 +104,7 @@ final class Http1Exchange implements RequestSink {
     /** Takes a connection: writes the head, and what there is of the body. */
     void attach(Http1UpstreamConnection taken) {
         stopWaiting();
+        times.attached();
         CharSequence method = request.fields().method();
         ByteBuf head = Http1RequestHead.encode(taken.allocator(), request, outgoing,
                 body.headFields(method == null ? "" : method));
@@ -171,6 +173,7 @@ final class Http1Exchange implements RequestSink {
         } else if (raw) {
             upstream.endOutput();
         } else if (!headSeen) {
+            times.requestWritten();
             upstream.deadline().set(pool.limits().headTimeout(), () -> fail(UpstreamProblem.TIMEOUT));
         }
     }
@@ -203,6 +206,7 @@ final class Http1Exchange implements RequestSink {
             if (request.kind() == Kind.UPGRADE) {
                 headSeen = true;
                 connection().deadline().clear();
+                times.tell(response);
                 response.head(Http1ResponseHead.of(head, true), false);
             } else {
                 badResponse();
@@ -228,6 +232,7 @@ final class Http1Exchange implements RequestSink {
         if (request.kind() == Kind.UPGRADE) {
             body.discard();
         }
+        times.tell(response);
         response.head(Http1ResponseHead.of(head, false), bodiless);
     }
 

@@ -29,6 +29,7 @@ final class Http2Exchange implements RequestSink {
     private final ResponseCredit credit;
     private final DroppedBytes dropped;
     private final Deadline deadline;
+    private final ExchangeTimes times = new ExchangeTimes();
 
     private @Nullable Http2UpstreamConnection connection;
     private @Nullable Http2Stream stream;
@@ -78,6 +79,7 @@ final class Http2Exchange implements RequestSink {
     /** Takes a stream of a connection that has room. */
     void attach(Http2UpstreamConnection taken) {
         deadline.clear();
+        times.attached();
         taken.open(this, request.fields(), body.isEmpty());
     }
 
@@ -139,6 +141,7 @@ final class Http2Exchange implements RequestSink {
         if (responseEnded) {
             leave();
         } else if (!headSeen && !over) {
+            times.requestWritten();
             deadline.set(pool.limits().headTimeout(), this::headTooLate);
         }
     }
@@ -192,6 +195,7 @@ final class Http2Exchange implements RequestSink {
         if (ended || bodiless) {
             afterResponse();
         }
+        times.tell(response);
         response.head(Http2ResponseHead.passed(head), ended || bodiless);
     }
 

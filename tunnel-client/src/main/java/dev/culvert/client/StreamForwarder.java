@@ -8,6 +8,7 @@ import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.edge.relay.WireProblem;
 import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.HeadOptions;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.netty.StreamListener;
 import dev.culvert.protocol.netty.TunnelStream;
@@ -23,7 +24,9 @@ import org.jspecify.annotations.Nullable;
 /** One stream of the tunnel, forwarded to the router or to the only upstream. On the session's event loop. */
 final class StreamForwarder implements StreamListener, ResponseSink {
     private final TunnelStream stream;
+    private final long sinceNanos = System.nanoTime();
     private @Nullable RequestSink request;
+    private HeadOptions.@Nullable Times times;
 
     private StreamForwarder(TunnelStream stream) {
         this.stream = stream;
@@ -87,9 +90,21 @@ final class StreamForwarder implements StreamListener, ResponseSink {
     }
 
     @Override
+    public void times(int routerMicros, int upstreamMicros) {
+        long all = (System.nanoTime() - sinceNanos) / 1000;
+        int client = Math.clamp(all - routerMicros - upstreamMicros, 0, Integer.MAX_VALUE);
+        times = new HeadOptions.Times(client, routerMicros, upstreamMicros);
+    }
+
+    @Override
     public void head(Http2Headers head, boolean ended) {
         head.remove("upgrade"); // the 101 implies it; docs/protocol.md §5
-        stream.respond(head, false, ended);
+        HeadOptions.Times spent = times;
+        if (spent == null) {
+            stream.respond(head, false, ended);
+        } else {
+            stream.respond(head, spent, ended);
+        }
     }
 
     @Override

@@ -80,6 +80,10 @@ final class TunnelExchange implements RequestSink, StreamListener {
             response.informational(head);
         } else {
             upgraded = "101".contentEquals(head.status());
+            HeadOptions.Times spent = options.times();
+            if (spent != null) {
+                response.times(Math.max(0, spent.routerMicros()), Math.max(0, spent.upstreamMicros()));
+            }
             response.head(head, ended);
         }
     }

@@ -99,6 +99,7 @@ final class TunnelRequest implements RequestSink {
         int attempt = ++attempts;
         touched = Touched.YES;
         passed = 0;
+        response.opened();
         RequestSink opened = relay.open(session, request, new Answer(), this);
         if (attempt == attempts && !done) {
             target = opened;
@@ -216,6 +217,11 @@ final class TunnelRequest implements RequestSink {
 
     /** The response's side; a class of its own because the two sides' methods have the same names. */
     private final class Answer implements ResponseSink {
+        @Override
+        public void times(int routerMicros, int upstreamMicros) {
+            response.times(routerMicros, upstreamMicros);
+        }
+
         @Override
         public void informational(Http2Headers head) {
             response.informational(head);

@@ -86,6 +86,10 @@ public final class LoopCrossing {
         private final ResponseSink target;
         /** The asker gave up: what is on its way to it is dropped. Belongs to {@code loop}. */
         private boolean cancelled;
+        /** What stands before the head that is handed over next. */
+        private boolean timed;
+        private int routerMicros;
+        private int upstreamMicros;
 
         Response(EventLoop loop, ResponseSink target) {
             this.loop = loop;
@@ -105,9 +109,22 @@ public final class LoopCrossing {
             tell(() -> target.informational(head));
         }
 
+        /** Goes with the head: a hop of its own would cost each exchange a wake-up. */
+        @Override
+        public void times(int router, int upstream) {
+            timed = true;
+            routerMicros = router;
+            upstreamMicros = upstream;
+        }
+
         @Override
         public void head(Http2Headers head, boolean ended) {
-            tell(() -> target.head(head, ended));
+            tell(() -> {
+                if (timed) {
+                    target.times(routerMicros, upstreamMicros);
+                }
+                target.head(head, ended);
+            });
         }
 
         @Override

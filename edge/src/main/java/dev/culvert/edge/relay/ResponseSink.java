@@ -7,6 +7,17 @@ import org.jspecify.annotations.Nullable;
 
 /** The asking side of an exchange, as its answerer sees it. See {@link Relay} for threads and order. */
 public interface ResponseSink {
+    /** The request leaves for where it is answered, after whatever it had to wait for; again, when it is sent again. */
+    default void opened() {}
+
+    /**
+     * What the hops behind have spent on this exchange, told just before {@link #head}, or not at all.
+     *
+     * @param routerMicros until the upstream's connection was there
+     * @param upstreamMicros from then, or from the end of a request that ended later, to the head
+     */
+    default void times(int routerMicros, int upstreamMicros) {}
+
     /** An informational response (RFC 9110 §15.2) other than 101, any number of times before {@link #head}. */
     void informational(Http2Headers head);
 

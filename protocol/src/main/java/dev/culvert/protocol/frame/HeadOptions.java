@@ -36,6 +36,11 @@ public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery del
         return new HeadOptions(bytes, 0, null, null, true);
     }
 
+    /** Only the time spent. */
+    public static HeadOptions times(Times spent) {
+        return new HeadOptions(0, 0, null, spent, true);
+    }
+
     void encode(ByteBuf out) {
         int lengthAt = out.writerIndex();
         out.writeShort(0);

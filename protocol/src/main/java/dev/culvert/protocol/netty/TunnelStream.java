@@ -24,7 +24,16 @@ public final class TunnelStream {
 
     /** Client: sends an informational head, or the final one. */
     public void respond(Http2Headers head, boolean informational, boolean ended) {
-        handler.session().respond(id, head, HeadOptions.NONE, informational, ended);
+        respond(head, HeadOptions.NONE, informational, ended);
+    }
+
+    /** Client: sends the final head, and beside it what the hops behind have spent. */
+    public void respond(Http2Headers head, HeadOptions.Times times, boolean ended) {
+        respond(head, HeadOptions.times(times), false, ended);
+    }
+
+    private void respond(Http2Headers head, HeadOptions options, boolean informational, boolean ended) {
+        handler.session().respond(id, head, options, informational, ended);
         handler.wake();
     }
 
