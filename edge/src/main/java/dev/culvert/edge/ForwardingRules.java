@@ -2,9 +2,11 @@ package dev.culvert.edge;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
+import io.netty.util.NetUtil;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -57,8 +59,7 @@ public final class ForwardingRules {
      */
     public Peer peer(InetSocketAddress remote, String scheme, int localPort, String httpVersion) {
         InetAddress address = remote.getAddress();
-        boolean trusted = address != null
-                && trustedProxies.stream().anyMatch(block -> block.contains(address));
+        boolean trusted = address != null && trusts(address);
         return new Peer(literal(address), address instanceof Inet6Address, scheme,
                 Integer.toString(localPort),
                 new AsciiString(httpVersion + " " + pseudonym), trusted);
@@ -104,6 +105,45 @@ public final class ForwardingRules {
         AsciiString created = RequestId.create();
         fields.set(REQUEST_ID, created);
         return created;
+    }
+
+    /**
+     * The address that a request came from: that of the connection's peer, or, behind trusted proxies, the last one in {@code
+     * X-Forwarded-For} that is none of them. What an untrusted peer says never counts.
+     *
+     * @param forwardedFor the field's values as received, in order
+     * @return a literal; {@code unknown} without an address
+     */
+    public String caller(Peer peer, List<? extends CharSequence> forwardedFor) {
+        if (!peer.trusted || forwardedFor.isEmpty()) {
+            return peer.address;
+        }
+        String[] hops = String.join(",", forwardedFor).split(",", -1);
+        String known = peer.address;
+        for (int i = hops.length - 1; i >= 0; i--) {
+            byte[] address = NetUtil.createByteArrayFromIpAddressString(hops[i].trim());
+            if (address == null) {
+                return known; // who wrote this is the last one that can be named
+            }
+            InetAddress hop = address(address);
+            known = literal(hop);
+            if (!trusts(hop)) {
+                return known;
+            }
+        }
+        return known;
+    }
+
+    private static InetAddress address(byte[] bytes) {
+        try {
+            return InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("4 and 16 bytes are addresses", e);
+        }
+    }
+
+    private boolean trusts(InetAddress address) {
+        return trustedProxies.stream().anyMatch(block -> block.contains(address));
     }
 
     private static void traceparent(Http2Headers fields) {

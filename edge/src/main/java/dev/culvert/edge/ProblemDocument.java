@@ -6,23 +6,33 @@ import dev.culvert.edge.spi.EdgeResponse;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * A {@link Problem} as it goes onto the wire: status, header fields and JSON bytes. The only place that renders one;
- * handlers take {@link #response}, the relay plane takes the parts.
+ * A {@link Problem} as it goes onto the wire: status, header fields and the bytes of JSON, or of a page for browsers. The only
+ * place that renders one; handlers take {@link #response}, the relay plane takes the parts.
  */
 public final class ProblemDocument {
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Problem problem;
+    private final String mediaType;
     private final byte[] body;
 
-    private ProblemDocument(Problem problem, byte[] body) {
+    private ProblemDocument(Problem problem, String mediaType, byte[] body) {
         this.problem = problem;
+        this.mediaType = mediaType;
         this.body = body;
+    }
+
+    /** Renders {@code problem} in the form that the caller's {@code Accept} field prefers; empty: JSON. */
+    public static ProblemDocument of(Problem problem, String requestId, CharSequence accept) {
+        return AcceptField.prefersHtml(accept)
+                ? new ProblemDocument(problem, ProblemPage.MEDIA_TYPE, ProblemPage.of(problem, requestId))
+                : of(problem, requestId);
     }
 
     /** Renders {@code problem} for the request with the given id. */
@@ -35,7 +45,7 @@ public final class ProblemDocument {
         members.put("hop", problem.hop().word());
         members.put("requestId", requestId);
         try {
-            return new ProblemDocument(problem, JSON.writeValueAsBytes(members));
+            return new ProblemDocument(problem, Problem.MEDIA_TYPE, JSON.writeValueAsBytes(members));
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException("strings and numbers always render", e);
         }
@@ -46,27 +56,35 @@ public final class ProblemDocument {
         return problem.cause().status();
     }
 
-    /** The JSON, UTF-8. Borrowed: the caller must not change it. */
+    /** The JSON or the page, UTF-8. Borrowed: the caller must not change it. */
     public byte[] body() {
         return body;
     }
 
     /** All header fields, lower-case names: {@code content-type}, {@code content-length}, {@code retry-after}, … */
     public List<Field> fields() {
-        Field type = new Field("content-type", Problem.MEDIA_TYPE);
-        Field length = new Field("content-length", Integer.toString(body.length));
+        List<Field> fields = new ArrayList<>(6);
+        fields.add(new Field("content-type", mediaType));
+        fields.add(new Field("content-length", Integer.toString(body.length)));
         // A problem is about this one request: no cache may repeat it.
-        Field fresh = new Field("cache-control", "no-store");
-        if (problem.retryAfterSeconds() == 0) {
-            return List.of(type, length, fresh);
+        fields.add(new Field("cache-control", "no-store"));
+        if (problem.retryAfterSeconds() > 0) {
+            fields.add(new Field("retry-after", Long.toString(problem.retryAfterSeconds())));
         }
-        return List.of(type, length, fresh,
-                new Field("retry-after", Long.toString(problem.retryAfterSeconds())));
+        if (isPage()) {
+            fields.add(new Field("content-security-policy", ProblemPage.SECURITY_POLICY));
+            fields.add(new Field("x-content-type-options", "nosniff"));
+        }
+        return fields;
+    }
+
+    private boolean isPage() {
+        return mediaType.equals(ProblemPage.MEDIA_TYPE);
     }
 
     /** The problem as a handler's response. */
     public EdgeResponse.Http response() {
-        var response = EdgeResponse.Http.of(HttpResponseStatus.valueOf(status()), Problem.MEDIA_TYPE, body);
+        var response = EdgeResponse.Http.of(HttpResponseStatus.valueOf(status()), mediaType, body);
         HttpHeaders headers = response.headers();
         fields().forEach(field -> headers.set(field.name(), field.value()));
         return response;

@@ -33,6 +33,27 @@ class ForwardingRulesTest {
         assertThat(text(fields, "via")).isEqualTo("1.1 gw-1");
     }
 
+    /** The peer is 10.0.0.1, a trusted proxy, but for the first row. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"192.0.2.7 | 1.1.1.1 | 192.0.2.7", "10.0.0.1 | | 10.0.0.1",
+            "10.0.0.1 | 1.1.1.1 | 1.1.1.1", "10.0.0.1 | 6.6.6.6, 1.1.1.1 | 1.1.1.1",
+            "10.0.0.1 | 6.6.6.6, 1.1.1.1, 10.9.9.9 | 1.1.1.1", "10.0.0.1 | 10.0.0.3, 10.0.0.2 | 10.0.0.3",
+            "10.0.0.1 | 1.1.1.1, nonsense | 10.0.0.1", "10.0.0.1 | 1.1.1.1, x, 10.0.0.2 | 10.0.0.2",
+            "10.0.0.1 | 2001:db8::1 | 2001:db8:0:0:0:0:0:1", "10.0.0.1 | , | 10.0.0.1"})
+    void theCallerIsTheLastWhoIsNoTrustedProxy(String peer, @Nullable String forwardedFor, String caller) {
+        var from = rules.peer(new InetSocketAddress(peer, 1), "https", 8443, "1.1");
+
+        assertThat(rules.caller(from, forwardedFor == null ? List.of() : List.of(forwardedFor)))
+                .isEqualTo(caller);
+    }
+
+    @Test
+    void severalFieldsAreOneChain() {
+        var from = rules.peer(new InetSocketAddress("10.0.0.1", 1), "https", 8443, "1.1");
+
+        assertThat(rules.caller(from, List.of("6.6.6.6", "1.1.1.1", "10.0.0.2"))).isEqualTo("1.1.1.1");
+    }
+
     @Test
     void quotesIpv6AddressesInForwarded() {
         Http2Headers fields = head();

@@ -5,6 +5,7 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.ProblemDocument;
+import dev.culvert.edge.ProxyStatus;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.router.RouteConfig.Cors;
 import io.netty.buffer.Unpooled;
@@ -38,6 +39,8 @@ final class BrowserAnswer implements Outgoing.AwayAnswer {
         ProblemDocument document = ProblemDocument.of(problem, ForwardingRules.requestId(request).toString());
         Http2Headers head = new DefaultHttp2Headers().status(Integer.toString(document.status()));
         document.fields().forEach(field -> head.set(field.name(), field.value()));
+        ProblemDocument.Field status = ProxyStatus.of(ProxyStatus.ROUTER, problem);
+        head.set(status.name(), status.value());
         boolean toHead = method.equals("HEAD");
         response.head(withCors(head), toHead);
         if (!toHead) {
