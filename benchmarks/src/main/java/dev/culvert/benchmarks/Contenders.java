@@ -62,7 +62,7 @@ final class Contenders {
     private Contender culvert() throws IOException {
         Path config = Files.writeString(dir.resolve("server.yaml"),
                 """
-                        edge:   { listen: "127.0.0.1:0", domain: culvert.localhost, tls: { certificate: certs/edge.crt, key: certs/edge.key } }
+                        edge:   { accessLog: false, listen: "127.0.0.1:0", domain: culvert.localhost, tls: { certificate: certs/edge.crt, key: certs/edge.key } }
                         tunnel: { listen: "127.0.0.1:0", tls: { certificate: certs/tunnel.crt, key: certs/tunnel.key }, ca: { certificate: certs/ca.crt, key: certs/ca.key } }
                         admin:  { listen: "127.0.0.1:0", tokenFile: admin.token }
                         dataDir: data

@@ -22,7 +22,7 @@ final class Listeners {
         ServerConfig.Edge edge = usual.edge();
         return with(usual,
                 new ServerConfig.Edge(edge.listen(), edge.domain(), edge.tls(), List.of(more), false,
-                        edge.limits(), List.of(), false),
+                        edge.limits(), List.of(), false, false, false),
                 usual.tunnel());
     }
 
@@ -34,15 +34,16 @@ final class Listeners {
         return with(usual,
                 new ServerConfig.Edge(port, edge.domain(), edge.tls(), List.of(), false, edge.limits(),
                         List.of(),
-                        false),
-                new ServerConfig.Tunnel(port, tunnel.tls(), false, false, List.of(), tunnel.ca(), true));
+                        false, false, false),
+                new ServerConfig.Tunnel(port, tunnel.tls(), false, false, List.of(), false, tunnel.ca(),
+                        true));
     }
 
     /** The edge without TLS, for this peer only. */
     static ServerConfig plainEdge(ServerConfig usual, String peer) {
         ServerConfig.Edge edge = usual.edge();
         return with(usual, new ServerConfig.Edge(edge.listen(), edge.domain(), null, List.of(), true,
-                edge.limits(), List.of(peer), false), usual.tunnel());
+                edge.limits(), List.of(peer), false, false, false), usual.tunnel());
     }
 
     /** Both without TLS, for this peer only. */
@@ -60,8 +61,8 @@ final class Listeners {
         return with(usual,
                 new ServerConfig.Edge(listen, domain, null, List.of(), true, usual.edge().limits(),
                         List.of(peer),
-                        false),
-                new ServerConfig.Tunnel(listen, null, false, true, List.of(peer),
+                        false, false, false),
+                new ServerConfig.Tunnel(listen, null, false, true, List.of(peer), false,
                         new ServerConfig.Ca(ca.certificate(), ca.key(), CLIENT_LIFE), false));
     }
 

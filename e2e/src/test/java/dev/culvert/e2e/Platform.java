@@ -114,11 +114,11 @@ final class Platform implements AutoCloseable {
                         List.of(),
                         false, limits,
                         List.of(),
-                        false),
+                        false, false, true),
                 new ServerConfig.Tunnel(ANY_PORT,
                         new ServerConfig.Tls(folder.resolve("tunnel.crt"), folder.resolve("tunnel.key")),
                         false, false,
-                        List.of(),
+                        List.of(), false,
                         new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"), clientLife),
                         requireMutualTls),
                 new ServerConfig.Admin(ANY_PORT, folder.resolve("admin.token")), folder.resolve("data"),
@@ -181,7 +181,8 @@ final class Platform implements AutoCloseable {
         return admin(HttpMethod.GET, "/api/v1/runtimes/" + account + "/" + name, "");
     }
 
-    private String admin(HttpMethod method, String path, String body) {
+    /** What the admin API answers. */
+    String admin(HttpMethod method, String path, String body) {
         return HttpClient.create()
                 .headers(headers -> headers.set("authorization", "Bearer " + adminToken())
                         .set("content-type", "application/json"))

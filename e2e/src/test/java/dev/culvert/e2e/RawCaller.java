@@ -21,10 +21,15 @@ final class RawCaller {
 
     /** Head and body as they came. */
     static String exchange(Platform platform, String bytes) throws IOException, GeneralSecurityException {
+        return exchange(platform.server.edgeAddress().port(), bytes);
+    }
+
+    /** The same at any port. */
+    static String exchange(int port, String bytes) throws IOException, GeneralSecurityException {
         SSLContext trusting = SSLContext.getInstance("TLS");
         trusting.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
         try (SSLSocket socket = (SSLSocket) trusting.getSocketFactory()
-                .createSocket("127.0.0.1", platform.server.edgeAddress().port())) {
+                .createSocket("127.0.0.1", port)) {
             socket.setSoTimeout(TIMEOUT_MILLIS);
             socket.getOutputStream().write(bytes.getBytes(StandardCharsets.ISO_8859_1));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

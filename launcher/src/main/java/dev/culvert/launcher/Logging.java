@@ -20,6 +20,9 @@ final class Logging {
     static void toStandardOutput(LogSettings settings) {
         boolean json = settings.logFormat() == LogSettings.Format.JSON;
         configure("System.out", json, Level.valueOf(settings.logLevel().name()));
+        if (LoggerFactory.getLogger("access") instanceof Logger access) {
+            access.setLevel(Level.INFO); // a key of its own turns it off
+        }
     }
 
     /** Until a part is configured, and for commands that keep standard output for their result. */

@@ -8,10 +8,12 @@ import dev.culvert.edge.Cidr;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.server.listen.Entrance;
 import dev.culvert.server.listen.PlainPeers;
+import dev.culvert.server.listen.ProxySenders;
 import io.micrometer.core.instrument.Gauge;
 import io.netty.handler.ssl.SslContext;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
         Map<String, ListenerTls> certificates) {
+    /** A balancer sends its header at once, and may lose it once on the way. */
+    private static final Duration PROXY_HEADER_TIME = Duration.ofSeconds(5);
     /** What ALPN may agree on, preferred first. */
     private static final List<String> EDGE_PROTOCOLS = List.of("h2", "http/1.1");
     /** A tunnel is a WebSocket over HTTP/1.1. */
@@ -45,15 +49,28 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
         Map<String, ListenerTls> certificates = new LinkedHashMap<>();
         put(certificates, "edge", edgeTls);
         put(certificates, "tunnel", tunnelTls);
-        Entrance edge = entrance("edge", edgeTls, config.edge().trustedProxies());
-        Entrance tunnel = entrance("tunnel", tunnelTls, config.tunnel().trustedProxies());
+        PlainPeers edgePeers = peers("edge", config.edge().trustedProxies());
+        PlainPeers tunnelPeers = peers("tunnel", config.tunnel().trustedProxies());
+        Entrance edge = entrance(edgeTls, edgePeers);
+        Entrance tunnel = entrance(tunnelTls, tunnelPeers);
         if (config.shared() && edgeTls != null && tunnelTls != null) {
             // Only who asks for the tunnel is asked for a certificate: browsers would ask their users for one.
             edge = new Entrance.Secure(name -> name != null && tunnelHosts.test(name)
                     ? tunnelTls.context(name)
                     : edgeTls.context(name), true);
         }
-        return new Entrances(edge, tunnel, tunnelHosts, certificates);
+        return new Entrances(announced(edge, config.edge().proxyProtocol(), edgePeers),
+                announced(tunnel, config.tunnel().proxyProtocol(), tunnelPeers), tunnelHosts, certificates);
+    }
+
+    private static PlainPeers peers(String listener, List<String> trustedProxies) {
+        return new PlainPeers(listener, trustedProxies.stream().map(Cidr::parse).toList());
+    }
+
+    private static Entrance announced(Entrance entrance, boolean proxyProtocol, PlainPeers peers) {
+        return proxyProtocol
+                ? new Entrance.Announced(new ProxySenders(peers, PROXY_HEADER_TIME), entrance)
+                : entrance;
     }
 
     private static @Nullable ListenerTls edgeTls(ServerConfig.Edge edge, Clock clock) {
@@ -77,12 +94,8 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
         return ListenerTls.load("tunnel", List.of(tunnel.tls().files()), contexts, clock);
     }
 
-    private static Entrance entrance(String listener, @Nullable ListenerTls tls,
-            List<String> trustedProxies) {
-        return tls == null
-                ? new Entrance.Plain(
-                        new PlainPeers(listener, trustedProxies.stream().map(Cidr::parse).toList()))
-                : new Entrance.Secure(tls::context, !tls.single());
+    private static Entrance entrance(@Nullable ListenerTls tls, PlainPeers peers) {
+        return tls == null ? new Entrance.Plain(peers) : new Entrance.Secure(tls::context, !tls.single());
     }
 
     private static void put(Map<String, ListenerTls> all, String listener, @Nullable ListenerTls tls) {

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.server.listen.CallerAddress;
 import io.netty.channel.Channel;
 import io.netty.util.AttributeKey;
 import java.net.InetAddress;
@@ -61,7 +62,9 @@ final class Openings {
     /** Takes a place until {@link #opened} or the channel's end. Returns false, and takes none, when there is none. */
     boolean begin(Channel channel, Opener opener) {
         InetAddress address = opener == Opener.STRANGER
-                && channel.remoteAddress() instanceof InetSocketAddress remote ? remote.getAddress() : null;
+                && channel.remoteAddress() instanceof InetSocketAddress
+                        ? CallerAddress.of(channel).getAddress()
+                        : null;
         if (!enter(address)) {
             return false;
         }

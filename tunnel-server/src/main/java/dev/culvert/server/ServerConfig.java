@@ -38,10 +38,12 @@ public record ServerConfig(
 
     public ServerConfig {
         if (shared(edge, tunnel) && (edge.plain() != tunnel.plain()
-                || edge.plain()
+                || edge.proxyProtocol() != tunnel.proxyProtocol()
+                || (edge.plain() || edge.proxyProtocol())
                         && !Set.copyOf(edge.trustedProxies()).equals(Set.copyOf(tunnel.trustedProxies())))) {
             throw new ConfigException("tunnel.plain",
-                    "plain and trustedProxies as those of edge, because both listen on " + edge.listen());
+                    "plain, proxyProtocol and trustedProxies as those of edge, because both listen on "
+                            + edge.listen());
         }
     }
 
@@ -64,7 +66,9 @@ public record ServerConfig(
      * @param plain whether it speaks HTTP without TLS, to trusted proxies only
      * @param limits what a caller may use
      * @param trustedProxies networks whose forwarding fields are believed
-     * @param serverTiming whether responses tell the time spent per hop; no effect yet
+     * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
+     * @param serverTiming whether responses tell the time spent per hop
+     * @param accessLog whether each request is a line of the logger {@code access}
      */
     public record Edge(
             @Setting(value = "Address of the HTTPS listener for callers; port 0 picks a free one", byDefault = "0.0.0.0:8443") HostPort listen,
@@ -74,7 +78,9 @@ public record ServerConfig(
             @Setting(value = "Whether the listener speaks HTTP without TLS, for a balancer that has ended TLS; then only trustedProxies may connect", byDefault = "false") boolean plain,
             CallerLimits limits,
             @Setting(value = "Networks whose X-Forwarded-* and Forwarded fields are believed", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
-            @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside. No effect yet", byDefault = "false") boolean serverTiming) {
+            @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which tells the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
+            @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside", byDefault = "false") boolean serverTiming,
+            @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog) {
         public Edge {
             domain = domain.toLowerCase(Locale.ROOT);
             if (domain.length() > MAX_DOMAIN || !DOMAIN.matcher(domain).matches()) {
@@ -85,6 +91,7 @@ public record ServerConfig(
             trustedProxies = List.copyOf(trustedProxies);
             requireBlocks(trustedProxies);
             requireOneOf(tls, plain, trustedProxies);
+            requireSenders(proxyProtocol, trustedProxies);
             if (plain && !certificates.isEmpty()) {
                 throw new ConfigException("certificates", "none where plain: true says that TLS ends before");
             }
@@ -96,6 +103,14 @@ public record ServerConfig(
             blocks.forEach(Cidr::parse);
         } catch (IllegalArgumentException e) {
             throw new ConfigException("trustedProxies", "addresses or CIDR blocks, as 10.0.0.0/8,::1");
+        }
+    }
+
+    /** Who may say where others come from must be said. */
+    private static void requireSenders(boolean proxyProtocol, List<String> trustedProxies) {
+        if (proxyProtocol && trustedProxies.isEmpty()) {
+            throw new ConfigException("trustedProxies",
+                    "the addresses of the balancers, as 10.0.0.0/8, where proxyProtocol: true believes them");
         }
     }
 
@@ -119,7 +134,8 @@ public record ServerConfig(
      * @param tls certificate for the names clients dial, with its key; null exactly when plain
      * @param allowTls12 whether TLS 1.2 is served beside 1.3
      * @param plain whether it speaks HTTP without TLS, to trusted proxies only
-     * @param trustedProxies networks that may connect to a plain listener
+     * @param trustedProxies networks that may connect to a plain listener, and send PROXY protocol headers
+     * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
      * @param ca the authority that issues and verifies clients' certificates
      * @param requireMutualTls whether clients whose TLS is ended on the way are refused
      */
@@ -128,13 +144,15 @@ public record ServerConfig(
             @Nullable Tls tls,
             @Setting(value = "Whether TLS 1.2 is served, too: only for proxies on the way that end TLS and know no 1.3, as 1.2 shows the certificates of clients to the network", byDefault = "false") boolean allowTls12,
             @Setting(value = "Whether the listener speaks HTTP without TLS, for a balancer that has ended TLS; then only trustedProxies may connect, and clients prove their certificate in the first frames", byDefault = "false") boolean plain,
-            @Setting(value = "Networks that may connect to a plain listener", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
+            @Setting(value = "Networks that may connect to a plain listener, or to one with proxyProtocol", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
+            @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which tells the client's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
             Ca ca,
             @Setting(value = "Whether clients must show their certificate by TLS; else one whose TLS is ended on the way may prove it in the first frames", byDefault = "false") boolean requireMutualTls) {
         public Tunnel {
             trustedProxies = List.copyOf(trustedProxies);
             requireBlocks(trustedProxies);
             requireOneOf(tls, plain, trustedProxies);
+            requireSenders(proxyProtocol, trustedProxies);
             if (plain && requireMutualTls) {
                 throw new ConfigException("requireMutualTls",
                         "false where plain: true says that TLS ends before: no certificate comes that far");

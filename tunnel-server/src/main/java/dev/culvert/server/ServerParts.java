@@ -6,10 +6,12 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
+import dev.culvert.server.edge.AccessLog;
 import dev.culvert.server.edge.EdgeListener;
 import dev.culvert.server.edge.EdgeMeters;
 import dev.culvert.server.edge.EdgeRuntimes;
 import dev.culvert.server.edge.MemoryBudget;
+import dev.culvert.server.edge.Reports;
 import dev.culvert.server.edge.RuntimeQuota;
 import dev.culvert.server.edge.RuntimeQuotas;
 import dev.culvert.server.listen.OpenConnections;
@@ -109,6 +111,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         Entrances entrances = files.entrances;
         entrances.measure(telemetry);
         OpenConnections sharedTunnels = new OpenConnections();
+        AccessLog accessLog = config.edge().accessLog() ? AccessLog.start(telemetry) : null;
+        Reports reports = new Reports(accessLog, config.edge().serverTiming());
         TunnelDoor door = config.shared()
                 ? new TunnelDoor(entrances.tunnelHosts(), handshake, sharedTunnels)
                 : null;
@@ -117,7 +121,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                         quotas, registry, events, clock)),
                 events, entrances,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters,
-                        entrances.edge().scheme(), door),
+                        entrances.edge().scheme(), door, reports),
                 handshake, sharedTunnels,
                 Disposables.composite(CertificateWatch.start(entrances.watched()), files.ca.watch(),
                         Schedulers.parallel()
@@ -149,7 +153,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     /** Gives back everything but the sockets, which the listeners close. */
     Mono<Void> close() {
         certificateWatch.dispose();
-        return enrolment.close()
+        AccessLog accessLog = edge.reports().accessLog();
+        return (accessLog == null ? Mono.<Void>empty() : accessLog.close()).then(enrolment.close())
                 .then(renewal.close())
                 .then(store.close())
                 .then(Mono.fromRunnable(telemetry::close))

@@ -8,9 +8,11 @@ import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.server.RenewalService.Proven;
+import dev.culvert.server.listen.CallerAddress;
 import dev.culvert.server.listen.InTurn;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.ScheduledFuture;
+import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,7 +61,9 @@ final class ServerSession implements SessionListener {
             @Nullable Proven proven) {
         this.shared = shared;
         this.channel = channel;
-        String remote = String.valueOf(channel.remoteAddress());
+        String remote = String.valueOf(channel.remoteAddress() instanceof InetSocketAddress
+                ? CallerAddress.of(channel)
+                : channel.remoteAddress());
         this.remote = remote.startsWith("/") ? remote.substring(1) : remote;
         this.host = host;
         this.ownNonce = ownNonce;

@@ -10,6 +10,7 @@ import dev.culvert.edge.ProblemDocument;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.server.Openings.Opener;
 import dev.culvert.server.RenewalService.Proven;
+import dev.culvert.server.listen.CallerAddress;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
@@ -195,7 +196,7 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         if (!request.method().equals(HttpMethod.POST)) {
             return Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.TUNNEL, "certificates are asked for by POST");
         }
-        InetSocketAddress remote = (InetSocketAddress) ctx.channel().remoteAddress();
+        InetSocketAddress remote = CallerAddress.of(ctx.channel());
         desk.answer(ByteBufUtil.getBytes(request.content()), id, remote)
                 .subscribe(
                         answer -> ctx.executor().execute(() -> write(ctx, answer)),

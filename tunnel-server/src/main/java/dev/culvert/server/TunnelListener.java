@@ -46,7 +46,9 @@ final class TunnelListener {
             int maxPerAddress, EventLoops loops) {
         var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES, maxPerAddress)
                 .shown(shared.telemetry(), "tunnel");
-        return RelayListener.start(address, loops, gate, channel -> init(channel, entrance, shared))
+        return RelayListener
+                .start(address, loops, gate, entrance.senders(),
+                        channel -> init(channel, entrance, shared))
                 .map(listener -> new TunnelListener(listener, listener.connections()));
     }
 
@@ -69,7 +71,7 @@ final class TunnelListener {
         pipeline.addLast(new HttpServerCodec(new HttpDecoderConfig().setStrictLineParsing(true)
                 .setUseRfc9112TransferEncoding(true)));
         pipeline.addLast(new EnrolmentBodies());
-        pipeline.addLast(new TunnelHandshake(shared, entrance instanceof Entrance.Plain));
+        pipeline.addLast(new TunnelHandshake(shared, entrance.isPlain()));
     }
 
     int connections() {

@@ -100,7 +100,8 @@ class ServerConfigTest {
                 .hasMessageStartingWith("trustedProxies");
         assertThatThrownBy(() -> plainEdge(TLS, List.of("10.0.0.0/8"))).hasMessageStartingWith("plain");
         assertThatThrownBy(() -> new ServerConfig.Edge(ANY, "a.example", null, List.of(), false,
-                CallerLimits.defaults(), List.of("10.0.0.0/8"), false)).hasMessageStartingWith("tls");
+                CallerLimits.defaults(), List.of("10.0.0.0/8"), false, false, false))
+                .hasMessageStartingWith("tls");
         assertThatThrownBy(() -> tunnel(ANY, null, true, List.of("10.0.0.0/8"), true))
                 .hasMessageStartingWith("requireMutualTls");
         assertThatThrownBy(() -> tunnel(ANY, null, true, List.of(), false))
@@ -112,7 +113,7 @@ class ServerConfigTest {
         ServerConfig.Edge edge = plainEdge(null, List.of("10.0.0.0/8"));
         HostPort port = HostPort.parse("127.0.0.1:8443");
         ServerConfig.Edge fixed = new ServerConfig.Edge(port, "a.example", TLS, List.of(), false,
-                CallerLimits.defaults(), List.of(), false);
+                CallerLimits.defaults(), List.of(), false, false, false);
 
         assertThat(whole(fixed, tunnel(port, TLS, false, List.of(), true)).shared()).isTrue();
         assertThat(whole(fixed, tunnel(ANY, TLS, false, List.of(), true)).shared()).isFalse();
@@ -129,18 +130,18 @@ class ServerConfigTest {
 
     private static ServerConfig.Tunnel tunnel(HostPort listen, ServerConfig.@Nullable Tls tls, boolean plain,
             List<String> proxies, boolean requireMutualTls) {
-        return new ServerConfig.Tunnel(listen, tls, false, plain, proxies,
+        return new ServerConfig.Tunnel(listen, tls, false, plain, proxies, false,
                 new ServerConfig.Ca(Path.of("ca.crt"), Path.of("ca.key"), Duration.ofDays(1)),
                 requireMutualTls);
     }
 
     private static ServerConfig.Edge plainEdge(ServerConfig.@Nullable Tls tls, List<String> proxies) {
         return new ServerConfig.Edge(ANY, "a.example", tls, List.of(), true, CallerLimits.defaults(), proxies,
-                false);
+                false, false, false);
     }
 
     private static ServerConfig.Edge edge(String domain, List<String> proxies) {
         return new ServerConfig.Edge(ANY, domain, TLS, List.of(), false, CallerLimits.defaults(), proxies,
-                false);
+                false, false, false);
     }
 }

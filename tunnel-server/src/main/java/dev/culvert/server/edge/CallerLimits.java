@@ -88,6 +88,14 @@ public record CallerLimits(
                 bytesPerSecond, minRequestBodyRate, responseStallTimeout, maxBufferedBytes);
     }
 
+    /** The same with so many connections of one address. */
+    CallerLimits ofAddress(int connections) {
+        return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
+                requestBodyIdleTimeout, responseHeadTimeout, idleTimeout, connections, requestsPerSecond,
+                requestBurst, maxBodyBytes, bytesPerSecond, minRequestBodyRate, responseStallTimeout,
+                maxBufferedBytes);
+    }
+
     /** The same with another memory budget. */
     public CallerLimits holding(ByteSize most) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,

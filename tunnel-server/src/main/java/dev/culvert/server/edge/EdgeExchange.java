@@ -3,7 +3,6 @@ package dev.culvert.server.edge;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
@@ -26,7 +25,7 @@ final class EdgeExchange implements ResponseSink {
     private final RequestHalf request;
     private final HeldBytes held;
     private final ResponseBody body;
-    private final long startNanos = System.nanoTime();
+    private final ExchangeRecord record;
 
     private CharSequence requestId = "";
     private EdgeRuntimes.@Nullable Answerer answerer;
@@ -36,15 +35,16 @@ final class EdgeExchange implements ResponseSink {
     private boolean ended;
     /** The WebSocket is closed as soon as a frame may stand there. */
     private boolean cutting;
-    private Hop hop = Hop.UPSTREAM;
 
-    EdgeExchange(EdgeStream stream) {
+    /** @param facts what is known of the request before anything is done with it */
+    EdgeExchange(EdgeStream stream, RequestFacts facts) {
         this.stream = stream;
         this.response = stream.response();
         this.request = new RequestHalf(stream, this::giveUp);
         this.held = new HeldBytes(stream.loop(), this::report);
         this.body = new ResponseBody(stream, held, this::written, this::cutReader);
-        stream.shared().meters().begin();
+        this.record = new ExchangeRecord(stream.shared(), facts);
+        response.problemsAs(facts.accept());
     }
 
     void requestId(CharSequence id) {
@@ -104,6 +104,7 @@ final class EdgeExchange implements ResponseSink {
         }
         held.take(body.readableBytes());
         request.data(body);
+        record.passes(request);
         if (request.isTooLong()) {
             giveUp(request.bodyTooLong());
         }
@@ -115,6 +116,7 @@ final class EdgeExchange implements ResponseSink {
             finish();
         } else {
             request.end(trailers);
+            record.passes(request);
         }
     }
 
@@ -136,6 +138,7 @@ final class EdgeExchange implements ResponseSink {
         held.give(bytes);
         request.consumed(bytes);
         held.taken(bytes, 0);
+        record.passes(request);
     }
 
     private void report(int requestBytes, int responseBytes) {
@@ -146,6 +149,16 @@ final class EdgeExchange implements ResponseSink {
     }
 
     // ---- the response ----
+
+    @Override
+    public void opened() {
+        record.times().opened();
+    }
+
+    @Override
+    public void times(int routerMicros, int upstreamMicros) {
+        record.times().behind(routerMicros, upstreamMicros);
+    }
 
     @Override
     public void informational(Http2Headers head) {
@@ -170,6 +183,7 @@ final class EdgeExchange implements ResponseSink {
         if (request.maySkipBody()) {
             stream.lastOfConnection();
         }
+        record.answers(head);
         response.fields().forEach(field -> head.add(field.name(), field.value()));
         stream.head(head, ended, upgrade);
         if (response.isUpgraded()) {
@@ -205,6 +219,7 @@ final class EdgeExchange implements ResponseSink {
         }
         if (callerGone) {
             responseEnded = true;
+            record.completed(); // a WebSocket: its caller leaves first as often as not
             end();
             return;
         }
@@ -226,10 +241,15 @@ final class EdgeExchange implements ResponseSink {
 
     /** The caller takes nothing, for too long. */
     private void cutReader() {
-        note(EdgeProblems.TOO_SLOW);
+        record.problem(EdgeProblems.TOO_SLOW);
         request.abandon(EdgeProblems.TOO_SLOW);
         responseEnded = true;
         body.drop();
+        reset();
+    }
+
+    private void reset() {
+        record.cut();
         stream.reset();
     }
 
@@ -244,7 +264,7 @@ final class EdgeExchange implements ResponseSink {
             return;
         }
         body.drop();
-        note(problem);
+        record.problem(problem);
         request.refused();
         if (callerGone) {
             end();
@@ -253,10 +273,9 @@ final class EdgeExchange implements ResponseSink {
         } else if (response.isHeadSent()) {
             // docs/problems.md: a truncated response must not look complete
             responseEnded = true;
-            stream.reset();
+            reset();
         } else {
-            stream.problem(problem, requestId, !request.isEnded());
-            responseDone();
+            answer(problem, !request.isEnded());
         }
     }
 
@@ -267,15 +286,15 @@ final class EdgeExchange implements ResponseSink {
      * @param withoutBody whether the request is complete
      */
     void refuse(Problem problem, boolean close, boolean withoutBody) {
-        note(problem);
+        record.problem(problem);
         request.ended(close || withoutBody);
-        stream.problem(problem, requestId, close || !withoutBody);
-        responseDone();
+        answer(problem, close || !withoutBody);
     }
 
-    private void note(Problem problem) {
-        hop = problem.hop();
-        stream.shared().telemetry().problem(problem);
+    private void answer(Problem problem, boolean close) {
+        record.answers(problem, response);
+        stream.problem(problem, requestId, close);
+        responseDone();
     }
 
     // ---- the end ----
@@ -295,7 +314,7 @@ final class EdgeExchange implements ResponseSink {
             giveUp(EdgeProblems.STOPPING);
         } else {
             request.abandon(EdgeProblems.STOPPING);
-            stream.reset(); // must not look complete
+            reset(); // must not look complete
         }
     }
 
@@ -317,6 +336,7 @@ final class EdgeExchange implements ResponseSink {
 
     private void webSocketClosed() {
         responseEnded = true;
+        record.cut();
         stream.lastOfConnection();
         stream.finished();
         end();
@@ -343,6 +363,7 @@ final class EdgeExchange implements ResponseSink {
 
     private void responseDone() {
         responseEnded = true;
+        record.completed();
         if (request.isTaken()) {
             request.acknowledge(body.rest());
             if (!request.isEnded() || (upgrade && !response.isUpgraded())) {
@@ -370,6 +391,6 @@ final class EdgeExchange implements ResponseSink {
         if (answerer != null) {
             stream.shared().meters().usage(name, answerer.quota().usage());
         }
-        stream.shared().meters().end(name, response.status(), hop, System.nanoTime() - startNanos);
+        record.end(name, requestId, response, request.received());
     }
 }

@@ -8,6 +8,7 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.server.listen.CallerAddress;
 import dev.culvert.server.listen.Entrance;
 import dev.culvert.server.listen.HandshakeGate;
 import dev.culvert.server.listen.InTurn;
@@ -38,10 +39,17 @@ public final class EdgeListener {
      *
      * @param scheme {@code https}; {@code http} where a balancer has ended TLS
      * @param door for tunnel clients, on a listener that serves them, too
+     * @param reports what is told about each request
      */
     public record Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits,
             Telemetry telemetry,
-            EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door) {
+            EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports) {
+
+        /** What all requests of a connection share, with the version of HTTP as {@code Via} writes it. */
+        ForwardingRules.Peer peer(Channel channel, String version) {
+            return rules.peer(CallerAddress.of(channel), scheme.toString(), CallerAddress.port(channel),
+                    version);
+        }
 
         /** Who answers a request, whose fields are made ready for that. Throws EdgeException when nobody does. */
         EdgeRuntimes.Answerer route(EdgeRequestHead head, ForwardingRules.Peer peer) {
@@ -67,7 +75,9 @@ public final class EdgeListener {
             EventLoops loops) {
         var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES,
                 shared.limits().maxConnectionsPerAddress()).shown(shared.telemetry(), "edge");
-        return RelayListener.start(address, loops, gate, channel -> init(channel, entrance, shared))
+        return RelayListener
+                .start(address, loops, gate, entrance.senders(),
+                        channel -> init(channel, entrance, shared))
                 .map(EdgeListener::new);
     }
 
@@ -82,7 +92,7 @@ public final class EdgeListener {
             InTurn.begin(channel);
             handshake.addListener(done -> InTurn.over(channel));
         }
-        if (entrance instanceof Entrance.Plain) {
+        if (entrance.isPlain()) {
             channel.pipeline().addLast(new PlainEdgeProtocol(shared));
         } else {
             channel.pipeline().addLast(new EdgeProtocol(shared));

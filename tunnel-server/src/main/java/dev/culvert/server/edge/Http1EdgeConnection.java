@@ -23,7 +23,6 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -100,9 +99,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private void begin(ChannelHandlerContext ctx) {
         context = ctx;
         deadline = new Deadline(ctx.channel().eventLoop());
-        InetSocketAddress remote = (InetSocketAddress) ctx.channel().remoteAddress();
-        int port = ((InetSocketAddress) ctx.channel().localAddress()).getPort();
-        peer = shared.rules().peer(remote, shared.scheme().toString(), port, "1.1");
+        peer = shared.peer(ctx.channel(), "1.1");
         // A fresh connection, its TLS handshake included, has as long as a head.
         awaitHead();
     }
@@ -158,8 +155,9 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         boolean keepAlive = HttpUtil.isKeepAlive(request);
-        EdgeExchange exchange = new EdgeExchange(new Http1EdgeStream(this, encoder, request.method(),
-                request.protocolVersion(), keepAlive));
+        EdgeExchange exchange = new EdgeExchange(
+                new Http1EdgeStream(this, encoder, request.method(), request.protocolVersion(), keepAlive),
+                RequestFacts.of(request, Objects.requireNonNull(peer), shared.rules()));
         current = exchange;
         if (draining) {
             exchange.lastOfConnection();
@@ -324,7 +322,8 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         EdgeExchange exchange = new EdgeExchange(
-                new Http1EdgeStream(this, encoder, HttpMethod.GET, HttpVersion.HTTP_1_1, false));
+                new Http1EdgeStream(this, encoder, HttpMethod.GET, HttpVersion.HTTP_1_1, false),
+                RequestFacts.unknown(Objects.requireNonNull(peer).address()));
         current = exchange;
         exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));
         exchange.refuse(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the head did not arrive in time"), true,

@@ -174,9 +174,9 @@ final class Http1EdgeStream implements EdgeStream {
     @Override
     public void problem(Problem problem, CharSequence requestId, boolean close) {
         int status = problem.cause().status();
-        response.beginProblem(status);
         keepAlive &= !close;
-        ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
+        ProblemDocument document = ProblemDocument.of(problem, requestId.toString(), response.accept());
+        response.beginProblem(status, document.body().length);
         HttpHeaders headers = Http1ResponseHead.none();
         document.fields().forEach(field -> headers.set(field.name(), field.value()));
         response.fields().forEach(field -> headers.add(field.name(), field.value()));

@@ -24,7 +24,6 @@ import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -85,9 +84,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
         context = ctx;
         idle = new Deadline(ctx.channel().eventLoop());
-        InetSocketAddress remote = (InetSocketAddress) ctx.channel().remoteAddress();
-        int port = ((InetSocketAddress) ctx.channel().localAddress()).getPort();
-        peer = shared.rules().peer(remote, shared.scheme().toString(), port, "2.0");
+        peer = shared.peer(ctx.channel(), "2.0");
         idle().set(shared.limits().headTimeout(), ctx.channel()::close);
         super.handlerAdded(ctx);
         widen();
@@ -158,7 +155,8 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     }
 
     private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
-        EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())));
+        EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())),
+                RequestFacts.of(head, Objects.requireNonNull(peer), shared.rules()));
         exchange.requestId(ForwardingRules.requestId(head));
         try {
             exchange.forward(Http2RequestHead.of(head, shared.scheme(), ended, shared.limits()),
@@ -168,10 +166,10 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
-    private EdgeExchange exchange(Http2Stream stream, boolean answersHead) {
+    private EdgeExchange exchange(Http2Stream stream, boolean answersHead, RequestFacts facts) {
         idle().clear();
         var side = new Http2EdgeStream(this, stream, answersHead);
-        EdgeExchange exchange = new EdgeExchange(side);
+        EdgeExchange exchange = new EdgeExchange(side, facts);
         side.carries(exchange);
         stream.setProperty(sides, side);
         stream.setProperty(begun, true);
@@ -185,7 +183,8 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     /** Answers a head that could not be decoded, whether its body follows or not. */
     private void refuse(Http2Stream stream, Problem problem) {
-        EdgeExchange exchange = exchange(stream, false);
+        EdgeExchange exchange = exchange(stream, false,
+                RequestFacts.unknown(Objects.requireNonNull(peer).address()));
         exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));
         exchange.refuse(problem, true, true);
     }

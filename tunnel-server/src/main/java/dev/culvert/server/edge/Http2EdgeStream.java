@@ -113,8 +113,8 @@ final class Http2EdgeStream implements EdgeStream {
         malformed = problem.cause() == Cause.BAD_REQUEST;
         refused = true;
         int status = problem.cause().status();
-        response.beginProblem(status);
-        ProblemDocument document = ProblemDocument.of(problem, requestId.toString());
+        ProblemDocument document = ProblemDocument.of(problem, requestId.toString(), response.accept());
+        response.beginProblem(status, document.body().length);
         Http2Headers head = head(document, status);
         response.fields().forEach(field -> head.add(field.name(), field.value()));
         if (response.answersHead()) {

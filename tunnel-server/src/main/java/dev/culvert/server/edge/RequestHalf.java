@@ -54,6 +54,11 @@ final class RequestHalf {
         return unforwarded;
     }
 
+    /** Body bytes that came and were passed on, or wait for that. */
+    long received() {
+        return received;
+    }
+
     /** Whether somebody takes the request. */
     boolean isTaken() {
         return sink != null;

@@ -3,6 +3,7 @@ package dev.culvert.server.edge;
 import dev.culvert.edge.ProblemDocument.Field;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,8 @@ final class ResponseProgress {
     private boolean headSent;
     private int status;
     private List<Field> fields = List.of();
+    private CharSequence accept = "";
+    private long bodyBytes;
     private @Nullable WebSocketBoundary boundary;
 
     ResponseProgress(boolean answersHead) {
@@ -24,6 +27,28 @@ final class ResponseProgress {
     /** The final head, whoever makes it, carries these fields of the gateway, too. */
     void carry(List<Field> gateways) {
         fields = gateways;
+    }
+
+    /** And this one. */
+    void carry(Field gateways) {
+        List<Field> all = new ArrayList<>(fields);
+        all.add(gateways);
+        fields = all;
+    }
+
+    /** A problem, should there be one, is written in the form that this {@code Accept} field prefers. */
+    void problemsAs(CharSequence callers) {
+        accept = callers;
+    }
+
+    /** The form of problems: an {@code Accept} field's value. */
+    CharSequence accept() {
+        return accept;
+    }
+
+    /** Bytes of the body so far. */
+    long bodyBytes() {
+        return bodyBytes;
     }
 
     /** What the gateway adds to the final head: lists, so that an upstream's own members stay beside them. */
@@ -68,10 +93,11 @@ final class ResponseProgress {
         shape.begin(head);
     }
 
-    /** The head of a problem is written, which is made here. */
-    void beginProblem(int code) {
+    /** The head of a problem is written, which is made here, with a body of this length. */
+    void beginProblem(int code, int length) {
         headSent = true;
         status = code;
+        bodyBytes = answersHead() ? 0 : length;
     }
 
     /** The head that makes the request a WebSocket is written, with the code that the caller's protocol has for that. */
@@ -84,6 +110,7 @@ final class ResponseProgress {
     /** Whether these body bytes, which are borrowed, may follow; they are then taken as written. */
     boolean take(ByteBuf body) {
         WebSocketBoundary frames = boundary;
+        bodyBytes += body.readableBytes();
         if (frames != null) {
             frames.pass(body);
             return true;

@@ -13,6 +13,16 @@ public sealed interface Entrance {
     /** What requests that come through here are said to have come by. */
     AsciiString scheme();
 
+    /** Whether there is no TLS. */
+    default boolean isPlain() {
+        return false;
+    }
+
+    /** The balancers that say where their connections come from; null: none do. */
+    default @Nullable ProxySenders senders() {
+        return null;
+    }
+
     /** Puts the first handlers into a new connection. Returns false, and puts none, if it is to be closed. */
     boolean open(Channel channel);
 
@@ -71,9 +81,32 @@ public sealed interface Entrance {
         }
 
         @Override
+        public boolean isPlain() {
+            return true;
+        }
+
+        @Override
         public boolean open(Channel channel) {
             return channel.remoteAddress() instanceof InetSocketAddress remote
                     && peers.include(remote.getAddress());
+        }
+    }
+
+    /** A PROXY header in front of another entrance. */
+    record Announced(ProxySenders senders, Entrance behind) implements Entrance {
+        @Override
+        public AsciiString scheme() {
+            return behind.scheme();
+        }
+
+        @Override
+        public boolean isPlain() {
+            return behind.isPlain();
+        }
+
+        @Override
+        public boolean open(Channel channel) {
+            return behind.open(channel);
         }
     }
 }

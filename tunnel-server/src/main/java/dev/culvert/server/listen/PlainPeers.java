@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The balancers that a plain listener serves. Others are turned away, with a warning at most once a minute. */
+/** The balancers that a listener serves, one without TLS or with PROXY headers. Others are turned away, with a warning at most once a minute. */
 public final class PlainPeers {
     private static final Logger log = LoggerFactory.getLogger(PlainPeers.class);
     private static final long WARN_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
@@ -36,7 +36,7 @@ public final class PlainPeers {
                     .addKeyValue("listener", listener)
                     .addKeyValue("peer", peer.getHostAddress())
                     .addKeyValue("expected", blocks)
-                    .log("connection to a plain listener closed, its peer is not among the trusted proxies");
+                    .log("connection closed, its peer is not among the trusted proxies of the listener");
         }
         return false;
     }

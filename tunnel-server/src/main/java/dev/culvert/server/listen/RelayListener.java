@@ -10,6 +10,7 @@ import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
@@ -39,6 +40,12 @@ public final class RelayListener {
      */
     public static Mono<RelayListener> start(HostPort address, EventLoops loops, HandshakeGate gate,
             Consumer<Channel> init) {
+        return start(address, loops, gate, null, init);
+    }
+
+    /** The same behind balancers that send PROXY headers; {@code gate} then sees the addresses that these tell. */
+    public static Mono<RelayListener> start(HostPort address, EventLoops loops, HandshakeGate gate,
+            @Nullable ProxySenders senders, Consumer<Channel> init) {
         OpenConnections connections = new OpenConnections();
         return TcpServer.create()
                 .runOn(loops)
@@ -49,7 +56,11 @@ public final class RelayListener {
                 .doOnChannelInit((observer, channel, remote) -> {
                     channel.pipeline().remove(NettyPipeline.ReactiveBridge);
                     connections.add(channel);
-                    open(channel, gate, init);
+                    if (senders == null) {
+                        open(channel, gate, init);
+                    } else {
+                        await(channel, senders, () -> open(channel, gate, init));
+                    }
                 })
                 .bind()
                 .map(server -> new RelayListener(server, connections))
@@ -57,9 +68,19 @@ public final class RelayListener {
                         Reason.of(e.getCause() == null ? e : e.getCause())));
     }
 
-    private static void open(Channel channel, HandshakeGate gate, Consumer<Channel> init) {
+    private static void await(Channel channel, ProxySenders senders, Runnable open) {
         if (channel.remoteAddress() instanceof InetSocketAddress remote
-                && !gate.admit(remote.getAddress(), channel.closeFuture())) {
+                && senders.peers().include(remote.getAddress())) {
+            channel.pipeline().addLast(new ProxyHeaderReader(senders.patience(), open));
+            channel.config().setAutoRead(true);
+        } else {
+            channel.close();
+        }
+    }
+
+    private static void open(Channel channel, HandshakeGate gate, Consumer<Channel> init) {
+        if (channel.remoteAddress() instanceof InetSocketAddress
+                && !gate.admit(CallerAddress.of(channel).getAddress(), channel.closeFuture())) {
             channel.close();
             return;
         }

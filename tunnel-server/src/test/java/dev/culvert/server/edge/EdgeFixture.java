@@ -38,11 +38,19 @@ final class EdgeFixture implements AutoCloseable {
     }
 
     EdgeFixture(CallerLimits limits) {
-        this(limits, null);
+        this(limits, (Relay) null);
     }
 
     /** @param other answers in place of {@link #relay} */
     EdgeFixture(CallerLimits limits, @Nullable Relay other) {
+        this(limits, other, Reports.NONE);
+    }
+
+    EdgeFixture(CallerLimits limits, Reports reports) {
+        this(limits, null, reports);
+    }
+
+    private EdgeFixture(CallerLimits limits, @Nullable Relay other, Reports reports) {
         quotas = new RuntimeQuotas(limits.ofRuntime(),
                 MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
@@ -50,7 +58,7 @@ final class EdgeFixture implements AutoCloseable {
                         quotas.of("id-1", OwnLimits.NONE))
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
-                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null);
+                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, reports);
         var material = CertificateAuthority.create("test", Clock.systemUTC())
                 .issueServer(List.of(HOST), List.of(), Duration.ofDays(1));
         listener = await(EdgeListener.start(HostPort.parse("127.0.0.1:0"),

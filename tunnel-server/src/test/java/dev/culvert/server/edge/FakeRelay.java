@@ -10,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
@@ -37,6 +38,7 @@ final class FakeRelay implements Relay {
     public RequestSink open(RelayRequest request, ResponseSink response) {
         Exchange exchange = new Exchange(request, response);
         all.add(exchange);
+        response.opened();
         first.accept(exchange);
         opened.add(exchange);
         return exchange;
@@ -91,6 +93,23 @@ final class FakeRelay implements Relay {
         }
 
         // ---- answering ----
+
+        /** Some time later tells what the hops behind have spent. */
+        Exchange times(int routerMicros, int upstreamMicros, Duration later) {
+            return waitsFor(later).on(() -> response.times(routerMicros, upstreamMicros));
+        }
+
+        /** Time passes on the exchange's event loop. */
+        Exchange waitsFor(Duration time) {
+            CountDownLatch over = new CountDownLatch(1);
+            var _ = request.loop().schedule(over::countDown, time.toNanos(), TimeUnit.NANOSECONDS);
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return this;
+        }
 
         Exchange head(String status, boolean last, String... fields) {
             Http2Headers head = fields(fields).status(status);

@@ -42,11 +42,21 @@ public final class TlsCaller implements AutoCloseable {
 
     /** @param protocol what ALPN offers */
     public TlsCaller(int port, @Nullable TlsMaterial identity, String protocol) {
+        this(port, identity, protocol, "");
+    }
+
+    /** Sends {@code before} in front of the handshake. */
+    public static TlsCaller behind(int port, String before) {
+        return new TlsCaller(port, null, "http/1.1", before);
+    }
+
+    private TlsCaller(int port, @Nullable TlsMaterial identity, String protocol, String before) {
         try {
             SSLContext tls = identity == null ? Anonymous.TLS : context(identity);
             plain = new Socket();
             plain.setReceiveBufferSize(64 << 10);
             plain.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            plain.getOutputStream().write(before.getBytes(StandardCharsets.ISO_8859_1));
             socket = (SSLSocket) tls.getSocketFactory().createSocket(plain, "acme.example", port, true);
             socket.setSoTimeout(PATIENCE_MILLIS);
             SSLParameters parameters = socket.getSSLParameters();
