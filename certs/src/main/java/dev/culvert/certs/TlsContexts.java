@@ -63,6 +63,16 @@ public final class TlsContexts {
     }
 
     /**
+     * For the edge listener where callers need certificates: asks for one, and accepts none or any; {@link
+     * CallerCertificates} must judge what was shown.
+     *
+     * @param protocols what ALPN offers, preferred first; empty: no ALPN
+     */
+    public static SslContext edgeAsking(TlsMaterial material, List<String> protocols) {
+        return tunnel(material, List.of(), protocols, VERSIONS, provider());
+    }
+
+    /**
      * For the tunnel listener: asks for a client certificate, and accepts none or any; {@link ClientCertificates#verify}
      * must judge what was shown. TLS 1.3 only, so that the certificates of clients cross the network encrypted.
      *

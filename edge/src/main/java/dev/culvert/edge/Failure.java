@@ -54,6 +54,6 @@ record Failure(Problem problem, HttpHeaders fields, boolean expected) {
             case NOT_ALLOWED -> Hop.ROUTER; // the word for the cluster's side, whose policy it is
             default -> Hop.EDGE;
         };
-        return new Failure(new Problem(cause, hop, e.detail(), e.retryAfter()), e.fields(), true);
+        return new Failure(new Problem(cause, hop, e.detail(), e.retryAfter(), null), e.fields(), true);
     }
 }

@@ -88,6 +88,38 @@ public final class ForwardingRules {
     }
 
     /**
+     * Where a request came from: the last hop that is no trusted proxy, or the first one when all are. What is believed
+     * is {@code X-Forwarded-For}, which trusted proxies must therefore set.
+     *
+     * @param fields as {@link #request} left them
+     * @return null when a trusted proxy names something that is no address
+     */
+    public @Nullable InetAddress caller(Http2Headers fields, Peer peer) {
+        InetAddress address = address(peer.address);
+        if (!peer.trusted) {
+            return address;
+        }
+        String[] hops = String.join(",", fields.getAll(FORWARDED_FOR)).split(",", -1);
+        for (int i = hops.length - 1; i >= 0; i--) {
+            address = address(hops[i].trim());
+            if (address == null || !trusts(address)) {
+                return address;
+            }
+        }
+        return address;
+    }
+
+    /** Never asks DNS. Some proxies write the port, too: {@code 192.0.2.1:4711}, {@code [2001:db8::1]:4711}. */
+    private static @Nullable InetAddress address(String hop) {
+        int end = hop.startsWith("[") ? hop.indexOf(']') : hop.indexOf(':');
+        boolean bracketed = hop.startsWith("[") && end > 0;
+        boolean port = !bracketed && end > 0 && hop.indexOf(':', end + 1) < 0;
+        String text = bracketed ? hop.substring(1, end) : port ? hop.substring(0, end) : hop;
+        byte[] bytes = NetUtil.createByteArrayFromIpAddressString(text);
+        return bytes == null ? null : address(bytes);
+    }
+
+    /**
      * Removes from a response's head what must not cross. Changes {@code fields} in place.
      *
      * @param upgrade whether this is the 101 to a forwarded upgrade: {@code upgrade} stays

@@ -12,20 +12,27 @@ import org.jspecify.annotations.Nullable;
  * @param hop the part of the path that noticed it
  * @param detail one sentence for the caller: no inner host, class name or secret
  * @param retryAfter how long the caller should wait, or null where waiting does not help
+ * @param challenge what {@code WWW-Authenticate} says (RFC 9110 §11.6.1), or null; one line
  */
-public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration retryAfter) {
+public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration retryAfter,
+        @Nullable String challenge) {
 
     /** The media type of every problem (RFC 9457 §3). */
     public static final String MEDIA_TYPE = "application/problem+json";
 
     /** A problem where waiting does not help. */
     public static Problem of(Cause cause, Hop hop, String detail) {
-        return new Problem(cause, hop, detail, null);
+        return new Problem(cause, hop, detail, null, null);
     }
 
     /** This problem with a hint to wait. */
     public Problem retryAfter(Duration wait) {
-        return new Problem(cause, hop, detail, wait);
+        return new Problem(cause, hop, detail, wait, challenge);
+    }
+
+    /** This problem with what the caller has to present. */
+    public Problem challenging(String scheme) {
+        return new Problem(cause, hop, detail, retryAfter, scheme);
     }
 
     /** {@code Retry-After} in whole seconds, rounded up, at least 1; 0 when there is none. */

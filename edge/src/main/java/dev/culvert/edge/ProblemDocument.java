@@ -71,6 +71,9 @@ public final class ProblemDocument {
         if (problem.retryAfterSeconds() > 0) {
             fields.add(new Field("retry-after", Long.toString(problem.retryAfterSeconds())));
         }
+        if (problem.challenge() != null) {
+            fields.add(new Field("www-authenticate", problem.challenge()));
+        }
         if (isPage()) {
             fields.add(new Field("content-security-policy", ProblemPage.SECURITY_POLICY));
             fields.add(new Field("x-content-type-options", "nosniff"));

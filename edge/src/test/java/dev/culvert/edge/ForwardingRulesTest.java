@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +53,36 @@ class ForwardingRulesTest {
         var from = rules.peer(new InetSocketAddress("10.0.0.1", 1), "https", 8443, "1.1");
 
         assertThat(rules.caller(from, List.of("6.6.6.6", "1.1.1.1", "10.0.0.2"))).isEqualTo("1.1.1.1");
+    }
+
+    @Test
+    void aCallersAddressIsThatOfTheConnectionWhateverAStrangerSays() {
+        assertThat(caller("192.0.2.7", "10.0.0.1")).isEqualTo("192.0.2.7");
+    }
+
+    @Test
+    void behindTrustedProxiesACallersAddressIsTheLastThatIsNone() {
+        assertThat(caller("10.0.0.1", "203.0.113.9, 192.0.2.7, 10.0.0.2")).isEqualTo("192.0.2.7");
+        assertThat(caller("10.0.0.1", "192.0.2.7:4711")).isEqualTo("192.0.2.7");
+        assertThat(caller("10.0.0.1", "[2001:db8::1]:4711")).isEqualTo("2001:db8:0:0:0:0:0:1");
+        assertThat(caller("10.0.0.1", "2001:db8::1")).isEqualTo("2001:db8:0:0:0:0:0:1");
+        assertThat(caller("10.0.0.1", "::ffff:192.0.2.7")).isEqualTo("192.0.2.7");
+        assertThat(caller("10.0.0.1", "10.0.0.3, 10.0.0.2")).isEqualTo("10.0.0.3");
+    }
+
+    @Test
+    void whatIsNoAddressHidesTheCaller() {
+        assertThat(caller("10.0.0.1", "192.0.2.7, unknown")).isNull();
+        assertThat(caller("10.0.0.1", "192.0.2.7,")).isNull();
+        assertThat(caller("10.0.0.1", "localhost")).isNull();
+    }
+
+    private @Nullable String caller(String remote, String said) {
+        Http2Headers fields = head().add("x-forwarded-for", said);
+        var peer = rules.peer(new InetSocketAddress(remote, 4711), "https", 8443, "1.1");
+        rules.request(fields, peer, "a.example", false);
+        InetAddress address = rules.caller(fields, peer);
+        return address == null ? null : address.getHostAddress();
     }
 
     @Test

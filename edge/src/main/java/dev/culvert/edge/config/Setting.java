@@ -15,6 +15,9 @@ public @interface Setting {
     /** What it is, its unit and the reason for its default, in one line: shown by {@code --help} and docs/config.md. */
     String value();
 
+    /** The key, where the component can't have its name because that is a word of Java; empty: the component's name. */
+    String key() default "";
+
     /** The default as one would write it in the file; empty: none. */
     String byDefault() default "";
 

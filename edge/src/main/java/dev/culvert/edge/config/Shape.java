@@ -101,8 +101,9 @@ sealed interface Shape {
 
     private static Field field(RecordComponent component) {
         boolean optional = nullable(component) || nullable(component.getAnnotatedType());
-        return new Field(component.getName(), of(component.getGenericType(), component),
-                component.getAnnotation(Setting.class), optional);
+        Setting setting = component.getAnnotation(Setting.class);
+        String key = setting == null || setting.key().isEmpty() ? component.getName() : setting.key();
+        return new Field(key, of(component.getGenericType(), component), setting, optional);
     }
 
     private static boolean nullable(AnnotatedElement element) {
