@@ -5,6 +5,7 @@ import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.server.access.AccessDefault;
 import dev.culvert.server.edge.RuntimeQuotas;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
@@ -39,6 +40,7 @@ public final class AdminApi implements EdgeHandler {
         List<AdminRoute> all = new ArrayList<>(AdminPages.routes());
         all.addAll(new RuntimeCalls(parts, audit).routes());
         all.addAll(new LimitCalls(parts.store, parts.quotas, audit).routes());
+        all.addAll(new AccessCalls(parts.store, parts.withoutRules, audit).routes());
         all.addAll(new TunnelCalls(parts.store, parts.tunnels, audit).routes());
         all.addAll(new AdminTokenCalls(access, parts.adminTokens, audit).routes());
         all.addAll(new AuditCalls(parts.audit).routes());
@@ -55,12 +57,14 @@ public final class AdminApi implements EdgeHandler {
      * @param store the runtimes
      * @param registrar changes them
      * @param quotas what the runtimes may use, and use
+     * @param withoutRules whether runtimes without access rules may be called
      * @param tunnels the live sessions
      * @param events what happens
      * @param clock the time of entries and tokens
      */
     record Parts(AdminToken token, AdminTokenStore adminTokens, AuditStore audit, RuntimeStore store,
-            RuntimeRegistrar registrar, RuntimeQuotas quotas, TunnelDirectory tunnels, ServerEvents events,
+            RuntimeRegistrar registrar, RuntimeQuotas quotas, AccessDefault withoutRules,
+            TunnelDirectory tunnels, ServerEvents events,
             Clock clock) {}
 
     List<AdminRoute> routes() {

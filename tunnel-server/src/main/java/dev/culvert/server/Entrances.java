@@ -29,9 +29,10 @@ import org.jspecify.annotations.Nullable;
  * @param tunnel of the tunnel's own listener
  * @param tunnelHosts which hosts are the tunnel's, where both share a listener
  * @param certificates by listener, of those that have any
+ * @param asking the edge's once more, for hosts whose callers are asked for certificates
  */
 record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
-        Map<String, ListenerTls> certificates) {
+        Map<String, ListenerTls> certificates, @Nullable ListenerTls asking) {
     /** A balancer sends its header at once, and may lose it once on the way. */
     private static final Duration PROXY_HEADER_TIME = Duration.ofSeconds(5);
     /** What ALPN may agree on, preferred first. */
@@ -40,8 +41,13 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
     private static final List<String> TUNNEL_PROTOCOLS = List.of("http/1.1");
 
     /** Reads the certificates. Blocks. */
-    static Entrances load(ServerConfig config, List<X509Certificate> clientAuthorities, Clock clock) {
-        ListenerTls edgeTls = edgeTls(config.edge(), clock);
+    static Entrances load(ServerConfig config, List<X509Certificate> clientAuthorities, CallersAsked asked,
+            Clock clock) {
+        ListenerTls edgeTls = edgeTls(config.edge(), material -> TlsContexts.edge(material, EDGE_PROTOCOLS),
+                clock);
+        // Its own tickets, too: a session that was begun without a certificate is not resumed where one is asked for.
+        ListenerTls askingTls = edgeTls(config.edge(),
+                material -> TlsContexts.edgeAsking(material, EDGE_PROTOCOLS), clock);
         ListenerTls tunnelTls = tunnelTls(config.tunnel(), clientAuthorities, clock);
         String domain = config.edge().domain();
         Predicate<String> tunnelHosts = host -> host.equals(domain)
@@ -52,15 +58,22 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
         PlainPeers edgePeers = peers("edge", config.edge().trustedProxies());
         PlainPeers tunnelPeers = peers("tunnel", config.tunnel().trustedProxies());
         Entrance edge = entrance(edgeTls, edgePeers);
+        if (edgeTls != null && askingTls != null) {
+            edge = new Entrance.Secure(
+                    name -> asked.of(name) ? askingTls.context(name) : edgeTls.context(name),
+                    () -> !edgeTls.single() || asked.any());
+        }
         Entrance tunnel = entrance(tunnelTls, tunnelPeers);
         if (config.shared() && edgeTls != null && tunnelTls != null) {
             // Only who asks for the tunnel is asked for a certificate: browsers would ask their users for one.
+            Entrance.Contexts ofCallers = ((Entrance.Secure) edge).contexts();
             edge = new Entrance.Secure(name -> name != null && tunnelHosts.test(name)
                     ? tunnelTls.context(name)
-                    : edgeTls.context(name), true);
+                    : ofCallers.of(name), () -> true);
         }
         return new Entrances(announced(edge, config.edge().proxyProtocol(), edgePeers),
-                announced(tunnel, config.tunnel().proxyProtocol(), tunnelPeers), tunnelHosts, certificates);
+                announced(tunnel, config.tunnel().proxyProtocol(), tunnelPeers), tunnelHosts, certificates,
+                askingTls);
     }
 
     private static PlainPeers peers(String listener, List<String> trustedProxies) {
@@ -73,14 +86,15 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
                 : entrance;
     }
 
-    private static @Nullable ListenerTls edgeTls(ServerConfig.Edge edge, Clock clock) {
+    private static @Nullable ListenerTls edgeTls(ServerConfig.Edge edge,
+            Function<TlsMaterial, SslContext> contexts, Clock clock) {
         if (edge.tls() == null) {
             return null;
         }
         List<CertificateFiles> files = new ArrayList<>();
         files.add(edge.tls().files());
         edge.certificates().forEach(more -> files.add(more.files()));
-        return ListenerTls.load("edge", files, material -> TlsContexts.edge(material, EDGE_PROTOCOLS), clock);
+        return ListenerTls.load("edge", files, contexts, clock);
     }
 
     private static @Nullable ListenerTls tunnelTls(ServerConfig.Tunnel tunnel,
@@ -95,7 +109,7 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
     }
 
     private static Entrance entrance(@Nullable ListenerTls tls, PlainPeers peers) {
-        return tls == null ? new Entrance.Plain(peers) : new Entrance.Secure(tls::context, !tls.single());
+        return tls == null ? new Entrance.Plain(peers) : new Entrance.Secure(tls::context, () -> !tls.single());
     }
 
     private static void put(Map<String, ListenerTls> all, String listener, @Nullable ListenerTls tls) {
@@ -116,6 +130,10 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
 
     /** All that reads files again. */
     List<ListenerTls> watched() {
-        return List.copyOf(certificates.values());
+        List<ListenerTls> all = new ArrayList<>(certificates.values());
+        if (asking != null) {
+            all.add(asking);
+        }
+        return all;
     }
 }

@@ -11,7 +11,9 @@ import dev.culvert.edge.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -23,9 +25,12 @@ final class JsonFields {
             .build();
 
     private final ObjectNode object;
+    /** Stands before the names of its fields in what is said about them. */
+    private final String within;
 
-    private JsonFields(ObjectNode object) {
+    private JsonFields(ObjectNode object, String within) {
         this.object = object;
+        this.within = within;
     }
 
     /**
@@ -34,13 +39,22 @@ final class JsonFields {
      * @param body JSON in UTF-8, borrowed for the call
      */
     static JsonFields read(byte[] body, Set<String> known) {
-        JsonFields fields = readOpen(body);
-        fields.object.fieldNames().forEachRemaining(name -> {
+        return readOpen(body).only(known);
+    }
+
+    private JsonFields only(Set<String> known) {
+        object.fieldNames().forEachRemaining(name -> {
             if (!known.contains(name)) {
-                throw invalid(shown(name) + ": unknown field (expected: " + new TreeSet<>(known) + ")");
+                throw invalid(
+                        key(shown(name)) + ": unknown field (expected: " + new TreeSet<>(known) + ")");
             }
         });
-        return fields;
+        return this;
+    }
+
+    /** A field's name with what it stands in, as {@code rules[0].path}. */
+    String key(String field) {
+        return within + field;
     }
 
     /** Reads an object that may have more fields than are known, as those of a newer peer. */
@@ -61,14 +75,14 @@ final class JsonFields {
             throw invalid(
                     "the body is not a JSON object (expected: {…})");
         }
-        return new JsonFields(object);
+        return new JsonFields(object, "");
     }
 
     /** A text that must be there. */
     String text(String field) {
         String text = optionalText(field);
         if (text == null) {
-            throw invalid(field + ": missing (expected: a string)");
+            throw invalid(key(field) + ": missing (expected: a string)");
         }
         return text;
     }
@@ -81,7 +95,7 @@ final class JsonFields {
             return null;
         }
         if (!node.isTextual()) {
-            throw invalid(field + ": not a string (expected: a string)");
+            throw invalid(key(field) + ": not a string (expected: a string)");
         }
         return node.textValue();
     }
@@ -94,7 +108,7 @@ final class JsonFields {
             return null;
         }
         if (!node.isTextual() && !node.isNumber()) {
-            throw invalid(field + ": " + shown(node.toString()) + " (expected: a number or a string)");
+            throw invalid(key(field) + ": " + shown(node.toString()) + " (expected: a number or a string)");
         }
         return node.asText();
     }
@@ -102,7 +116,7 @@ final class JsonFields {
     /** A list of texts that must be there; it may be empty. */
     List<String> requiredTexts(String field) {
         if (!object.hasNonNull(field)) {
-            throw invalid(field + ": missing (expected: a list of strings)");
+            throw invalid(key(field) + ": missing (expected: a list of strings)");
         }
         return texts(field);
     }
@@ -115,15 +129,68 @@ final class JsonFields {
             return texts;
         }
         if (!node.isArray()) {
-            throw invalid(field + ": not a list (expected: a list of strings)");
+            throw invalid(key(field) + ": not a list (expected: a list of strings)");
         }
         for (JsonNode item : node) {
             if (!item.isTextual()) {
-                throw invalid(field + ": an item is not a string (expected: a list of strings)");
+                throw invalid(key(field) + ": an item is not a string (expected: a list of strings)");
             }
             texts.add(item.textValue());
         }
         return texts;
+    }
+
+    /** Whether it is given, and not null. */
+    boolean has(String field) {
+        return object.hasNonNull(field);
+    }
+
+    /** A list of objects with no other fields than {@code known}; empty when it is left out. */
+    List<JsonFields> objects(String field, Set<String> known) {
+        JsonNode node = object.get(field);
+        List<JsonFields> objects = new ArrayList<>();
+        if (node == null || node.isNull()) {
+            return objects;
+        }
+        if (!node.isArray()) {
+            throw invalid(key(field) + ": not a list (expected: a list of objects)");
+        }
+        for (JsonNode item : node) {
+            objects.add(nested(item, key(field) + "[" + objects.size() + "]", known));
+        }
+        return objects;
+    }
+
+    /** An object that must be there, with no other fields than {@code known}. */
+    JsonFields object(String field, Set<String> known) {
+        return nested(object.path(field), key(field), known);
+    }
+
+    private static JsonFields nested(JsonNode node, String key, Set<String> known) {
+        if (node instanceof ObjectNode inner) {
+            return new JsonFields(inner, key + ".").only(known);
+        }
+        throw invalid(key + (node.isMissingNode() || node.isNull() ? ": missing" : ": not an object")
+                + " (expected: an object with " + new TreeSet<>(known) + ")");
+    }
+
+    /** An object of texts or lists of texts under free names; empty when it is left out. */
+    Map<String, List<String>> textsByName(String field) {
+        JsonNode node = object.get(field);
+        Map<String, List<String>> all = new TreeMap<>();
+        if (node == null || node.isNull()) {
+            return all;
+        }
+        if (!(node instanceof ObjectNode inner)) {
+            throw invalid(key(field)
+                    + ": not an object (expected: names, each with a string or a list of strings)");
+        }
+        var values = new JsonFields(inner, key(field) + ".");
+        inner.fieldNames()
+                .forEachRemaining(name -> all.put(name, inner.path(name).isTextual()
+                        ? List.of(inner.path(name).textValue())
+                        : values.requiredTexts(name)));
+        return all;
     }
 
     private static String shown(String name) {

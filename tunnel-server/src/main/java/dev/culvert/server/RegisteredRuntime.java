@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.server.access.AccessRules;
 import dev.culvert.server.edge.OwnLimits;
 import java.time.Instant;
 import java.util.List;
@@ -16,9 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param created when it was made, in whole milliseconds
  * @param connected when a client of this identity connected first, in whole milliseconds; null: never
  * @param limits what it may use of the edge, where that differs from what others may
+ * @param access who may call it
  */
 public record RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
-        Instant created, @Nullable Instant connected, OwnLimits limits) {
+        Instant created, @Nullable Instant connected, OwnLimits limits, AccessRules access) {
     public RegisteredRuntime {
         hosts = List.copyOf(hosts);
     }
@@ -26,26 +28,31 @@ public record RegisteredRuntime(String id, String identity, RuntimeName name, St
     /** One that never had a client. */
     public RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
             Instant created) {
-        this(id, identity, name, host, hosts, created, null, OwnLimits.NONE);
+        this(id, identity, name, host, hosts, created, null, OwnLimits.NONE, AccessRules.NONE);
     }
 
     /** The same with another identity, of which no client has connected. */
     RegisteredRuntime withIdentity(String another) {
-        return new RegisteredRuntime(id, another, name, host, hosts, created, null, limits);
+        return new RegisteredRuntime(id, another, name, host, hosts, created, null, limits, access);
     }
 
     /** The same with other custom hosts. */
     RegisteredRuntime withHosts(List<String> others) {
-        return new RegisteredRuntime(id, identity, name, host, others, created, connected, limits);
+        return new RegisteredRuntime(id, identity, name, host, others, created, connected, limits, access);
     }
 
     /** The same, once a client has connected. */
     RegisteredRuntime withConnected(Instant first) {
-        return new RegisteredRuntime(id, identity, name, host, hosts, created, first, limits);
+        return new RegisteredRuntime(id, identity, name, host, hosts, created, first, limits, access);
     }
 
     /** The same with other limits of its own. */
     RegisteredRuntime withLimits(OwnLimits own) {
-        return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, own);
+        return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, own, access);
+    }
+
+    /** The same for other callers. */
+    RegisteredRuntime withAccess(AccessRules rules) {
+        return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, limits, rules);
     }
 }

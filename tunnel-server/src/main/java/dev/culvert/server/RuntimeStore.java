@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.server.access.AccessRules;
 import dev.culvert.server.edge.OwnLimits;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +63,12 @@ public interface RuntimeStore {
      * runtime as it is now.
      */
     Mono<RegisteredRuntime> replaceLimits(RuntimeName name, OwnLimits limits);
+
+    /**
+     * Gives a runtime these access rules in place of those that it has. Errors: {@link StoreException.Absent}. Emits the
+     * runtime as it is now.
+     */
+    Mono<RegisteredRuntime> replaceAccess(RuntimeName name, AccessRules rules);
 
     /**
      * Gives a runtime another identity and forgets its tokens. Errors: {@link StoreException.Absent}. Emits the runtime as

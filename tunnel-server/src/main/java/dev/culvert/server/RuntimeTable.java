@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Stream;
@@ -23,10 +24,25 @@ final class RuntimeTable {
     private final Map<String, RegisteredRuntime> byId = new ConcurrentHashMap<>();
     private final Map<String, RegisteredRuntime> byIdentity = new ConcurrentHashMap<>();
     private final ConcurrentSkipListMap<RuntimeName, RegisteredRuntime> byName = new ConcurrentSkipListMap<>();
+    /** Ids of those whose callers are asked for certificates. */
+    private final Set<String> asking = ConcurrentHashMap.newKeySet();
     private final Map<String, StoredToken> tokens = new ConcurrentHashMap<>();
 
     RuntimeTable(StoreLimits limits) {
         this.limits = limits;
+    }
+
+    /** Whether any runtime's callers have to be asked for certificates. */
+    boolean asksForCertificates() {
+        return !asking.isEmpty();
+    }
+
+    private void noteAsking(RegisteredRuntime runtime) {
+        if (runtime.access().asksForCertificates()) {
+            asking.add(runtime.id());
+        } else {
+            asking.remove(runtime.id());
+        }
     }
 
     @Nullable
@@ -107,6 +123,7 @@ final class RuntimeTable {
 
     /** Adds a runtime. A custom host that meanwhile belongs to another runtime stays with that one. */
     void add(RegisteredRuntime runtime) {
+        noteAsking(runtime);
         byId.put(runtime.id(), runtime);
         byIdentity.put(runtime.identity(), runtime);
         byName.put(runtime.name(), runtime);
@@ -130,6 +147,7 @@ final class RuntimeTable {
 
     /** Puts a runtime in the place of itself, with the same names and hosts. */
     void replace(RegisteredRuntime after) {
+        noteAsking(after);
         byHost.replaceAll((host, runtime) -> runtime.id().equals(after.id()) ? after : runtime);
         byName.put(after.name(), after);
         byId.put(after.id(), after);
@@ -149,6 +167,7 @@ final class RuntimeTable {
     }
 
     void remove(RegisteredRuntime runtime) {
+        asking.remove(runtime.id());
         byHost.remove(runtime.host(), runtime);
         runtime.hosts().forEach(host -> byHost.remove(host, runtime));
         byName.remove(runtime.name());

@@ -5,6 +5,7 @@ import dev.culvert.edge.Cidr;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
+import dev.culvert.server.access.AccessDefault;
 import dev.culvert.server.edge.CallerLimits;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -69,6 +70,7 @@ public record ServerConfig(
      * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
      * @param serverTiming whether responses tell the time spent per hop
      * @param accessLog whether each request is a line of the logger {@code access}
+     * @param access who may call, where runtimes do not say
      */
     public record Edge(
             @Setting(value = "Address of the HTTPS listener for callers; port 0 picks a free one", byDefault = "0.0.0.0:8443") HostPort listen,
@@ -80,7 +82,8 @@ public record ServerConfig(
             @Setting(value = "Networks whose X-Forwarded-* and Forwarded fields are believed", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
             @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which tells the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
             @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside", byDefault = "false") boolean serverTiming,
-            @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog) {
+            @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog,
+            Access access) {
         public Edge {
             domain = domain.toLowerCase(Locale.ROOT);
             if (domain.length() > MAX_DOMAIN || !DOMAIN.matcher(domain).matches()) {
@@ -96,7 +99,26 @@ public record ServerConfig(
                 throw new ConfigException("certificates", "none where plain: true says that TLS ends before");
             }
         }
+
+        /** One whose runtimes are open unless they have access rules. */
+        public Edge(HostPort listen, String domain, @Nullable Tls tls, List<Tls> certificates, boolean plain,
+                CallerLimits limits, List<String> trustedProxies, boolean proxyProtocol, boolean serverTiming,
+                boolean accessLog) {
+            this(listen, domain, tls, certificates, plain, limits, trustedProxies, proxyProtocol, serverTiming,
+                    accessLog,
+                    new Access(AccessDefault.OPEN, null));
+        }
     }
+
+    /**
+     * Who may call.
+     *
+     * @param withoutRules whether runtimes without access rules may be called
+     * @param ca authorities of the services and issuers that rules name
+     */
+    public record Access(
+            @Setting(value = "Whether a runtime without access rules may be called; deny, so that none is public by accident", key = "default", byDefault = "open") AccessDefault withoutRules,
+            @Nullable @Setting("PEM file of authorities that are trusted beside the public ones when the server asks the services and fetches the keys that access rules name") Path ca) {}
 
     private static void requireBlocks(List<String> blocks) {
         try {

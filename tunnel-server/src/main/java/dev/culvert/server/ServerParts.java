@@ -1,11 +1,13 @@
 package dev.culvert.server;
 
+import dev.culvert.certs.PemFiles;
 import dev.culvert.edge.Cidr;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.Version;
 import dev.culvert.protocol.netty.SessionMeter;
+import dev.culvert.server.access.AccessControl;
 import dev.culvert.server.edge.AccessLog;
 import dev.culvert.server.edge.EdgeListener;
 import dev.culvert.server.edge.EdgeMeters;
@@ -17,7 +19,9 @@ import dev.culvert.server.edge.RuntimeQuotas;
 import dev.culvert.server.listen.OpenConnections;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -32,7 +36,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         EnrolmentService enrolment, RenewalService renewal,
         TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events, Entrances entrances,
         EdgeListener.Shared edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
-        Disposable certificateWatch) {
+        AccessControl access, Disposable certificateWatch) {
 
     /** Requests of a deleted runtime are still counted while they end. */
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
@@ -41,13 +45,17 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     private static final Duration MEMORY_TICK = Duration.ofMillis(50);
 
     /** The files a server reads once. */
-    private record Files(Entrances entrances, AuthorityFiles ca) {
+    private record Files(Entrances entrances, AuthorityFiles ca, CallersAsked asked,
+            List<X509Certificate> accessAuthorities) {
 
         /** Blocks. */
         static Files load(ServerConfig config, Clock clock) {
             // No authority is named to clients: they may change, and a client has one certificate.
-            return new Files(Entrances.load(config, List.of(), clock),
-                    new AuthorityFiles(config.tunnel().ca(), clock));
+            CallersAsked asked = new CallersAsked();
+            Path accessCa = config.edge().access().ca();
+            return new Files(Entrances.load(config, List.of(), asked, clock),
+                    new AuthorityFiles(config.tunnel().ca(), clock), asked,
+                    accessCa == null ? List.of() : PemFiles.readCertificates(accessCa));
         }
     }
 
@@ -68,6 +76,11 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
 
     private static ServerParts wire(ServerConfig config, Files files, AdminToken token,
             SqliteRuntimeStore store, Generations generations, Clock clock) {
+        files.asked.read(store);
+        EventLoops loops = EventLoops.create();
+        AccessControl access = new AccessControl(config.edge().access().withoutRules(),
+                files.accessAuthorities,
+                loops, clock);
         Telemetry telemetry = new Telemetry();
         MemoryBudget memory = MemoryBudget.ofProcess(config.edge().limits().maxBufferedBytes().bytes());
         measure(memory, telemetry);
@@ -84,6 +97,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 gone -> Schedulers.parallel().schedule(() -> {
                     meters.forget(gone.name().toString());
                     quotas.forget(gone.id());
+                    access.forget(gone.id());
                 }, LAST_REQUESTS.toMillis(), TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(
                 new ServerSession.Shared(store, registry, renewal, events, clock), meter,
@@ -103,7 +117,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);
         EdgeRuntimes runtimes = authority -> {
             RegisteredRuntime runtime = store.byHost(authority);
-            return runtime == null ? null : answerer(runtime, quotas, registry);
+            return runtime == null ? null : answerer(runtime, quotas, registry, access);
         };
         var handshake = new TunnelHandshake.Shared(store, enrolment, renewal,
                 () -> files.ca.get().authorities(),
@@ -116,13 +130,13 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         TunnelDoor door = config.shared()
                 ? new TunnelDoor(entrances.tunnelHosts(), handshake, sharedTunnels)
                 : null;
-        return new ServerParts(EventLoops.create(), telemetry, store, enrolment, renewal, registry, meter,
+        return new ServerParts(loops, telemetry, store, enrolment, renewal, registry, meter,
                 new AdminApi(new AdminApi.Parts(token, store.adminTokens(), store.audit(), store, registrar,
-                        quotas, registry, events, clock)),
+                        quotas, access.withoutRules(), registry, events, clock)),
                 events, entrances,
                 new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports),
-                handshake, sharedTunnels,
+                handshake, sharedTunnels, access,
                 Disposables.composite(CertificateWatch.start(entrances.watched()), files.ca.watch(),
                         Schedulers.parallel()
                                 .schedulePeriodically(memory::tick, MEMORY_TICK.toMillis(),
@@ -144,10 +158,11 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     }
 
     private static EdgeRuntimes.Answerer answerer(RegisteredRuntime runtime, RuntimeQuotas quotas,
-            TunnelRegistry registry) {
+            TunnelRegistry registry, AccessControl access) {
         RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
         return new EdgeRuntimes.Answerer(runtime.name().toString(),
-                new TunnelRelay(registry, runtime, quota), quota);
+                new TunnelRelay(registry, runtime, quota), quota,
+                access.of(runtime.id(), runtime.access()));
     }
 
     /** Gives back everything but the sockets, which the listeners close. */
@@ -157,6 +172,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         return (accessLog == null ? Mono.<Void>empty() : accessLog.close()).then(enrolment.close())
                 .then(renewal.close())
                 .then(store.close())
+                .then(access.close())
                 .then(Mono.fromRunnable(telemetry::close))
                 .then(loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)));
     }

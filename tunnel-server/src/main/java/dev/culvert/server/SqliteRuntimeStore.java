@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.server.access.AccessRules;
 import dev.culvert.server.edge.OwnLimits;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -68,6 +69,11 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     /** The audit log kept in the same database. */
     AuditStore audit() {
         return new SqliteAudit(database);
+    }
+
+    /** Whether any runtime's callers have to be asked for certificates. */
+    boolean asksForCertificates() {
+        return table.asksForCertificates();
     }
 
     @Override
@@ -163,6 +169,18 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             RegisteredRuntime before = present(name);
             SqliteRuntimeLimits.replace(connection, before.id(), limits);
             return before.withLimits(limits);
+        }, after -> {
+            table.replace(after);
+            return after;
+        });
+    }
+
+    @Override
+    public Mono<RegisteredRuntime> replaceAccess(RuntimeName name, AccessRules rules) {
+        return database.transact(connection -> {
+            RegisteredRuntime before = present(name);
+            SqliteRuntimeAccess.replace(connection, before.id(), rules);
+            return before.withAccess(rules);
         }, after -> {
             table.replace(after);
             return after;
@@ -306,6 +324,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         var table = new RuntimeTable(limits);
         Map<String, List<String>> hosts = customHosts(connection);
         Map<String, OwnLimits> ownLimits = SqliteRuntimeLimits.load(connection);
+        Map<String, AccessRules> access = SqliteRuntimeAccess.load(connection);
         try (var statement = connection.createStatement();
                 ResultSet row = statement
                         .executeQuery(
@@ -319,7 +338,8 @@ public final class SqliteRuntimeStore implements RuntimeStore {
                         name.label() + '.' + domain,
                         hosts.getOrDefault(id, List.of()), Instant.ofEpochMilli(row.getLong("created")),
                         connected == 0 ? null : Instant.ofEpochMilli(connected),
-                        ownLimits.getOrDefault(id, OwnLimits.NONE)));
+                        ownLimits.getOrDefault(id, OwnLimits.NONE),
+                        access.getOrDefault(id, AccessRules.NONE)));
             }
         }
         try (var statement = connection.createStatement();

@@ -44,7 +44,11 @@ final class SqliteSchema {
             List.of("""
                     CREATE TABLE runtime_limits (
                       runtime_id TEXT NOT NULL REFERENCES runtimes (id) ON DELETE CASCADE,
-                      key TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (runtime_id, key)) STRICT"""));
+                      key TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (runtime_id, key)) STRICT"""),
+            List.of("""
+                    CREATE TABLE runtime_access (
+                      runtime_id TEXT PRIMARY KEY REFERENCES runtimes (id) ON DELETE CASCADE,
+                      rules TEXT NOT NULL) STRICT"""));
 
     private SqliteSchema() {}
 

@@ -12,6 +12,7 @@ import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.server.access.AccessDefault;
 import dev.culvert.server.edge.CallerLimits;
 import dev.culvert.server.edge.MemoryBudget;
 import dev.culvert.server.edge.RuntimeQuotas;
@@ -66,7 +67,7 @@ final class AdminServer implements AutoCloseable {
                 gone -> {});
         api = new AdminApi(
                 new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
-                        store, registrar, quotas, tunnels, events, Clock.systemUTC()));
+                        store, registrar, quotas, AccessDefault.OPEN, tunnels, events, Clock.systemUTC()));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));
     }

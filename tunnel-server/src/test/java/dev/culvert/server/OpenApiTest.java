@@ -68,6 +68,8 @@ class OpenApiTest {
         assertMembers("Limits", LimitJson.LimitsView.class);
         assertMembers("OwnLimits", LimitJson.OwnLimitsView.class);
         assertMembers("LimitsInForce", LimitJson.LimitsInForceView.class);
+        assertMembers("Access", AccessJson.AccessView.class);
+        assertMembers("OwnAccess", AccessJson.OwnAccessView.class);
         assertMembers("Usage", LimitJson.UsageView.class);
         assertMembers("Refused", LimitJson.RefusedView.class);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.server.access.AccessDefault;
 import dev.culvert.server.edge.CallerLimits;
 import dev.culvert.server.edge.MemoryBudget;
 import dev.culvert.server.edge.RuntimeQuotas;
@@ -79,7 +80,8 @@ class RuntimeCallsTest {
                         (runtimeId, expires) -> {
                             throw new IllegalStateException("no token is made here");
                         }, "t.example", clock, gone -> {}),
-                new RuntimeQuotas(CallerLimits.defaults().ofRuntime(), MemoryBudget.ofProcess(0)), tunnels,
+                new RuntimeQuotas(CallerLimits.defaults().ofRuntime(), MemoryBudget.ofProcess(0)),
+                AccessDefault.OPEN, tunnels,
                 events, clock);
         var request = new EdgeRequest(HttpMethod.valueOf(method), path, new DefaultHttpHeaders(),
                 Flux.empty(),

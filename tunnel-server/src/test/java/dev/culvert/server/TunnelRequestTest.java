@@ -8,6 +8,7 @@ import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.server.access.AccessRules;
 import dev.culvert.server.edge.CallerLimits;
 import dev.culvert.server.edge.MemoryBudget;
 import dev.culvert.server.edge.OwnLimits;
@@ -36,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TunnelRequestTest {
     private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
             new RuntimeName("acme", "prod"), "acme-prod.t.example", List.of(), Instant.EPOCH,
-            Instant.EPOCH, OwnLimits.NONE);
+            Instant.EPOCH, OwnLimits.NONE, AccessRules.NONE);
 
     private final MovableClock clock = new MovableClock();
     private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,

@@ -90,8 +90,8 @@ final class EdgeExchange implements ResponseSink {
         held.of(runtime.quota().memory());
         upgrade = head.upgrade();
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
-        request.open(runtime, new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop()),
-                this, !hasBody);
+        request.open(runtime, CallerAdmission.way(runtime, head, peer, stream),
+                new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop()), this, !hasBody);
         if (responseEnded && !request.isEnded()) {
             request.abandon(EdgeProblems.CALLER_GONE);
         }

@@ -53,6 +53,7 @@ public final class EdgeListener {
 
         /** Who answers a request, whose fields are made ready for that. Throws EdgeException when nobody does. */
         EdgeRuntimes.Answerer route(EdgeRequestHead head, ForwardingRules.Peer peer) {
+            CallerFields.remove(head.fields());
             Problem looped = rules.request(head.fields(), peer, head.host(), head.upgrade());
             if (looped != null) {
                 throw new EdgeException(looped);

@@ -1,5 +1,6 @@
 package dev.culvert.server.edge;
 
+import dev.culvert.edge.relay.Admission;
 import dev.culvert.edge.relay.Relay;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,12 @@ public interface EdgeRuntimes {
      * @param name {@code account/name}, for metrics and logs
      * @param relay its tunnel
      * @param quota what it may use, and uses
+     * @param admission who may call; null: everybody
      */
-    record Answerer(String name, Relay relay, RuntimeQuota quota) {}
+    record Answerer(String name, Relay relay, RuntimeQuota quota, @Nullable Admission admission) {
+        /** One that everybody may call. */
+        public Answerer(String name, Relay relay, RuntimeQuota quota) {
+            this(name, relay, quota, null);
+        }
+    }
 }

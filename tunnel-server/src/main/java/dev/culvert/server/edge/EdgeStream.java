@@ -2,6 +2,7 @@ package dev.culvert.server.edge;
 
 import dev.culvert.edge.Problem;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,9 @@ interface EdgeStream {
     Deadline deadline();
 
     EdgeListener.Shared shared();
+
+    /** Its connection, which other exchanges may share. */
+    Channel channel();
 
     // ---- the response ----
 

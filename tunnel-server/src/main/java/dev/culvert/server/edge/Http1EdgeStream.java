@@ -5,6 +5,7 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.ProblemDocument;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
@@ -58,6 +59,11 @@ final class Http1EdgeStream implements EdgeStream {
     @Override
     public EdgeListener.Shared shared() {
         return connection.shared();
+    }
+
+    @Override
+    public Channel channel() {
+        return context().channel();
     }
 
     @Override

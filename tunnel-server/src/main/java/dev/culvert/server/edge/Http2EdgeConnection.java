@@ -7,6 +7,7 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.server.listen.RelayListener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoop;
@@ -68,8 +69,12 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         return shared;
     }
 
+    Channel channel() {
+        return context().channel();
+    }
+
     EventLoop loop() {
-        return context().channel().eventLoop();
+        return channel().eventLoop();
     }
 
     private ChannelHandlerContext context() {

@@ -6,6 +6,7 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.ProblemDocument;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
@@ -49,6 +50,11 @@ final class Http2EdgeStream implements EdgeStream {
     @Override
     public EventLoop loop() {
         return connection.loop();
+    }
+
+    @Override
+    public Channel channel() {
+        return connection.channel();
     }
 
     @Override

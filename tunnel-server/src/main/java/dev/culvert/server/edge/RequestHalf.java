@@ -3,6 +3,7 @@ package dev.culvert.server.edge;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
@@ -80,7 +81,7 @@ final class RequestHalf {
     }
 
     /** Sends the head on its way, and waits for the rest. */
-    void open(EdgeRuntimes.Answerer runtime, RelayRequest request, ResponseSink response,
+    void open(EdgeRuntimes.Answerer runtime, Relay way, RelayRequest request, ResponseSink response,
             boolean withoutBody) {
         quota = runtime.quota();
         ended = withoutBody;
@@ -90,7 +91,7 @@ final class RequestHalf {
             leastRate = leastRate(request.fields());
             awaitBody();
         }
-        sink = runtime.relay().open(request, response);
+        sink = way.open(request, response);
     }
 
     /** Body bytes came. Takes ownership of {@code body}. */

@@ -6,6 +6,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.AsciiString;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What stands between a listener's sockets and HTTP. Shared by all connections of a listener. */
@@ -48,12 +49,12 @@ public sealed interface Entrance {
      *
      * @param byName whether the server name makes a difference; else handshakes begin without waiting for it
      */
-    record Secure(Contexts contexts, boolean byName) implements Entrance {
+    record Secure(Contexts contexts, BooleanSupplier byName) implements Entrance {
         private static final AsciiString HTTPS = AsciiString.cached("https");
 
         /** Always the same. */
         public static Secure with(SslContext context) {
-            return new Secure(serverName -> context, false);
+            return new Secure(serverName -> context, () -> false);
         }
 
         @Override
@@ -64,7 +65,7 @@ public sealed interface Entrance {
         @Override
         public boolean open(Channel channel) {
             channel.pipeline()
-                    .addLast(byName
+                    .addLast(byName.getAsBoolean()
                             ? new NameChoice(contexts, channel)
                             : contexts.of(null).newHandler(channel.alloc()));
             return true;

@@ -4,10 +4,12 @@ import static dev.culvert.server.testing.Results.await;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.TlsContexts;
+import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.relay.Admission;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.testing.EventLoopWatch;
 import dev.culvert.server.HostName;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 /** An edge listener on a real port whose only runtime, {@code acme.example}, the test plays. */
 final class EdgeFixture implements AutoCloseable {
     static final String HOST = "acme.example";
+    private static final List<String> PROTOCOLS = List.of("h2", "http/1.1");
 
     static {
         EventLoopWatch.install();
@@ -30,7 +33,9 @@ final class EdgeFixture implements AutoCloseable {
     final FakeRelay relay = new FakeRelay();
     final RuntimeQuotas quotas;
     final EdgeListener listener;
-    private final EventLoops loops = EventLoops.create(1);
+    final EventLoops loops = EventLoops.create(1);
+    /** Who may call the runtime; null: everybody. */
+    volatile @Nullable Admission admission;
     private final Telemetry telemetry = new Telemetry();
 
     EdgeFixture() {
@@ -38,31 +43,40 @@ final class EdgeFixture implements AutoCloseable {
     }
 
     EdgeFixture(CallerLimits limits) {
-        this(limits, (Relay) null);
+        this(limits, false);
+    }
+
+    /** @param asking whether callers are asked for certificates */
+    EdgeFixture(CallerLimits limits, boolean asking) {
+        this(limits, null, Reports.NONE, asking);
     }
 
     /** @param other answers in place of {@link #relay} */
     EdgeFixture(CallerLimits limits, @Nullable Relay other) {
-        this(limits, other, Reports.NONE);
+        this(limits, other, Reports.NONE, false);
     }
 
     EdgeFixture(CallerLimits limits, Reports reports) {
-        this(limits, null, reports);
+        this(limits, null, reports, false);
     }
 
-    private EdgeFixture(CallerLimits limits, @Nullable Relay other, Reports reports) {
+    private EdgeFixture(CallerLimits limits, @Nullable Relay other, Reports reports,
+            boolean asking) {
         quotas = new RuntimeQuotas(limits.ofRuntime(),
                 MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
                 ? new EdgeRuntimes.Answerer("acme/prod", other == null ? relay : other,
-                        quotas.of("id-1", OwnLimits.NONE))
+                        quotas.of("id-1", OwnLimits.NONE), admission)
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, reports);
         var material = CertificateAuthority.create("test", Clock.systemUTC())
                 .issueServer(List.of(HOST), List.of(), Duration.ofDays(1));
         listener = await(EdgeListener.start(HostPort.parse("127.0.0.1:0"),
-                Entrance.Secure.with(TlsContexts.edge(material, List.of("h2", "http/1.1"))), shared, loops));
+                Entrance.Secure.with(asking
+                        ? TlsContexts.edgeAsking(material, PROTOCOLS)
+                        : TlsContexts.edge(material, PROTOCOLS)),
+                shared, loops));
     }
 
     /** The defaults with short time-outs. */
@@ -72,6 +86,11 @@ final class EdgeFixture implements AutoCloseable {
 
     TlsCaller caller() {
         return new TlsCaller(listener.address().port());
+    }
+
+    /** One that shows a certificate. */
+    TlsCaller caller(TlsMaterial identity) {
+        return new TlsCaller(listener.address().port(), identity);
     }
 
     Http2Caller http2() {

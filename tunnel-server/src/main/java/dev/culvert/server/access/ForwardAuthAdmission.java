@@ -1,0 +1,107 @@
+package dev.culvert.server.access;
+
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.Reason;
+import dev.culvert.edge.relay.Admission;
+import dev.culvert.edge.relay.Caller;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.Verdict;
+import dev.culvert.server.access.OutboundCalls.Answer;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Lets those pass whom a service lets pass, which is asked about each request, as nginx's {@code auth_request} and Traefik's
+ * {@code forwardAuth} do: 2xx passes, 3xx and 4xx are the answer that the caller gets, and without an answer nobody passes.
+ */
+final class ForwardAuthAdmission implements Admission {
+    /** Requests that wait for one rule's service; what it would answer later than these is of no use. */
+    static final int MAX_WAITING = 200;
+    /** A page that asks for a password; larger ones belong behind a redirect. */
+    static final int MAX_ANSWER_BYTES = 64 << 10;
+    private static final Duration RETRY = Duration.ofSeconds(5);
+    private static final Logger log = LoggerFactory.getLogger(ForwardAuthAdmission.class);
+
+    private final Requirement.ForwardAuth rule;
+    private final OutboundCalls calls;
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    ForwardAuthAdmission(Requirement.ForwardAuth rule, OutboundCalls calls) {
+        this.rule = rule;
+        this.calls = calls;
+    }
+
+    @Override
+    public Runnable admit(RelayRequest request, Caller caller, Verdict verdict) {
+        if (waiting.incrementAndGet() > MAX_WAITING) {
+            waiting.decrementAndGet();
+            verdict.refuse(Problem.of(Cause.OVERLOADED, Hop.EDGE, "too many requests wait to be let in")
+                    .retryAfter(RETRY));
+            return DECIDED;
+        }
+        // Read now: the request's fields are its loop's, and later somebody else's.
+        Map<String, List<CharSequence>> shown = ForwardedQuestion.of(request.fields(), rule.requestFields());
+        rule.responseFields().forEach(request.fields()::remove); // they are the service's to set, or nobody's
+        Disposable asking = calls
+                .get(rule.url(), fields -> shown.forEach(fields::set), MAX_ANSWER_BYTES, rule.timeout())
+                .flatMap(ForwardAuthAdmission::decided)
+                .doFinally(done -> waiting.decrementAndGet())
+                .subscribe(answer -> tell(answer, verdict), failed -> unanswered(failed, verdict));
+        return asking::dispose;
+    }
+
+    /** Nobody is let pass by a service that fails. */
+    private static Mono<Answer> decided(Answer answer) {
+        boolean useful = answer.status() >= 200 && answer.status() < 500 && answer.status() != 304;
+        return useful
+                ? Mono.just(answer)
+                : Mono.error(new IllegalStateException("it answered " + answer.status()));
+    }
+
+    private void tell(Answer answer, Verdict verdict) {
+        if (answer.status() < 300) {
+            verdict.pass(taken(answer.fields()));
+        } else {
+            verdict.answer(passedOn(answer), answer.body());
+        }
+    }
+
+    private Http2Headers taken(HttpHeaders answered) {
+        Http2Headers fields = new DefaultHttp2Headers(false, rule.responseFields().size());
+        rule.responseFields().forEach(name -> fields.set(name, answered.getAll(name)));
+        return fields;
+    }
+
+    private static Http2Headers passedOn(Answer answer) {
+        Http2Headers head = new DefaultHttp2Headers(false, answer.fields().size() + 1);
+        head.status(Integer.toString(answer.status()));
+        answer.fields().forEach(field -> head.add(field.getKey().toLowerCase(Locale.ROOT), field.getValue()));
+        ForwardingRules.response(head, false);
+        head.remove("content-length");
+        return head;
+    }
+
+    private void unanswered(Throwable failed, Verdict verdict) {
+        log.atDebug()
+                .addKeyValue("service", rule.url().getAuthority())
+                .addKeyValue("reason", Reason.of(failed))
+                .log("a service that decides who may pass did not answer");
+        verdict.refuse(
+                Problem.of(Cause.OVERLOADED, Hop.EDGE,
+                        "the service that decides who may pass does not answer")
+                        .retryAfter(RETRY));
+    }
+}

@@ -1,0 +1,104 @@
+package dev.culvert.server.access;
+
+import dev.culvert.certs.ServerTrust;
+import dev.culvert.certs.TlsContexts;
+import dev.culvert.edge.EventLoops;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.ssl.SslContext;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.resources.ConnectionProvider;
+
+/** The edge's own requests: to services that decide who may pass, and to those that publish keys. */
+final class OutboundCalls {
+    /** Of all services together; who waits for one waits within its own deadline. */
+    private static final int MAX_CONNECTIONS = 256;
+    private static final int MAX_WAITING = 1000;
+    private static final Duration IDLE = Duration.ofSeconds(30);
+
+    private final ConnectionProvider connections = ConnectionProvider.builder("access")
+            .maxConnections(MAX_CONNECTIONS)
+            .pendingAcquireMaxCount(MAX_WAITING)
+            .maxIdleTime(IDLE)
+            .build();
+    private final HttpClient http;
+
+    /** @param authorities trusted beside the public ones */
+    OutboundCalls(EventLoops loops, List<X509Certificate> authorities) {
+        ServerTrust trust = authorities.isEmpty()
+                ? ServerTrust.inSystemRoots()
+                : ServerTrust.inSystemRoots().or(ServerTrust.inAuthorities(authorities));
+        SslContext tls = TlsContexts.client(trust, null, List.of());
+        http = HttpClient.create(connections).runOn(loops).secure(spec -> spec.sslContext(tls));
+    }
+
+    /** What came back, redirects included. */
+    static final class Answer {
+        private final int status;
+        private final HttpHeaders fields;
+        private final byte[] body;
+
+        Answer(int status, HttpHeaders fields, byte[] body) {
+            this.status = status;
+            this.fields = fields;
+            this.body = body;
+        }
+
+        int status() {
+            return status;
+        }
+
+        HttpHeaders fields() {
+            return fields;
+        }
+
+        /** Borrowed: not to be changed. */
+        byte[] body() {
+            return body;
+        }
+    }
+
+    /** The answer's body is larger than it may be. */
+    static final class TooLargeException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        TooLargeException(int bytes) {
+            super("the answer is larger than " + bytes + " bytes");
+        }
+    }
+
+    /** Asks with GET. Errors: IOException, TimeoutException. Cancelling drops the connection. Never empty. */
+    Mono<Answer> get(URI url, Consumer<HttpHeaders> fields, int maxBytes, Duration timeout) {
+        return http.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(timeout.toMillis()))
+                .headers(fields)
+                .get()
+                .uri(url)
+                .response((head, body) -> body.asByteArray()
+                        .reduceWith(ByteArrayOutputStream::new, (all, part) -> added(all, part, maxBytes))
+                        .map(all -> new Answer(head.status().code(), head.responseHeaders(),
+                                all.toByteArray())))
+                .next()
+                .timeout(timeout);
+    }
+
+    private static ByteArrayOutputStream added(ByteArrayOutputStream all, byte[] part, int maxBytes) {
+        if (all.size() + part.length > maxBytes) {
+            throw Exceptions.propagate(new TooLargeException(maxBytes));
+        }
+        all.writeBytes(part);
+        return all;
+    }
+
+    Mono<Void> close() {
+        return connections.disposeLater();
+    }
+}

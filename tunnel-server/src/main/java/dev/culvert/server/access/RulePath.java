@@ -1,0 +1,53 @@
+package dev.culvert.server.access;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The path of a rule: plain segments, which can be read in one way only.
+ *
+ * @param segments none for {@code /}
+ */
+record RulePath(List<String> segments) {
+    private static final int MAX_CHARS = 1024;
+    /** RFC 3986 §3.3: what a segment may have, but for escapes and for semicolons, which some servers cut off. */
+    private static final String MARKS = "-._~!$&'()*+,=:@";
+
+    static final String EXPECTED = "a path as /admin/, of at most " + MAX_CHARS
+            + " characters, without escapes, semicolons, empty segments and dot segments";
+
+    RulePath {
+        segments = List.copyOf(segments);
+    }
+
+    /** Throws IllegalArgumentException that says what is expected. */
+    static RulePath of(String path) {
+        if (!path.startsWith("/") || path.length() > MAX_CHARS) {
+            throw new IllegalArgumentException(EXPECTED);
+        }
+        List<String> segments = new ArrayList<>();
+        String inner = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+        for (String segment : inner.isEmpty() ? new String[0] : inner.substring(1).split("/", -1)) {
+            if (!isPlain(segment)) {
+                throw new IllegalArgumentException(EXPECTED);
+            }
+            segments.add(segment);
+        }
+        return new RulePath(segments);
+    }
+
+    private static boolean isPlain(String segment) {
+        boolean plain = !segment.isEmpty() && !segment.equals(".") && !segment.equals("..");
+        for (int i = 0; i < segment.length(); i++) {
+            char c = segment.charAt(i);
+            plain &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+                    || MARKS.indexOf(c) >= 0;
+        }
+        return plain;
+    }
+
+    /** Whether a path of these segments is this one, or below it. */
+    boolean covers(List<String> path) {
+        return path.size() >= segments.size() && path.subList(0, segments.size()).equals(segments);
+    }
+}

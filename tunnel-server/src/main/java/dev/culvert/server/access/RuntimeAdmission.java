@@ -1,0 +1,129 @@
+package dev.culvert.server.access;
+
+import dev.culvert.edge.Cidr;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.Admission;
+import dev.culvert.edge.relay.Caller;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.Verdict;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A runtime's rules at work: finds the one that counts for a request, and lets it decide. */
+final class RuntimeAdmission implements Admission {
+    private static final Admission PASS = (request, caller, verdict) -> {
+        verdict.pass(null);
+        return DECIDED;
+    };
+    private static final Admission DENY = (request, caller, verdict) -> {
+        verdict.refuse(refusal("this path is closed"));
+        return DECIDED;
+    };
+
+    /** For a runtime that has no rules, on a server where those are closed. */
+    static final Admission CLOSED = (request, caller, verdict) -> {
+        verdict.refuse(refusal("this runtime has no access rules, and is closed without them"));
+        return DECIDED;
+    };
+
+    private final AccessRules rules;
+    private final List<Door> doors;
+    /** Fields that only an admission may set, as {@link #alike} writes them. */
+    private final Set<String> reserved;
+
+    private record Door(RulePath path, List<Cidr> addresses, Admission admission) {}
+
+    /** @param admissions makes those that need more than is here */
+    RuntimeAdmission(AccessRules rules, Function<Requirement, Admission> admissions) {
+        this.rules = rules;
+        this.doors = rules.rules()
+                .stream()
+                .map(rule -> new Door(rule.segments(), rule.addresses(), switch (rule.require()) {
+                    case Requirement.None none -> PASS;
+                    case Requirement.Deny deny -> DENY;
+                    case Requirement other -> admissions.apply(other);
+                }))
+                .toList();
+        this.reserved = reserved(rules);
+    }
+
+    private static Set<String> reserved(AccessRules rules) {
+        List<String> names = new ArrayList<>(
+                List.of("culvert-caller-subject", "culvert-caller-certificate"));
+        for (AccessRule rule : rules.rules()) {
+            if (rule.require() instanceof Requirement.ForwardAuth service) {
+                names.addAll(service.responseFields());
+            }
+        }
+        // Credentials claim nothing by themselves: where no service sets them, they are the caller's to send.
+        names.removeAll(List.of("authorization", "cookie"));
+        return names.stream().map(RuntimeAdmission::alike).collect(Collectors.toUnmodifiableSet());
+    }
+
+    @Override
+    public Runnable admit(RelayRequest request, Caller caller, Verdict verdict) {
+        CallerPath path = CallerPath.of(String.valueOf(request.fields().path()));
+        Door door = door(path.raw());
+        if (!rules.rules().isEmpty() && (path.isDevious() || !Objects.equals(door(path.lenient()), door))) {
+            verdict.refuse(refusal("this path can be read in two ways, and not all of them are open to you"));
+            return DECIDED;
+        }
+        if (door == null && !rules.rules().isEmpty()) {
+            verdict.refuse(refusal("no access rule opens this path"));
+            return DECIDED;
+        }
+        if (!comesFrom(caller, rules.addresses())
+                || (door != null && !comesFrom(caller, door.addresses))) {
+            verdict.refuse(refusal("this can't be called from your address"));
+            return DECIDED;
+        }
+        if (door == null) {
+            return PASS.admit(request, caller, verdict);
+        }
+        removeReserved(request.fields());
+        return door.admission.admit(request, caller, verdict);
+    }
+
+    private @Nullable Door door(List<String> segments) {
+        Door longest = null;
+        for (Door door : doors) {
+            if (door.path.covers(segments) && (longest == null
+                    || door.path.segments().size() > longest.path.segments().size())) {
+                longest = door;
+            }
+        }
+        return longest;
+    }
+
+    private static boolean comesFrom(Caller caller, List<Cidr> blocks) {
+        return blocks.isEmpty()
+                || (caller.address() != null && AccessRules.contain(blocks, caller.address()));
+    }
+
+    /** Those that only look like them go, too: behind a gateway to CGI they are the same. */
+    private void removeReserved(Http2Headers fields) {
+        List<CharSequence> found = new ArrayList<>(0);
+        for (CharSequence name : fields.names()) {
+            if (reserved.contains(alike(name))) {
+                found.add(name);
+            }
+        }
+        found.forEach(fields::remove);
+    }
+
+    private static String alike(CharSequence name) {
+        return name.toString().replace('_', '-');
+    }
+
+    private static Problem refusal(String detail) {
+        return Problem.of(Cause.NOT_ALLOWED, Hop.EDGE, detail);
+    }
+}
