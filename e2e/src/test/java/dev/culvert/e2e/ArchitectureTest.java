@@ -56,9 +56,10 @@ class ArchitectureTest {
             .libraries("edge.spi", "reactor.core.", "org.reactivestreams.", "io.netty.buffer.",
                     "io.netty.handler.codec.http.", "io.netty.util.")
             .row("edge.relay", "edge")
-            .libraries("edge.relay", "io.netty.")
+            .libraries("edge.relay", "io.netty.", "javax.net.ssl.")
             .row("server", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
-                    "edge.relay", "edge.spi", "certs", "server.edge", "server.listen")
+                    "edge.relay", "edge.spi", "certs", "server.access", "server.edge", "server.listen")
+            .row("server.access", "server.edge", "edge", "edge.relay", "certs")
             .row("server.edge", "server.listen", "edge", "edge.config", "edge.relay")
             .row("server.listen", "edge", "edge.config")
             .row("client", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",

@@ -2,6 +2,7 @@ package dev.culvert.e2e;
 
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.server.ServerConfig;
+import dev.culvert.server.access.AccessDefault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -23,6 +24,16 @@ final class Listeners {
         return with(usual,
                 new ServerConfig.Edge(edge.listen(), edge.domain(), edge.tls(), List.of(more), false,
                         edge.limits(), List.of(), false, false, false),
+                usual.tunnel());
+    }
+
+    /** Runtimes without access rules are closed. */
+    static ServerConfig closed(ServerConfig usual) {
+        ServerConfig.Edge edge = usual.edge();
+        return with(usual,
+                new ServerConfig.Edge(edge.listen(), edge.domain(), edge.tls(), List.of(), false,
+                        edge.limits(), List.of(), false, false, false,
+                        new ServerConfig.Access(AccessDefault.DENY, null)),
                 usual.tunnel());
     }
 

@@ -157,6 +157,11 @@ final class Platform implements AutoCloseable {
         admin(HttpMethod.DELETE, "/api/v1/runtimes/" + account + "/" + name, "");
     }
 
+    /** Gives a runtime access rules through the admin API. Returns what that answered. */
+    String access(String account, String name, String rules) {
+        return admin(HttpMethod.PUT, "/api/v1/runtimes/" + account + "/" + name + "/access", rules);
+    }
+
     /** Closes every live session through the admin API. */
     void disconnectAll() {
         sessions().forEach(id -> admin(HttpMethod.DELETE, "/api/v1/tunnels/" + id, ""));

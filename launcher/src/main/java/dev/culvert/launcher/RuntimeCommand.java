@@ -15,7 +15,8 @@ import reactor.core.publisher.Mono;
 @Command(name = "runtime", description = "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API.", subcommands = {
         RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
         RuntimeCommand.EnrolToken.class, RuntimeCommand.Drain.class, RuntimeCommand.Disconnect.class,
-        RuntimeHostsCommand.class, RuntimeLimitsCommand.class, RuntimeCommand.Revoke.class,
+        RuntimeHostsCommand.class, RuntimeLimitsCommand.class, RuntimeAccessCommand.class,
+        RuntimeCommand.Revoke.class,
         RuntimeCommand.Delete.class}, footer = {"",
                 "Example:",
                 "  culvert runtime create acme prod --token-file token \\",

@@ -43,6 +43,14 @@ class AdminTokenCommandIT {
             Captured wrong = run("operator.token", "runtime", "limits", "acme", "prod", "--max-streams",
                     "0");
             Captured usual = run("operator.token", "runtime", "limits", "acme", "prod", "--defaults");
+            Path rules = Files.writeString(folder.resolve("access.json"),
+                    "{\"rules\":[{\"path\":\"/ui/\",\"require\":\"deny\"}]}");
+            Captured closed = run("admin.token", "runtime", "access", "acme", "prod", "--file",
+                    rules.toString());
+            Captured noRole = run("operator.token", "runtime", "access", "acme", "prod", "--none");
+            Captured open = run("admin.token", "runtime", "access", "acme", "prod", "--none");
+            Captured noJson = run("admin.token", "runtime", "access", "acme", "prod", "--file",
+                    Files.writeString(folder.resolve("broken.json"), "{").toString());
             Captured rotated = run("admin.token", "admin-token", "rotate", "night-shift");
             Captured late = run("operator.token", "runtime", "list");
             Captured audit = run("admin.token", "audit", "--limit", "20");
@@ -52,6 +60,13 @@ class AdminTokenCommandIT {
             assertThat(allowed.exitCode()).as(allowed.err()).isZero();
             assertThat(hosts.out()).contains("a.example, b.example");
             assertThat(fewer.out()).contains("b.example").doesNotContain("a.example");
+            assertThat(closed.out()).as(closed.err())
+                    .containsPattern("/ui/ +deny +anywhere")
+                    .containsPattern("any other +deny +anywhere");
+            assertThat(noRole.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(open.out()).containsPattern("any +open +anywhere");
+            assertThat(noJson.exitCode()).isEqualTo(ExitCode.CONFIG);
+            assertThat(noJson.err()).contains("broken.json: line 1");
             assertThat(limited.out()).containsPattern("requestsPerSecond +50 +50\n")
                     .containsPattern("maxBodyBytes +26214400 +26214400\n")
                     .containsPattern("maxStreams +1000 +-\n");
@@ -62,7 +77,7 @@ class AdminTokenCommandIT {
             assertThat(usual.out()).containsPattern("requestsPerSecond +0 +-\n");
             assertThat(rotated.out()).contains("culvert_night-shift.");
             assertThat(late.exitCode()).isEqualTo(ExitCode.FAILED);
-            assertThat(audit.out().lines()).hasSize(10);
+            assertThat(audit.out().lines()).hasSize(12);
             assertThat(audit.out()).containsPattern("night-shift +enrolment token made +acme/prod")
                     .containsPattern("admin +runtime hosts changed +acme/prod");
         }
