@@ -109,7 +109,9 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
     }
 
     private static Entrance entrance(@Nullable ListenerTls tls, PlainPeers peers) {
-        return tls == null ? new Entrance.Plain(peers) : new Entrance.Secure(tls::context, () -> !tls.single());
+        return tls == null
+                ? new Entrance.Plain(peers)
+                : new Entrance.Secure(tls::context, () -> !tls.single());
     }
 
     private static void put(Map<String, ListenerTls> all, String listener, @Nullable ListenerTls tls) {

@@ -104,7 +104,8 @@ public record ServerConfig(
         public Edge(HostPort listen, String domain, @Nullable Tls tls, List<Tls> certificates, boolean plain,
                 CallerLimits limits, List<String> trustedProxies, boolean proxyProtocol, boolean serverTiming,
                 boolean accessLog) {
-            this(listen, domain, tls, certificates, plain, limits, trustedProxies, proxyProtocol, serverTiming,
+            this(listen, domain, tls, certificates, plain, limits, trustedProxies, proxyProtocol,
+                    serverTiming,
                     accessLog,
                     new Access(AccessDefault.OPEN, null));
         }
