@@ -198,6 +198,9 @@ public final class ForwardingRules {
             return;
         }
         append(fields, FORWARDED_FOR, peer.address);
+        if (!ForwardedField.areElements(fields.getAll(FORWARDED))) {
+            fields.remove(FORWARDED); // an open quotation would take in what stands behind it
+        }
         append(fields, FORWARDED, element);
         setIfAbsent(fields, FORWARDED_PROTO, peer.scheme);
         setIfAbsent(fields, FORWARDED_HOST, host);

@@ -17,6 +17,8 @@ import java.util.Map;
  */
 public final class ProblemDocument {
     private static final JsonMapper JSON = new JsonMapper();
+    /** U+FFFD. */
+    private static final int REPLACEMENT = 0xfffd;
 
     private final Problem problem;
     private final String mediaType;
@@ -41,14 +43,29 @@ public final class ProblemDocument {
         members.put("type", problem.cause().type());
         members.put("title", problem.cause().title());
         members.put("status", problem.cause().status());
-        members.put("detail", problem.detail());
+        members.put("detail", wellFormed(problem.detail()));
         members.put("hop", problem.hop().word());
-        members.put("requestId", requestId);
+        members.put("requestId", wellFormed(requestId));
         try {
             return new ProblemDocument(problem, Problem.MEDIA_TYPE, JSON.writeValueAsBytes(members));
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException("strings and numbers always render", e);
         }
+    }
+
+    /** Half a surrogate pair has no form in UTF-8: it is replaced. */
+    private static String wellFormed(String text) {
+        if (text.codePoints().noneMatch(ProblemDocument::isSurrogate)) {
+            return text;
+        }
+        return text.codePoints()
+                .map(c -> isSurrogate(c) ? REPLACEMENT : c)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+    }
+
+    private static boolean isSurrogate(int codePoint) {
+        return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
     }
 
     /** The HTTP status code. */

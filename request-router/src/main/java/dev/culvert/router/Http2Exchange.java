@@ -4,6 +4,7 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.relay.WireProblem;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -262,6 +263,8 @@ final class Http2Exchange implements RequestSink {
         Http2Error error = Http2Error.valueOf(code);
         if (error == Http2Error.REFUSED_STREAM) {
             unprocessed(UpstreamProblem.REFUSED_STREAM);
+        } else if (error == Http2Error.CANCEL) {
+            connectionLost(WireProblem.UPSTREAM_CANCELLED);
         } else {
             connectionLost(UpstreamProblem.streamReset(error == null ? "code " + code : error.name()));
         }

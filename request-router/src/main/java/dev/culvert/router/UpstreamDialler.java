@@ -21,6 +21,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes connections on one event loop: name, TCP, TLS. */
 final class UpstreamDialler {
+    /**
+     * Netty's epoll reads a socket to its end as soon as the peer has ended it, though nobody asks for more: as much as the
+     * kernel holds, which doubles this, must fit into what a tunnel's stream may queue (docs/protocol.md §12).
+     */
+    private static final int RECEIVE_BUFFER = 192 << 10;
+
     private final Upstreams shared;
     private final UpstreamResolver resolver;
     private final Bootstrap bootstrap;
@@ -36,6 +42,7 @@ final class UpstreamDialler {
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeoutMillis)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.SO_KEEPALIVE, true)
+                .option(ChannelOption.SO_RCVBUF, RECEIVE_BUFFER)
                 // either half may close first, and an upstream that takes no more may still have answered
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.AUTO_CLOSE, false);

@@ -119,7 +119,9 @@ final class StreamForwarder implements StreamListener, ResponseSink {
 
     @Override
     public void fail(Problem problem) {
-        stream.reset(ErrorCode.FAILED, WireProblem.number(problem.cause()), WireProblem.number(problem.hop()),
+        boolean cancelled = problem.equals(WireProblem.UPSTREAM_CANCELLED);
+        stream.reset(cancelled ? ErrorCode.CANCELLED : ErrorCode.FAILED, WireProblem.number(problem.cause()),
+                WireProblem.number(problem.hop()),
                 problem.detail());
     }
 

@@ -117,6 +117,11 @@ final class TunnelExchange implements RequestSink, StreamListener {
             response.fail(Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel went away"));
             return;
         }
+        if (reset.code() == ErrorCode.CANCELLED
+                && reset.cause() == WireProblem.number(Cause.UPSTREAM_RESET)) {
+            response.fail(WireProblem.UPSTREAM_CANCELLED);
+            return;
+        }
         Cause otherwise = switch (reset.code()) {
             case REFUSED, OVERLOADED -> Cause.OVERLOADED;
             case DRAINING -> Cause.DRAINING;

@@ -8,6 +8,10 @@ import java.util.List;
 
 /** Problems as a tunnel's RESET carries them: the numbers of docs/protocol.md §10. */
 public final class WireProblem {
+    /** The upstream cancelled its answer, as RST_STREAM with CANCEL does; a RESET says so with the code {@code CANCELLED}. */
+    public static final Problem UPSTREAM_CANCELLED = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream reset the exchange: CANCEL");
+
     /** In the order of docs/protocol.md §10, from 1. Only ever add at the end. */
     private static final List<Cause> CAUSES = List.of(Cause.UNKNOWN_HOST, Cause.NO_ROUTE, Cause.NOT_ALLOWED,
             Cause.NO_TUNNEL, Cause.DRAINING, Cause.OVERLOADED, Cause.TUNNEL_LOST, Cause.UPSTREAM_REFUSED,

@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param maxUriBytes bytes of a request target; above: 414
  * @param maxStreams concurrent exchanges of one runtime; above: 503
  * @param headTimeout for reading a request head; above: 408
- * @param requestBodyIdleTimeout of a request body without a byte; above: 408
+ * @param requestBodyIdleTimeout of a request body without a byte, until its response begins; above: 408
  * @param responseHeadTimeout from the last request byte forwarded to the response head; above: 504
  * @param idleTimeout of a connection between requests; above: closed
  * @param maxConnectionsPerAddress of each listener, that of tunnel clients too; above: closed
@@ -33,7 +33,7 @@ public record CallerLimits(
         @Setting(value = "Bytes of a request's URI; more is answered 414", byDefault = "16KiB", accepts = "64..64KiB") ByteSize maxUriBytes,
         @Setting(value = "Concurrent streams of one runtime; more is answered 503", byDefault = "1000", accepts = "1..1000000") int maxStreams,
         @Setting(value = "Time to read a request head; slower is answered 408", byDefault = "10s", accepts = "1ms..1h") Duration headTimeout,
-        @Setting(value = "Silence allowed in a request body; longer is answered 408", byDefault = "60s", accepts = "1ms..24h") Duration requestBodyIdleTimeout,
+        @Setting(value = "Silence allowed in a request body until its response begins; longer is answered 408", byDefault = "60s", accepts = "1ms..24h") Duration requestBodyIdleTimeout,
         @Setting(value = "Time from the last request byte forwarded to the response head; longer is answered 504", byDefault = "60s", accepts = "1ms..24h") Duration responseHeadTimeout,
         @Setting(value = "Idle time of a connection between requests; then it is closed", byDefault = "60s", accepts = "1ms..24h") Duration idleTimeout,
         @Setting(value = "Connections of one address at once, of callers and of tunnel clients; more are closed. Many share one address behind a balancer that does not keep it", byDefault = "10000", accepts = "1..1000000") int maxConnectionsPerAddress,

@@ -177,9 +177,7 @@ final class EdgeExchange implements ResponseSink {
             giveUp(EdgeProblems.broken("the response is framed wrongly"));
             return;
         }
-        if (request.isEnded()) {
-            stream.deadline().clear();
-        }
+        request.answered();
         if (request.maySkipBody()) {
             stream.lastOfConnection();
         }
@@ -271,11 +269,19 @@ final class EdgeExchange implements ResponseSink {
         } else if (response.isUpgraded() && problem.cause() == Cause.DRAINING && goAway()) {
             webSocketClosed();
         } else if (response.isHeadSent()) {
-            // docs/problems.md: a truncated response must not look complete
-            responseEnded = true;
-            reset();
+            breakOff(problem);
         } else {
             answer(problem, !request.isEnded());
+        }
+    }
+
+    /** docs/problems.md: a truncated response must not look complete. */
+    private void breakOff(Problem problem) {
+        responseEnded = true;
+        record.cut();
+        body.drop();
+        if (stream.breakOff(problem)) {
+            finish();
         }
     }
 
@@ -312,9 +318,12 @@ final class EdgeExchange implements ResponseSink {
             closeWebSocket();
         } else if (!responseEnded && !response.isHeadSent()) {
             giveUp(EdgeProblems.STOPPING);
+        } else if (responseEnded) {
+            request.abandon(EdgeProblems.STOPPING);
+            reset();
         } else {
             request.abandon(EdgeProblems.STOPPING);
-            reset(); // must not look complete
+            breakOff(EdgeProblems.STOPPING);
         }
     }
 

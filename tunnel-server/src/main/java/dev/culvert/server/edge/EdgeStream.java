@@ -81,6 +81,13 @@ interface EdgeStream {
     /** Drops it so that the caller sees a truncated response, never one that looks complete. */
     void reset();
 
+    /**
+     * Ends a response whose head was sent because of {@code why}, so that the caller sees that it is not complete.
+     *
+     * @return whether the response's own protocol says so in its trailers; else the stream was reset
+     */
+    boolean breakOff(Problem why);
+
     /** The exchange is over in both directions. */
     void finished();
 

@@ -260,6 +260,9 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     void reset() {
         closing = true;
         Channel channel = context().channel();
+        if (!channel.isOpen()) {
+            return; // a caller that left while its WebSocket was still being ended
+        }
         channel.config().setOption(ChannelOption.SO_LINGER, 0);
         channel.pipeline().firstContext().close();
     }

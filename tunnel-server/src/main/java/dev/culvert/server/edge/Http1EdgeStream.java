@@ -92,6 +92,12 @@ final class Http1EdgeStream implements EdgeStream {
     }
 
     @Override
+    public boolean breakOff(Problem why) {
+        reset();
+        return false;
+    }
+
+    @Override
     public void finished() {
         connection.finished(!keepAlive);
     }

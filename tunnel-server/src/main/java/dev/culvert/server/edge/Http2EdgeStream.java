@@ -4,6 +4,7 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.ProblemDocument;
+import dev.culvert.edge.relay.WireProblem;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -26,6 +27,8 @@ final class Http2EdgeStream implements EdgeStream {
     private boolean over;
     private boolean malformed;
     private boolean refused;
+    /** The response is a gRPC call's. */
+    private boolean grpc;
     private @Nullable EdgeExchange exchange;
     /** Response bytes that nobody was told of yet; and how many of them the socket has taken. */
     private int unreported;
@@ -89,6 +92,7 @@ final class Http2EdgeStream implements EdgeStream {
             head.status("200").remove("sec-websocket-accept");
         } else {
             response.begin(head, Integer.parseInt(head.status().toString()));
+            grpc = GrpcStatus.isGrpc(head.get("content-type"));
         }
         last = connection.writeHead(stream, head, ended);
     }
@@ -199,6 +203,20 @@ final class Http2EdgeStream implements EdgeStream {
     @Override
     public void reset() {
         connection.reset(stream, Http2Error.INTERNAL_ERROR);
+    }
+
+    @Override
+    public boolean breakOff(Problem why) {
+        if (why.equals(WireProblem.UPSTREAM_CANCELLED)) {
+            connection.reset(stream, Http2Error.CANCEL);
+            return false;
+        }
+        if (!grpc) {
+            reset();
+            return false;
+        }
+        end(GrpcStatus.trailers(why));
+        return true;
     }
 
     @Override

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *  BODY ──end──► ANSWER ──response head──► (no deadline)
- *   └─ silence: 408  └─ no head: 504
+ *   │ └─ silence: 408 └─ no head: 504             ▲
+ *   └──────────────response head─────────────────┘
  * </pre>
  */
 final class RequestHalf {
@@ -131,7 +132,7 @@ final class RequestHalf {
     private void came(int bytes) {
         BodyPatience waited = patience;
         if (waited != null) {
-            waited.came(bytes, stream.response().isHeadSent() ? 0 : leastRate, System.nanoTime());
+            waited.came(bytes, leastRate, System.nanoTime());
         }
     }
 
@@ -159,9 +160,7 @@ final class RequestHalf {
 
     /** The caller ended its request. */
     void end(@Nullable Http2Headers trailers) {
-        if (stream.response().isHeadSent()) {
-            stream.deadline().clear();
-        } else {
+        if (!stream.response().isHeadSent()) {
             awaitResponse();
         }
         pass(trailers);
@@ -185,6 +184,11 @@ final class RequestHalf {
         }
     }
 
+    /** The response begins: from now on each side speaks when it has something to say. */
+    void answered() {
+        stream.deadline().clear();
+    }
+
     /** So many bytes of the body were passed on. */
     void consumed(int bytes) {
         unforwarded -= bytes;
@@ -197,7 +201,7 @@ final class RequestHalf {
 
     private void callersTurn() {
         BodyPatience waited = patience;
-        if (waited != null && !stream.response().isUpgraded()) {
+        if (waited != null && !stream.response().isHeadSent()) {
             long now = System.nanoTime();
             waited.turn(now);
             stream.deadline().set(Duration.ofNanos(waited.left(now)), this::bodyTooSlow);
@@ -247,10 +251,9 @@ final class RequestHalf {
         stream.deadline().set(silence, this::bodyTooSlow);
     }
 
-    /** Streams of messages come as their senders have something to say: gRPC's, and those that are answered already. */
+    /** The messages of a gRPC call come as their sender has something to say. */
     private long leastRate(Http2Headers fields) {
-        CharSequence type = fields.get("content-type");
-        return type != null && type.toString().startsWith("application/grpc")
+        return GrpcStatus.isGrpc(fields.get("content-type"))
                 ? 0
                 : stream.shared().limits().minRequestBodyRate().bytes();
     }

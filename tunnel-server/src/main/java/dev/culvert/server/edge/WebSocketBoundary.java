@@ -48,6 +48,9 @@ final class WebSocketBoundary {
             headerBytes = 2 + lengthBytes + maskBytes;
         } else if (headerSeen > 2 && headerSeen <= 2 + lengthBytes) {
             payload = payload << 8 | octet;
+            if (payload < 0) {
+                payload = Long.MAX_VALUE; // RFC 6455 §5.2 forbids such a length: no frame ever follows
+            }
         }
     }
 

@@ -165,6 +165,26 @@ class EdgeTimeoutsIT {
     }
 
     @Test
+    void aRequestThatFallsSilentBehindItsResponsesHeadHasNoTimeout() throws Exception {
+        limits(SHORT, SHORT, SHORT, SHORT);
+        caller.head("POST /", "Content-Length: 6").send("he");
+        FakeRelay.Exchange exchange = edge.relay.next();
+        await().until(() -> exchange.body().equals("he"));
+        exchange.head("200", false, "content-type", "application/x-ndjson").body("a");
+        caller.readUntil("a\r\n");
+
+        await().during(SHORT.multipliedBy(3)).until(() -> exchange.cancelled == null);
+        caller.send("ll");
+        await().until(() -> exchange.body().equals("hell"));
+        await().during(SHORT.multipliedBy(3)).until(() -> exchange.cancelled == null);
+        caller.send("o!");
+
+        await().until(() -> exchange.ended);
+        exchange.body("b").end();
+        assertThat(caller.readUntil("0\r\n\r\n")).isEqualTo("1\r\nb\r\n0\r\n\r\n");
+    }
+
+    @Test
     void anUpgradedConnectionHasNoTimeout() throws Exception {
         limits(SHORT, SHORT, SHORT, SHORT);
         caller.head("GET /", "Connection: upgrade", "Upgrade: websocket");

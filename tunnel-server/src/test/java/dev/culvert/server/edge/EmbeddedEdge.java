@@ -47,7 +47,7 @@ final class EmbeddedEdge implements AutoCloseable {
     }
 
     /** Has addresses, as a socket does. */
-    private static final class AddressedChannel extends EmbeddedChannel {
+    static final class AddressedChannel extends EmbeddedChannel {
         @Override
         protected SocketAddress localAddress0() {
             return new InetSocketAddress(InetAddress.getLoopbackAddress(), 8443);

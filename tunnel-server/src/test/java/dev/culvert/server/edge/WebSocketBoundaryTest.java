@@ -33,6 +33,18 @@ class WebSocketBoundaryTest {
         frame.release();
     }
 
+    @ParameterizedTest
+    @CsvSource({"-9223372036854775808", "-1"})
+    void aLengthThatNoFrameHasIsNeverOver(long length) {
+        ByteBuf frame = Unpooled.buffer().writeByte(0x82).writeByte(127).writeLong(length).writeZero(100);
+        var boundary = new WebSocketBoundary();
+
+        boundary.pass(frame);
+
+        assertThat(boundary.isReached()).isFalse();
+        frame.release();
+    }
+
     private static ByteBuf frame(int length, boolean masked) {
         ByteBuf frame = Unpooled.buffer().writeByte(0x82);
         int mask = masked ? 0x80 : 0;

@@ -1,6 +1,5 @@
-package dev.culvert.e2e;
+package dev.culvert.server.testing;
 
-import dev.culvert.server.testing.SeenRequest;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Reads requests of HTTP/1.1 to the letter of RFC 9112, and knows nothing of Culvert's own parsers or Netty's. What its
  * grammar does not have is an error, however harmless it looks. Blocking.
  */
-final class StrictReader {
+public final class StrictReader {
     private static final Pattern REQUEST_LINE = Pattern
             .compile("([!#$%&'*+.^_`|~0-9A-Za-z-]+) (/[!-~]*|\\*) HTTP/1\\.1");
     private static final Pattern FIELD = Pattern
@@ -27,12 +26,12 @@ final class StrictReader {
 
     private final InputStream in;
 
-    StrictReader(InputStream in) {
+    public StrictReader(InputStream in) {
         this.in = in;
     }
 
     /** What is no request. */
-    static final class Violation extends IOException {
+    public static final class Violation extends IOException {
         private static final long serialVersionUID = 1;
 
         Violation(String what) {
@@ -41,8 +40,7 @@ final class StrictReader {
     }
 
     /** The next request, or null at the end. Throws EOFException in the middle of one. */
-    @Nullable
-    SeenRequest next() throws IOException {
+    public @Nullable SeenRequest next() throws IOException {
         int first = in.read();
         if (first < 0) {
             return null;
