@@ -1,10 +1,12 @@
 package dev.culvert.launcher;
 
+import ch.qos.logback.classic.AsyncAppender;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import dev.culvert.launcher.config.LogSettings;
@@ -13,6 +15,9 @@ import org.slf4j.LoggerFactory;
 /** Sets up logback by code: there is no file to find, and nothing is scanned at start. */
 final class Logging {
     private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level %logger{0} %msg %kvp%n";
+
+    /** Lines that wait to be written. */
+    private static final int MAX_WAITING = 8192;
 
     private Logging() {}
 
@@ -40,13 +45,34 @@ final class Logging {
         appender.setTarget(target);
         appender.setEncoder(json ? json(context) : text(context));
         appender.start();
+        Appender<ILoggingEvent> out = target.equals("System.out") ? behindQueue(context, appender) : appender;
         Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         root.setLevel(level.isGreaterOrEqual(Level.INFO) ? level : Level.INFO);
-        root.addAppender(appender);
+        root.addAppender(out);
         context.getLogger("dev.culvert").setLevel(level);
         // It warns, with stack traces, of errors that reach our own code and are told there.
         context.getLogger("reactor.netty")
                 .setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.ERROR : Level.WARN);
+    }
+
+    /** Whoever reads standard output may stop doing so: event loops never wait for that, lines are dropped instead. */
+    private static Appender<ILoggingEvent> behindQueue(LoggerContext context,
+            Appender<ILoggingEvent> appender) {
+        var queue = new AsyncAppender();
+        queue.setContext(context);
+        queue.setQueueSize(MAX_WAITING);
+        queue.setDiscardingThreshold(0); // all levels alike, and only when it is full
+        queue.setNeverBlock(true);
+        queue.addAppender(appender);
+        queue.start();
+        return queue;
+    }
+
+    /** Writes what waits, for a second at most. Nothing is logged afterwards. */
+    static void end() {
+        if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
+            context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME).detachAndStopAllAppenders();
+        }
     }
 
     private static Encoder<ILoggingEvent> text(LoggerContext context) {

@@ -19,7 +19,9 @@ public final class Main {
         Logging.toStandardError();
         CommandLine line = CulvertCommand.commandLine();
         line.setExecutionStrategy(Main::run);
-        System.exit(line.execute(args));
+        int code = line.execute(args);
+        Logging.end();
+        System.exit(code);
     }
 
     private static int run(ParseResult parsed) {
@@ -44,6 +46,7 @@ public final class Main {
     private static void drain(Task.LongRunning task, AtomicBoolean done) {
         if (!done.get()) {
             task.stop(GRACE).onErrorComplete().block(GRACE.plus(HANGS));
+            Logging.end();
             Runtime.getRuntime().halt(ExitCode.DONE);
         }
     }

@@ -48,6 +48,7 @@ class LoggingTest {
         log.atInfo().addKeyValue("runtime", "acme/prod").addKeyValue("streams", 3).log("tunnel opened");
         log.atDebug().log("too fine");
 
+        Logging.end(); // writes what waits
         return bytes.toString(StandardCharsets.UTF_8);
     }
 }
