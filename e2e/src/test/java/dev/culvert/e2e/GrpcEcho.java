@@ -39,6 +39,8 @@ final class GrpcEcho implements AutoCloseable {
     static final MethodDescriptor<byte[], byte[]> SILENT = method(MethodType.BIDI_STREAMING, "Silent");
     /** Fails with the status whose number is the message. */
     static final MethodDescriptor<byte[], byte[]> FAIL = method(MethodType.UNARY, "Fail");
+    /** Begins its answer with the first message, and resets the stream with CANCEL at the second. */
+    static final MethodDescriptor<byte[], byte[]> CANCEL = method(MethodType.CLIENT_STREAMING, "Cancel");
     static final Metadata.Key<String> ECHO = Metadata.Key.of("x-echo", Metadata.ASCII_STRING_MARSHALLER);
     static final Metadata.Key<byte[]> DETAIL = Metadata.Key.of("x-detail-bin",
             Metadata.BINARY_BYTE_MARSHALLER);
@@ -67,6 +69,9 @@ final class GrpcEcho implements AutoCloseable {
                     response.onNext(request.length == 0 ? name.getBytes(StandardCharsets.UTF_8) : request);
                     response.onCompleted();
                 }))
+                // Two answers are one too many: grpc-java cancels.
+                .addMethod(CANCEL,
+                        ServerCalls.asyncClientStreamingCall(response -> watched(response, "chat")))
                 .addMethod(FAIL, ServerCalls.asyncUnaryCall((request, response) -> {
                     Metadata trailers = new Metadata();
                     trailers.put(DETAIL, new byte[]{0, 1, (byte) 0xff});

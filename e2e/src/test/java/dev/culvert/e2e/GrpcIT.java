@@ -12,7 +12,6 @@ import io.grpc.CallOptions;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
-import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.GrpcSslContexts;
@@ -22,8 +21,8 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,10 +30,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -85,7 +82,11 @@ class GrpcIT {
     }
 
     private static ManagedChannel channel(String runtime) throws Exception {
-        return NettyChannelBuilder.forAddress("127.0.0.1", platform.server.edgeAddress().port())
+        return channel(platform, runtime);
+    }
+
+    static ManagedChannel channel(Platform to, String runtime) throws Exception {
+        return NettyChannelBuilder.forAddress("127.0.0.1", to.server.edgeAddress().port())
                 .overrideAuthority(runtime + "." + Platform.DOMAIN)
                 .sslContext(GrpcSslContexts.forClient()
                         .trustManager(InsecureTrustManagerFactory.INSTANCE)
@@ -94,11 +95,11 @@ class GrpcIT {
                 .build();
     }
 
-    private static byte[] bytes(String text) {
+    static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static String unary(ManagedChannel channel, String text) {
+    static String unary(ManagedChannel channel, String text) {
         byte[] answer = ClientCalls.blockingUnaryCall(channel, GrpcEcho.UNARY,
                 CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS), bytes(text));
         return new String(answer, StandardCharsets.UTF_8);
@@ -117,7 +118,7 @@ class GrpcIT {
 
     @Test
     void aClientsStreamIsAnsweredAtItsEnd() throws Exception {
-        Heard heard = new Heard();
+        GrpcHeard heard = new GrpcHeard();
         StreamObserver<byte[]> said = ClientCalls
                 .asyncClientStreamingCall(channel.newCall(GrpcEcho.COLLECT, CallOptions.DEFAULT), heard);
 
@@ -142,7 +143,7 @@ class GrpcIT {
 
     @Test
     void eachSideHearsTheOtherBeforeEitherEnds() throws Exception {
-        Heard heard = new Heard();
+        GrpcHeard heard = new GrpcHeard();
         StreamObserver<byte[]> said = ClientCalls
                 .asyncBidiStreamingCall(channel.newCall(GrpcEcho.CHAT, CallOptions.DEFAULT), heard);
 
@@ -157,7 +158,7 @@ class GrpcIT {
 
     @Test
     void aDeadlineEndsTheCallOnBothSides() throws Exception {
-        Heard heard = new Heard();
+        GrpcHeard heard = new GrpcHeard();
         var _ = ClientCalls.asyncBidiStreamingCall(channel.newCall(GrpcEcho.SILENT,
                 CallOptions.DEFAULT.withDeadlineAfter(500, TimeUnit.MILLISECONDS)), heard);
 
@@ -167,7 +168,7 @@ class GrpcIT {
 
     @Test
     void aCancelReachesTheServer() throws Exception {
-        Heard heard = new Heard();
+        GrpcHeard heard = new GrpcHeard();
         var said = (ClientCallStreamObserver<byte[]>) ClientCalls
                 .asyncBidiStreamingCall(channel.newCall(GrpcEcho.CHAT, CallOptions.DEFAULT), heard);
         said.onNext(bytes("hi"));
@@ -211,10 +212,10 @@ class GrpcIT {
 
     @Test
     void callsToTwoRuntimesRunBesideEachOther() throws Exception {
-        List<Heard> heard = new ArrayList<>();
+        List<GrpcHeard> heard = new ArrayList<>();
         List<StreamObserver<byte[]>> said = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            Heard next = new Heard();
+            GrpcHeard next = new GrpcHeard();
             heard.add(next);
             said.add(ClientCalls.asyncBidiStreamingCall((i % 2 == 0 ? channel : otherChannel)
                     .newCall(GrpcEcho.CHAT, CallOptions.DEFAULT), next));
@@ -228,29 +229,29 @@ class GrpcIT {
         }
         said.forEach(StreamObserver::onCompleted);
 
-        for (Heard each : heard) {
+        for (GrpcHeard each : heard) {
             assertThat(each.status().getCode()).isEqualTo(Code.OK);
         }
     }
 
     @Test
-    void aRuntimeThatIsNotThereIsUnimplementedAndARefusingUpstreamUnavailable() throws Exception {
-        ManagedChannel nobody = channel("acme-nobody");
-        try {
-            StatusRuntimeException failed = catchThrowableOfType(StatusRuntimeException.class,
-                    () -> unary(nobody, "x"));
-            assertThat(failed.getStatus().getCode()).isEqualTo(Code.UNIMPLEMENTED);
-        } finally {
-            nobody.shutdownNow();
-        }
-        platform.connect("acme", "down", URI.create("http://127.0.0.1:1"));
-        ManagedChannel down = channel("acme-down");
-        try {
-            StatusRuntimeException failed = catchThrowableOfType(StatusRuntimeException.class,
-                    () -> unary(down, "x"));
-            assertThat(failed.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
-        } finally {
-            down.shutdownNow();
+    void callsOfOneConnectionGoWhereTheirAuthoritySays() throws Exception {
+        try (Http2Caller caller = new Http2Caller(platform.server.edgeAddress().port())) {
+            for (String runtime : List.of("prod", "dev", "prod")) {
+                var head = new DefaultHttp2Headers().method("POST")
+                        .scheme("https")
+                        .authority("acme-" + runtime + "." + Platform.DOMAIN)
+                        .path("/test.Echo/Unary")
+                        .add("content-type", "application/grpc")
+                        .add("te", "trailers");
+                try (Http2Caller.Stream call = caller.begin(head, false)) {
+                    call.send(new byte[5]); // an empty message
+                    call.end();
+                    call.answered();
+                    assertThat(new String(call.readAll(), StandardCharsets.ISO_8859_1))
+                            .endsWith(runtime.equals("prod") ? "echo" : "other");
+                }
+            }
         }
     }
 
@@ -340,35 +341,6 @@ class GrpcIT {
 
         String answer() throws ExecutionException, InterruptedException {
             return done.get();
-        }
-    }
-
-    /** What a call answered. */
-    private static class Heard implements StreamObserver<byte[]> {
-        private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
-        private final CompletableFuture<Status> status = new CompletableFuture<>();
-
-        String next() throws InterruptedException {
-            return String.valueOf(messages.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        }
-
-        Status status() throws Exception {
-            return status.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        }
-
-        @Override
-        public void onNext(byte[] message) {
-            messages.add(new String(message, StandardCharsets.UTF_8));
-        }
-
-        @Override
-        public void onError(Throwable error) {
-            status.complete(Status.fromThrowable(error));
-        }
-
-        @Override
-        public void onCompleted() {
-            status.complete(Status.OK);
         }
     }
 }
