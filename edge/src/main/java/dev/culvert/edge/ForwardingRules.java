@@ -95,18 +95,39 @@ public final class ForwardingRules {
      * @return null when a trusted proxy names something that is no address
      */
     public @Nullable InetAddress caller(Http2Headers fields, Peer peer) {
-        InetAddress address = address(peer.address);
-        if (!peer.trusted) {
-            return address;
+        return origin(peer, fields.getAll(FORWARDED_FOR), false);
+    }
+
+    /**
+     * Where a request came from, as {@link #caller(Http2Headers, Peer)} finds it, for people to read: where a trusted proxy
+     * names no address, that proxy.
+     *
+     * @param forwardedFor the field's values as received, in order
+     * @return a literal; {@code unknown} without an address
+     */
+    public String caller(Peer peer, List<? extends CharSequence> forwardedFor) {
+        return peer.trusted ? literal(origin(peer, forwardedFor, true)) : peer.address;
+    }
+
+    /** Walks back along what trusted proxies say; {@code lastKnown}: as far as it can be followed, else null. */
+    private @Nullable InetAddress origin(Peer peer, List<? extends CharSequence> forwardedFor,
+            boolean lastKnown) {
+        InetAddress known = address(peer.address);
+        if (!peer.trusted || forwardedFor.isEmpty()) {
+            return known;
         }
-        String[] hops = String.join(",", fields.getAll(FORWARDED_FOR)).split(",", -1);
+        String[] hops = String.join(",", forwardedFor).split(",", -1);
         for (int i = hops.length - 1; i >= 0; i--) {
-            address = address(hops[i].trim());
-            if (address == null || !trusts(address)) {
-                return address;
+            InetAddress hop = address(hops[i].trim());
+            if (hop == null) {
+                return lastKnown ? known : null;
+            }
+            known = hop;
+            if (!trusts(hop)) {
+                break;
             }
         }
-        return address;
+        return known;
     }
 
     /** Never asks DNS. Some proxies write the port, too: {@code 192.0.2.1:4711}, {@code [2001:db8::1]:4711}. */
@@ -137,33 +158,6 @@ public final class ForwardingRules {
         AsciiString created = RequestId.create();
         fields.set(REQUEST_ID, created);
         return created;
-    }
-
-    /**
-     * The address that a request came from: that of the connection's peer, or, behind trusted proxies, the last one in {@code
-     * X-Forwarded-For} that is none of them. What an untrusted peer says never counts.
-     *
-     * @param forwardedFor the field's values as received, in order
-     * @return a literal; {@code unknown} without an address
-     */
-    public String caller(Peer peer, List<? extends CharSequence> forwardedFor) {
-        if (!peer.trusted || forwardedFor.isEmpty()) {
-            return peer.address;
-        }
-        String[] hops = String.join(",", forwardedFor).split(",", -1);
-        String known = peer.address;
-        for (int i = hops.length - 1; i >= 0; i--) {
-            byte[] address = NetUtil.createByteArrayFromIpAddressString(hops[i].trim());
-            if (address == null) {
-                return known; // who wrote this is the last one that can be named
-            }
-            InetAddress hop = address(address);
-            known = literal(hop);
-            if (!trusts(hop)) {
-                return known;
-            }
-        }
-        return known;
     }
 
     private static InetAddress address(byte[] bytes) {
