@@ -35,6 +35,7 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.runtime.refused", "Requests refused, by the limit that they met."),
             Map.entry("culvert.access.log.dropped",
                     "Lines of the access log that were dropped, as its queue was full."),
+            Map.entry("culvert.tcp.connections", "Raw connections that are passed through."),
             Map.entry("culvert.tunnel.openings", "Sessions that are being opened."));
 
     @Override

@@ -26,6 +26,10 @@ final class ServerCommand extends PartCommand {
     private static RunningPart running(TunnelServer server) {
         var addresses = new LinkedHashMap<String, HostPort>();
         addresses.put("edge", server.edgeAddress());
+        HostPort tcp = server.tcpAddress();
+        if (tcp != null) {
+            addresses.put("tcp", tcp);
+        }
         addresses.put("tunnel", server.tunnelAddress());
         addresses.put("admin", server.adminAddress());
         return new RunningPart("tunnel-server", addresses, server.ended(), server::stop);

@@ -80,7 +80,7 @@ final class Http1Pool implements UpstreamPool {
         open++;
         upstreams.opened(this);
         exchange.await(UpstreamProblem.NO_CONNECTION);
-        upstreams.dial(this, this::install, new UpstreamDialler.Outcome<>() {
+        upstreams.dial(address, this::install, new UpstreamDialler.Outcome<>() {
             @Override
             public void connected(Http1UpstreamConnection connection) {
                 Http1Pool.this.connected(connection, exchange);

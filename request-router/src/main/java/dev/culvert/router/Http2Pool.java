@@ -107,7 +107,7 @@ final class Http2Pool implements UpstreamPool {
         open++;
         starting++;
         upstreams.opened(this);
-        upstreams.dial(this, this::install, new UpstreamDialler.Outcome<>() {
+        upstreams.dial(address, this::install, new UpstreamDialler.Outcome<>() {
             @Override
             public void connected(Http2UpstreamConnection connection) {
                 if (connection.isReady()) {

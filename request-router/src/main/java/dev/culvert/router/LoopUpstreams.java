@@ -49,6 +49,16 @@ final class LoopUpstreams {
         return pool(to.over(http2)).open(request, outgoing, response);
     }
 
+    RequestSink openTcp(UpstreamAddress to, ResponseSink response) {
+        if (!mayOpen()) {
+            response.fail(UpstreamProblem.OVERLOADED);
+            return SwallowingSink.INSTANCE;
+        }
+        TcpExchange exchange = new TcpExchange(this, to, response);
+        exchange.start();
+        return exchange;
+    }
+
     private UpstreamPool pool(UpstreamAddress address) {
         UpstreamPool pool = pools.get(address);
         if (pool == null) {
@@ -63,9 +73,9 @@ final class LoopUpstreams {
      *
      * @param install puts the connection at the end of its channel's pipeline
      */
-    <C extends UpstreamConnection> void dial(UpstreamPool pool, Function<Channel, C> install,
+    <C extends UpstreamConnection> void dial(UpstreamAddress address, Function<Channel, C> install,
             UpstreamDialler.Outcome<C> outcome) {
-        dialler.dial(pool.address(), install, new UpstreamDialler.Outcome<C>() {
+        dialler.dial(address, install, new UpstreamDialler.Outcome<C>() {
             @Override
             public void connected(C connection) {
                 if (closed || !connection.isUsable()) {
@@ -120,14 +130,24 @@ final class LoopUpstreams {
 
     void opened(UpstreamPool pool) {
         keep(pool);
+        opened();
+    }
+
+    void closed(UpstreamPool pool) {
+        forgetIfEmpty(pool);
+        closed();
+    }
+
+    /** A connection is being made. */
+    void opened() {
         open++;
         shared.connections().increment();
     }
 
-    void closed(UpstreamPool pool) {
+    /** A connection is gone, or was not made. */
+    void closed() {
         open--;
         shared.connections().decrement();
-        forgetIfEmpty(pool);
         serveLater();
     }
 

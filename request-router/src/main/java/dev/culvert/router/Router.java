@@ -6,6 +6,7 @@ import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.router.RouteConfig.Cors;
 import io.netty.handler.codec.http2.Http2Headers;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Routes exchanges to upstreams as the routes and the cluster's policy say. May be shared by all event loops: each uses
@@ -13,11 +14,13 @@ import io.netty.handler.codec.http2.Http2Headers;
  */
 public final class Router implements Relay, AutoCloseable {
     private final RouteTable table;
+    private final TcpTable tcp;
 
     private final Upstreams upstreams;
 
-    private Router(RouteTable table, Upstreams upstreams) {
+    private Router(RouteTable table, TcpTable tcp, Upstreams upstreams) {
         this.table = table;
+        this.tcp = tcp;
         this.upstreams = upstreams;
     }
 
@@ -29,12 +32,16 @@ public final class Router implements Relay, AutoCloseable {
     /** A router. Starts nothing: connections are made when they are needed. */
     public static Router create(RoutingConfig config, UpstreamLimits limits) {
         RouteTable table = RouteTable.of(config);
-        return new Router(table, new Upstreams(limits, config.resolve(), UpstreamTls.system(table.tls())));
+        return new Router(table, TcpTable.of(config.tcp()),
+                new Upstreams(limits, config.resolve(), UpstreamTls.system(table.tls())));
     }
 
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
         Http2Headers fields = request.fields();
+        if (request.kind() == RelayRequest.Kind.TCP) {
+            return openTcp(request, tcp.match(fields), response);
+        }
         return switch (table.match(String.valueOf(fields.path()))) {
             case RouteMatch.Forward to -> upstreams.open(request, outgoing(to, fields), response);
             case RouteMatch.Refused refused -> {
@@ -42,6 +49,14 @@ public final class Router implements Relay, AutoCloseable {
                 yield SwallowingSink.INSTANCE;
             }
         };
+    }
+
+    private RequestSink openTcp(RelayRequest request, @Nullable UpstreamAddress to, ResponseSink response) {
+        if (to == null) {
+            response.fail(UpstreamProblem.NO_TCP);
+            return SwallowingSink.INSTANCE;
+        }
+        return upstreams.openTcp(request, to, response);
     }
 
     private static Outgoing outgoing(RouteMatch.Forward to, Http2Headers fields) {

@@ -15,16 +15,20 @@ import java.util.Set;
  * tunnel client.
  *
  * @param routes what goes where; empty: {@link #defaultRoutes}. At most 1000, no two with the same path
+ * @param tcp where raw connections may lead; empty: nowhere. At most 1000, no two with the same name or host
  * @param policy what the cluster allows
  * @param resolve addresses that win over DNS, by {@code host} or {@code host:port}; hosts in lower case
  */
 public record RoutingConfig(
         @Setting(value = ROUTES, accepts = ROUTES_ACCEPTS, fileOnly = true) List<RouteConfig> routes,
+        @Setting(value = TCP, accepts = TCP_ACCEPTS, fileOnly = true) List<TcpRouteConfig> tcp,
         Policy policy,
         @Setting(value = RESOLVE, accepts = RESOLVE_ACCEPTS) Map<String, HostPort> resolve) {
 
     static final String ROUTES = "What goes where; left out: App-Proxy, workflows and webhooks as in a GitOps runtime";
     static final String ROUTES_ACCEPTS = "a list of routes, each with path and to";
+    static final String TCP = "Upstreams that raw connections may reach, by the server name of their TLS handshake; nothing listed: none";
+    static final String TCP_ACCEPTS = "a list, each with to and with name or host";
     static final String RESOLVE = "Addresses that win over DNS, for names that DNS does not know";
     static final String RESOLVE_ACCEPTS = "host or host:port, each with the host:port to dial";
 
@@ -37,7 +41,14 @@ public record RoutingConfig(
             throw new ConfigException("routes", "at most " + MAX_ROUTES + " routes");
         }
         requireDistinct(routes);
+        tcp = List.copyOf(tcp);
+        TcpTable.of(tcp);
         resolve = lowerCase(resolve);
+    }
+
+    /** Without raw connections. */
+    public RoutingConfig(List<RouteConfig> routes, Policy policy, Map<String, HostPort> resolve) {
+        this(routes, List.of(), policy, resolve);
     }
 
     /** The default routes, an empty policy (every webhook is refused) and DNS alone. */

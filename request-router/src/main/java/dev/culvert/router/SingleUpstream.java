@@ -44,6 +44,10 @@ public final class SingleUpstream implements Relay, AutoCloseable {
 
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
+        if (request.kind() == RelayRequest.Kind.TCP) {
+            response.fail(UpstreamProblem.NO_TCP);
+            return SwallowingSink.INSTANCE;
+        }
         String path = String.valueOf(request.fields().path());
         // RFC 9110 §7.1: the asterisk asks about the server as a whole, and has nothing before it
         String target = path.equals("*") ? path : prefix + path;

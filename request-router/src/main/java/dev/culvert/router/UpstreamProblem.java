@@ -37,6 +37,11 @@ final class UpstreamProblem {
     static final Problem NO_HTTP2_CONNECTION = refused(
             "no HTTP/2 connection to the upstream came about in time");
 
+    static final Problem NO_TCP = Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER,
+            "the cluster lists no upstream for this server name");
+    static final Problem BROKEN_CONNECTION = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream reset the connection");
+
     private UpstreamProblem() {}
 
     static Problem refused(String detail) {

@@ -50,11 +50,23 @@ final class Upstreams {
             response.fail(UpstreamProblem.DRAINING);
             return SwallowingSink.INSTANCE;
         }
-        LoopUpstreams upstreams = loops.get(request.loop());
-        if (upstreams == null) {
-            upstreams = loops.computeIfAbsent(request.loop(), loop -> new LoopUpstreams(this, loop));
+        return of(request.loop()).open(request, outgoing, response);
+    }
+
+    /** Passes a raw connection on. On the exchange's event loop. */
+    RequestSink openTcp(RelayRequest request, UpstreamAddress to, ResponseSink response) {
+        if (draining) {
+            response.fail(UpstreamProblem.DRAINING);
+            return SwallowingSink.INSTANCE;
         }
-        return upstreams.open(request, outgoing, response);
+        return of(request.loop()).openTcp(to, response);
+    }
+
+    private LoopUpstreams of(EventLoop loop) {
+        LoopUpstreams upstreams = loops.get(loop);
+        return upstreams == null
+                ? loops.computeIfAbsent(loop, made -> new LoopUpstreams(this, made))
+                : upstreams;
     }
 
     UpstreamLimits limits() {

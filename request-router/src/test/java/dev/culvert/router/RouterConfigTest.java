@@ -147,4 +147,31 @@ class RouterConfigTest {
         assertThatThrownBy(() -> SingleUpstream.create(URI.create("ftp://x")))
                 .isInstanceOf(ConfigException.class);
     }
+
+    @Test
+    void upstreamsOfRawConnectionsAreCheckedOneByOneAndTogether() {
+        HostPort db = HostPort.parse("db:5432");
+
+        assertThat(new TcpRouteConfig(null, "K8s.Example.com", db).host()).isEqualTo("k8s.example.com");
+        assertRefused(() -> new TcpRouteConfig(null, null, db), "name");
+        assertRefused(() -> new TcpRouteConfig("db", "db.example", db), "name");
+        assertRefused(() -> new TcpRouteConfig("a.b", null, db), "name");
+        assertRefused(() -> new TcpRouteConfig("-", null, db), "name");
+        assertRefused(() -> new TcpRouteConfig(null, "a:1", db), "host");
+        assertRefused(() -> TcpRouteConfig.named("db", HostPort.parse("db:0")), "to");
+        assertRefused(() -> new RoutingConfig(List.of(),
+                List.of(TcpRouteConfig.named("db", db), TcpRouteConfig.named("db", db)), Policy.refusing(),
+                Map.of()), "tcp");
+        assertRefused(() -> new RoutingConfig(List.of(),
+                java.util.stream.IntStream.range(0, 1001)
+                        .mapToObj(i -> TcpRouteConfig.named("db" + i, db))
+                        .toList(),
+                Policy.refusing(), Map.of()), "tcp");
+    }
+
+    private static void assertRefused(org.assertj.core.api.ThrowableAssert.ThrowingCallable made,
+            String key) {
+        assertThatThrownBy(made).isInstanceOfSatisfying(ConfigException.class,
+                e -> assertThat(e.key()).isEqualTo(key));
+    }
 }

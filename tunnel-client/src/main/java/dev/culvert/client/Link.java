@@ -183,7 +183,7 @@ final class Link {
         }
         SessionLimits limits = SessionLimits.defaults();
         SecureRandom random = shared.random;
-        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH | Hello.PROOF,
+        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH | Hello.TCP | Hello.PROOF,
                 shared.instance.getMostSignificantBits(),
                 shared.instance.getLeastSignificantBits(), index, shared.takeOver.isWanted(),
                 limits.accepts(),

@@ -41,7 +41,11 @@ final class StreamForwarder implements StreamListener, ResponseSink {
         if (upgrade) {
             fields.set("upgrade", protocol == null ? "websocket" : protocol); // docs/protocol.md §5
         }
-        RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
+        RelayRequest.Kind kind = switch (opened.kind()) {
+            case HTTP -> RelayRequest.Kind.HTTP;
+            case UPGRADE -> RelayRequest.Kind.UPGRADE;
+            case TCP -> RelayRequest.Kind.TCP;
+        };
         forwarder.request = relay.open(new RelayRequest(kind, fields, opened.ended(), loop), forwarder);
         return forwarder;
     }

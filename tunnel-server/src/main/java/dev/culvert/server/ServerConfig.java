@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * binder has already resolved relative ones against the file's folder.
  *
  * @param edge the listener for callers
+ * @param tcp the listener for raw connections; null: none
  * @param tunnel the listener for tunnel clients
  * @param admin the listener for operators
  * @param dataDir where the runtimes are stored
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ServerConfig(
         Edge edge,
+        @Nullable Tcp tcp,
         Tunnel tunnel,
         Admin admin,
         @Setting(value = "Folder of the server's database; made when absent", byDefault = "/var/lib/culvert") Path dataDir,
@@ -46,6 +48,16 @@ public record ServerConfig(
                     "plain, proxyProtocol and trustedProxies as those of edge, because both listen on "
                             + edge.listen());
         }
+    }
+
+    /** Without raw connections. */
+    public ServerConfig(Edge edge, Tunnel tunnel, Admin admin, Path dataDir, Store store) {
+        this(edge, null, tunnel, admin, dataDir, store);
+    }
+
+    /** The same with another listener for raw connections. */
+    public ServerConfig with(@Nullable Tcp raw) {
+        return new ServerConfig(edge, raw, tunnel, admin, dataDir, store);
     }
 
     /** Whether callers and tunnel clients come in by one listener, as both have the same address. */
@@ -120,6 +132,15 @@ public record ServerConfig(
     public record Access(
             @Setting(value = "Whether a runtime without access rules may be called; deny, so that none is public by accident", key = "default", byDefault = "open") AccessDefault withoutRules,
             @Nullable @Setting("PEM file of authorities that are trusted beside the public ones when the server asks the services and fetches the keys that access rules name") Path ca) {}
+
+    /**
+     * The listener for raw connections, which are passed through by the server name of their TLS handshake; what they may
+     * use is said by the edge's limits.
+     *
+     * @param listen its address
+     */
+    public record Tcp(
+            @Setting("Address of the listener for raw connections, which the server name of their TLS handshake (SNI) leads to a runtime and there to an upstream that the cluster lists; port 0 picks a free one. Left out: none") HostPort listen) {}
 
     private static void requireBlocks(List<String> blocks) {
         try {

@@ -45,7 +45,12 @@ final class TunnelExchange implements RequestSink, StreamListener {
                 fields.set(Http2Headers.PseudoHeaderName.PROTOCOL.value(), token);
             }
         }
-        stream = handler.open(upgrade ? StreamKind.UPGRADE : StreamKind.HTTP, fields, request.ended(), this);
+        StreamKind kind = switch (request.kind()) {
+            case HTTP -> StreamKind.HTTP;
+            case UPGRADE -> StreamKind.UPGRADE;
+            case TCP -> StreamKind.TCP;
+        };
+        stream = handler.open(kind, fields, request.ended(), this);
         return stream != null;
     }
 

@@ -8,6 +8,7 @@ import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.protocol.frame.Hello;
 import dev.culvert.server.TunnelRequest.Touched;
 import dev.culvert.server.edge.RuntimeQuota;
 import dev.culvert.server.edge.RuntimeUsage;
@@ -82,6 +83,10 @@ final class TunnelRelay implements Relay {
             quota.usage().refused(RuntimeUsage.Refusal.STREAMS);
             return fail(response, Problem.of(Cause.OVERLOADED, Hop.TUNNEL,
                     "the runtime has too many requests in flight").retryAfter(RETRY_OVERLOADED));
+        }
+        if (request.kind() == RelayRequest.Kind.TCP && !session.handler.bothCan(Hello.TCP)) {
+            return fail(response, Problem.of(Cause.NOT_ALLOWED, Hop.TUNNEL,
+                    "the runtime's client is of a version that takes no raw connections"));
         }
         TunnelExchange exchange = new TunnelExchange(response, origin);
         return exchange.open(session.handler, request)

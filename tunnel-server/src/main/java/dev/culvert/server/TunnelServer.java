@@ -6,6 +6,7 @@ import dev.culvert.edge.HealthFilter;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.server.edge.EdgeListener;
+import dev.culvert.server.edge.RawListener;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,7 @@ public final class TunnelServer {
 
     private final ServerParts parts;
     private @Nullable EdgeListener edge;
+    private @Nullable RawListener raw;
     private @Nullable TunnelListener tunnel;
     private @Nullable EdgeServer admin;
     private final Disposable.Swap successor = Disposables.swap();
@@ -62,14 +64,24 @@ public final class TunnelServer {
                 .then(config.shared() ? Mono.empty() : listenForTunnels(config))
                 .then(EdgeListener.start(config.edge().listen(), parts.entrances().edge(), parts.edge(),
                         loops))
-                .map(started -> {
+                .doOnNext(started -> {
                     edge = started;
                     if (config.shared()) {
                         tunnel = TunnelListener.within(started, parts.sharedTunnels());
                     }
+                })
+                .then(listenForRaw(config.tcp()))
+                .then(Mono.fromCallable(() -> {
                     readiness = Readiness.READY;
                     return this;
-                });
+                }));
+    }
+
+    private Mono<RawListener> listenForRaw(ServerConfig.@Nullable Tcp config) {
+        return config == null
+                ? Mono.empty()
+                : RawListener.start(config.listen(), parts.edge(), parts.loops())
+                        .doOnNext(started -> raw = started);
     }
 
     private Mono<TunnelListener> listenForTunnels(ServerConfig config) {
@@ -82,6 +94,12 @@ public final class TunnelServer {
     /** Where callers come in. */
     public HostPort edgeAddress() {
         return Objects.requireNonNull(edge).address();
+    }
+
+    /** Where raw connections come in; null: nowhere. */
+    public @Nullable HostPort tcpAddress() {
+        RawListener listener = raw;
+        return listener == null ? null : listener.address();
     }
 
     /** Where tunnel clients come in. */
@@ -129,6 +147,7 @@ public final class TunnelServer {
             readiness = Readiness.notReady("draining");
             parts.events().stopping();
             EdgeListener callers = edge;
+            RawListener rawCallers = raw;
             TunnelListener tunnels = tunnel;
             EdgeServer operators = admin;
             if (tunnels != null) {
@@ -138,13 +157,16 @@ public final class TunnelServer {
             Mono<Void> callersDone = callers == null
                     ? Mono.empty()
                     : Mono.delay(seen).then(callers.stop(grace.minus(seen)));
+            Mono<Void> rawDone = rawCallers == null
+                    ? Mono.empty()
+                    : Mono.delay(seen).then(rawCallers.stop(grace.minus(seen)));
             Mono<Void> clientsGo = Mono.delay(shorter(grace, seen.plus(CALLERS_FIRST)))
                     .then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
             return parts.store()
                     .release()
                     .onErrorComplete()
                     .then(Mono.fromRunnable(this::followSuccessor))
-                    .then(Mono.when(callersDone, clientsGo))
+                    .then(Mono.when(callersDone, rawDone, clientsGo))
                     .then(tunnels == null
                             ? Mono.empty()
                             : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))

@@ -44,7 +44,7 @@ final class TunnelEnds implements SessionListener {
 
     private TunnelEnds(Hello hello) {
         this.hello = hello;
-        Session server = new Session(Session.Role.SERVER, hello(new UUID(9, 9), 0, false), LIMITS,
+        Session server = new Session(Session.Role.SERVER, hello(new UUID(9, 9), 0, false, Hello.TCP), LIMITS,
                 System.nanoTime());
         handler = new TunnelChannelHandler(server, false, this, new SessionMeter());
         channel = new EmbeddedChannel(handler);
@@ -72,6 +72,11 @@ final class TunnelEnds implements SessionListener {
     /** A connection of a client that wants in. */
     static TunnelEnds of(UUID instance, int connection, boolean takeOver) {
         return new TunnelEnds(hello(instance, connection, takeOver));
+    }
+
+    /** A connection of a client that wants in, and has more than others. */
+    static TunnelEnds taking(UUID instance, long capabilities) {
+        return new TunnelEnds(hello(instance, 0, true, capabilities));
     }
 
     private static Hello hello(UUID instance, int connection, boolean takeOver) {

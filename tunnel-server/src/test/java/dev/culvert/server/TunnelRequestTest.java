@@ -8,6 +8,8 @@ import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.server.access.AccessRules;
 import dev.culvert.server.edge.CallerLimits;
 import dev.culvert.server.edge.MemoryBudget;
@@ -66,7 +68,10 @@ class TunnelRequestTest {
 
     private TunnelEnds admit() {
         UUID id = UUID.randomUUID();
-        TunnelEnds ends = TunnelEnds.of(id, 0, true);
+        return admit(id, TunnelEnds.of(id, 0, true));
+    }
+
+    private TunnelEnds admit(UUID id, TunnelEnds ends) {
         all.add(ends);
         ends.drive();
         ends.live = registry.admit(PROD, ends.hello, generation -> new LiveSession(id, PROD, ends.hello,
@@ -106,6 +111,11 @@ class TunnelRequestTest {
 
         Asked(String method, boolean ended) {
             this(method, ended, caller.eventLoop());
+        }
+
+        /** A raw connection. */
+        Asked(String serverName) {
+            request = relay.open(RelayRequest.tcp(serverName, null, caller.eventLoop()), this);
         }
 
         Asked(String method, boolean ended, EventLoop loop) {
@@ -413,5 +423,66 @@ class TunnelRequestTest {
         lose(first);
 
         assertAnswered(asked, Cause.TUNNEL_LOST.toString());
+    }
+
+    /** A client that takes raw connections. */
+    private TunnelEnds admitRaw() {
+        UUID id = UUID.randomUUID();
+        TunnelEnds ends = admit(id, TunnelEnds.taking(id, Hello.TCP));
+        wakeHeld();
+        return ends;
+    }
+
+    @Test
+    void aRawConnectionIsAStreamOfItsOwnKind() {
+        TunnelEnds ends = admitRaw();
+        Asked raw = new Asked("db.acme-prod.t.example");
+        raw.body("hello");
+        drive();
+
+        assertThat(ends.opened.getLast().kind()).isEqualTo(StreamKind.TCP);
+        assertThat(ends.opened.getLast().head().authority()).hasToString("db.acme-prod.t.example");
+        assertThat(ends.bodies).hasToString("hello");
+    }
+
+    @Test
+    void aClientOfOldTakesNoRawConnections() {
+        TunnelEnds ends = dial();
+        Asked raw = new Asked("db.acme-prod.t.example");
+        raw.body("hello");
+        drive();
+
+        assertThat(raw.problem).isNotNull().extracting(Problem::cause).isEqualTo(Cause.NOT_ALLOWED);
+        assertThat(ends.opened).isEmpty();
+    }
+
+    @Test
+    void aRawConnectionWaitsForItsTunnel() {
+        lose(admitRaw());
+        Asked raw = new Asked("db.acme-prod.t.example");
+        raw.body("hello");
+        drive();
+        assertThat(raw.problem).isNull();
+
+        TunnelEnds back = admitRaw();
+        drive();
+
+        assertThat(back.bodies).hasToString("hello");
+    }
+
+    @Test
+    void aRawConnectionIsNotSentAgainOnceItsBytesWereSent() {
+        TunnelEnds first = admitRaw();
+        Asked raw = new Asked("db.acme-prod.t.example");
+        raw.body("hello");
+        drive();
+        assertThat(first.bodies).hasToString("hello");
+
+        lose(first);
+        TunnelEnds back = admitRaw();
+        drive();
+
+        assertThat(raw.problem).isNotNull().extracting(Problem::cause).isEqualTo(Cause.TUNNEL_LOST);
+        assertThat(back.opened).isEmpty();
     }
 }

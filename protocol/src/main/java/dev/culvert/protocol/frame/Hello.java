@@ -26,6 +26,9 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
     /** The capability of in-band re-authentication, which both sides of this version have. */
     public static final long AUTH = 1;
 
+    /** The capability of streams of kind {@link StreamKind#TCP}, which both sides of this version have. */
+    public static final long TCP = 4;
+
     /**
      * Of a server: the client's certificate did not come by TLS, so AUTH is wanted before READY. Of a client: it can do
      * that.

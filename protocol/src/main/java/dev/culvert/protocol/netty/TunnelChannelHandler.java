@@ -87,6 +87,11 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         return session.canOpen();
     }
 
+    /** Whether both sides have said that they have a capability (docs/protocol.md §4). */
+    public boolean bothCan(long capability) {
+        return session.bothCan(capability);
+    }
+
     /** Whether one side has said that it goes away. */
     public boolean isDraining() {
         return session.isDraining();

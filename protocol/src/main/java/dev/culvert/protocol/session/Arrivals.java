@@ -191,7 +191,7 @@ final class Arrivals {
             session.resetOnWire(id, ErrorCode.REFUSED, 0, SessionState.HOP_TUNNEL, "");
             return;
         }
-        HeadReader.checkRequest(head);
+        HeadReader.checkRequest(head, session.bothCan(Hello.TCP));
         StreamKind kind = Objects.requireNonNull(head.kind());
         int window = head.options().window();
         StreamState stream = new StreamState(id,

@@ -96,10 +96,14 @@ final class HeadReader {
         }
     }
 
-    /** A request head has a method and a known kind, and is no trailer. */
-    static void checkRequest(Whole head) {
+    /**
+     * A request head has a method and a known kind, and is no trailer.
+     *
+     * @param tcp whether both sides have raw TCP streams
+     */
+    static void checkRequest(Whole head, boolean tcp) {
         checkOptions(head);
-        if (head.kind() == null || head.kind() == StreamKind.TCP) {
+        if (head.kind() == null || (head.kind() == StreamKind.TCP && !tcp)) {
             throw ProtocolException.stream(head.streamId(), ErrorCode.UNSUPPORTED, "an unknown kind");
         }
         if (head.has(FrameCodec.HEAD_TRAILERS) || head.fields().method() == null

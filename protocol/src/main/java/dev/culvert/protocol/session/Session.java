@@ -92,6 +92,11 @@ public final class Session {
         session.events.add(new Live(sessionHigh, sessionLow, generation, runtime, host));
     }
 
+    /** Whether both sides have said that they have a capability (docs/protocol.md §4). */
+    public boolean bothCan(long capability) {
+        return session.bothCan(capability);
+    }
+
     /** Server: whether a stream can be opened now. */
     public boolean canOpen() {
         return session.role == Role.SERVER && session.phase == Phase.LIVE && !session.goAwaySent

@@ -6,6 +6,7 @@ import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Frame;
 import dev.culvert.protocol.frame.FrameCodec;
 import dev.culvert.protocol.frame.HeadOptions;
+import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.SessionEvent.Closed;
 import dev.culvert.protocol.session.SessionEvent.Opened;
@@ -13,6 +14,7 @@ import dev.culvert.protocol.session.SessionEvent.ResponseHead;
 import dev.culvert.protocol.session.SessionEvent.StreamReset;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import org.junit.jupiter.api.Test;
 
 /** docs/protocol.md §5: the life of one stream. */
@@ -119,6 +121,46 @@ final class SessionStreamTest {
             assertThat(pair.server.log(id).receivedBytes).isEqualTo(5);
             assertThat(pair.client.log(id).receivedBytes).isEqualTo(7);
         }
+    }
+
+    @Test
+    void rawBytesCrossWhenBothSidesHaveThem() {
+        try (SessionPair pair = new SessionPair(tcpHello(), tcpHello())) {
+            pair.drive();
+            assertThat(pair.server.session.bothCan(Hello.TCP)).isTrue();
+            int id = pair.server.session.open(StreamKind.TCP,
+                    new DefaultHttp2Headers().method("CONNECT").authority("db.a.example"), HeadOptions.NONE,
+                    false);
+            pair.server.write(id, 3);
+            pair.drive();
+            assertThat(pair.client.last(Opened.class).kind()).isEqualTo(StreamKind.TCP);
+            pair.client.respond(id, 200, false);
+            pair.client.write(id, 5);
+            pair.client.end(id);
+            pair.server.write(id, 4);
+            pair.server.end(id);
+            pair.drive();
+
+            assertThat(pair.server.log(id).receivedBytes).isEqualTo(5);
+            assertThat(pair.client.log(id).receivedBytes).isEqualTo(7);
+            assertThat(pair.client.log(id).closed).isTrue();
+        }
+    }
+
+    @Test
+    void aSideThatDoesNotSayThatItHasRawBytesHasNone() {
+        Hello old = SessionPair.hello(1, 1, SessionLimits.defaults().accepts());
+        try (SessionPair pair = new SessionPair(tcpHello(), old)) {
+            pair.drive();
+
+            assertThat(pair.server.session.bothCan(Hello.TCP)).isFalse();
+        }
+    }
+
+    private static Hello tcpHello() {
+        Hello usual = SessionPair.hello(1, 1, SessionLimits.defaults().accepts());
+        return new Hello(1, 1, Hello.TCP, usual.instanceHigh(), usual.instanceLow(), usual.connection(),
+                usual.takeOver(), usual.limits(), usual.nonce(), usual.software());
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.Telemetry;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.netty.handler.codec.http2.Http2Error;
@@ -29,10 +30,14 @@ public final class EdgeMeters {
     private final LongAdder active = new LongAdder();
     private final ConcurrentMap<Labels, Timer> timers = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Usage> usages = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Connections> tcp = new ConcurrentHashMap<>();
     private final Map<Http2Error, Counter> http2Errors = new EnumMap<>(Http2Error.class);
 
     /** A runtime's usage, and the meters that show it. */
     private record Usage(RuntimeUsage shown, List<FunctionCounter> meters) {}
+
+    /** A runtime's raw connections, and the meter that shows them. */
+    private record Connections(LongAdder count, Gauge meter) {}
 
     private record Labels(String runtime, int statusClass, Hop hop) {}
 
@@ -59,6 +64,20 @@ public final class EdgeMeters {
     /** A caller broke HTTP/2's rules, or a limit: its connection ends. */
     void http2Error(Http2Error error) {
         Objects.requireNonNull(http2Errors.get(error)).increment();
+    }
+
+    /** A runtime has a raw connection more. Returns where its end is to be counted. */
+    LongAdder tcpBegin(String runtime) {
+        LongAdder count = tcp.computeIfAbsent(runtime, this::connections).count;
+        count.increment();
+        return count;
+    }
+
+    private Connections connections(String runtime) {
+        var count = new LongAdder();
+        return new Connections(count, Gauge.builder("culvert.tcp.connections", count, LongAdder::sum)
+                .tag("runtime", runtime)
+                .register(registry));
     }
 
     /** Shows what a runtime uses, from its first request on. */
@@ -106,6 +125,10 @@ public final class EdgeMeters {
     /** A runtime was deleted: its label ends. */
     public void forget(String runtime) {
         remove(usages.remove(runtime));
+        Connections raw = tcp.remove(runtime);
+        if (raw != null) {
+            registry.remove(raw.meter);
+        }
         timers.forEach((labels, timer) -> {
             if (labels.runtime.equals(runtime)) {
                 timers.remove(labels);

@@ -1,26 +1,22 @@
 package dev.culvert.server.edge;
 
 import dev.culvert.edge.Problem;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The caller's side of one exchange, in the form of the caller's protocol. Everything happens on the connection's event
  * loop; what is written leaves at the end of the event-loop pass.
  */
-interface EdgeStream {
-    EventLoop loop();
-
+interface EdgeStream extends BodyStream {
     /** Of the exchange: it is closed with it, or belongs to the next one. */
     Deadline deadline();
 
     EdgeListener.Shared shared();
 
-    /** Its connection, which other exchanges may share. */
-    Channel channel();
+import io.netty.channel.Channel;
 
     // ---- the response ----
 
@@ -32,9 +28,6 @@ interface EdgeStream {
 
     /** Writes the final head, a sound one, and notes it in {@link #response}. */
     void head(Http2Headers head, boolean ended, boolean upgrade);
-
-    /** Writes body bytes that the response may have. Takes ownership of {@code body}. */
-    void data(ByteBuf body);
 
     /** Ends the response, which may end here. */
     void end(@Nullable Http2Headers trailers);
@@ -48,15 +41,6 @@ interface EdgeStream {
 
     /** Closes the caller's WebSocket, which is between two frames, because its end of the way goes. */
     void goAway();
-
-    /** The body bytes that the caller's socket has taken since the last call. */
-    int passedOn();
-
-    /** The body bytes that no call has reported yet, taken or not: nobody waits for them any more. */
-    int rest();
-
-    /** Runs {@code then} when all that was written has left, or never will. */
-    void whenWritten(Runnable then);
 
     // ---- the request ----
 

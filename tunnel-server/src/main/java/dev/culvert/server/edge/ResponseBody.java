@@ -16,7 +16,7 @@ final class ResponseBody {
     /** A caller for whom so much waits is one of those that are cut first. */
     private static final int LAGGING = 32 << 10;
 
-    private final EdgeStream stream;
+    private final BodyStream stream;
     private final HeldBytes held;
     private final Runnable written;
     private final Runnable tooSlow;
@@ -31,7 +31,7 @@ final class ResponseBody {
      * @param written runs behind each part that was written
      * @param tooSlow runs when the caller is to be cut
      */
-    ResponseBody(EdgeStream stream, HeldBytes held, Runnable written, Runnable tooSlow) {
+    ResponseBody(BodyStream stream, HeldBytes held, Runnable written, Runnable tooSlow) {
         this.stream = stream;
         this.held = held;
         this.written = written;
@@ -112,7 +112,7 @@ final class ResponseBody {
     }
 
     private void watch() {
-        Duration most = stream.shared().limits().responseStallTimeout();
+        Duration most = stream.stallTimeout();
         if (!most.isZero()) {
             if (stall == null) {
                 stall = new Deadline(stream.loop());
@@ -122,7 +122,7 @@ final class ResponseBody {
     }
 
     private void cutIfTooSlow() {
-        Duration most = stream.shared().limits().responseStallTimeout();
+        Duration most = stream.stallTimeout();
         passedOn();
         long waited = stalledNanos(System.nanoTime());
         if (unread > 0 && waited >= most.toNanos()) {

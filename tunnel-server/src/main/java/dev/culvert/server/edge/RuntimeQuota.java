@@ -4,10 +4,12 @@ import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.ProblemDocument.Field;
 import dev.culvert.server.edge.RuntimeUsage.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -112,27 +114,45 @@ public final class RuntimeQuota {
         Snapshot now = inForce();
         RuntimeLimits limits = now.inForce;
         usage.request();
-        if (memory.isSpent()) {
-            usage.refused(Refusal.MEMORY);
-            throw new EdgeException(Problem.of(Cause.OVERLOADED, Hop.EDGE,
-                    "too many bytes wait in the gateway").retryAfter(RETRY_OVERLOADED));
-        }
+        requireMemory();
         if (now.requests != null) {
-            takeToken(now.requests, limits, response);
+            takeToken(now.requests, limits, response::carry);
         }
         if (isTooLong(limits, bodyBytes)) {
             throw new EdgeException(bodyTooLong(limits));
         }
     }
 
-    private void takeToken(TokenBucket requests, RuntimeLimits limits, ResponseProgress response) {
+    /**
+     * Lets a raw connection in, which counts as a request, unless memory is short or the runtime has had too many of late.
+     *
+     * @throws EdgeException with the problem
+     */
+    void admitConnection() {
+        Snapshot now = inForce();
+        usage.request();
+        requireMemory();
+        if (now.requests != null) {
+            takeToken(now.requests, now.inForce, fields -> {});
+        }
+    }
+
+    private void requireMemory() {
+        if (memory.isSpent()) {
+            usage.refused(Refusal.MEMORY);
+            throw new EdgeException(Problem.of(Cause.OVERLOADED, Hop.EDGE,
+                    "too many bytes wait in the gateway").retryAfter(RETRY_OVERLOADED));
+        }
+    }
+
+    private void takeToken(TokenBucket requests, RuntimeLimits limits, Consumer<List<Field>> carrier) {
         long now = nanoClock.getAsLong();
         long left = requests.take(now);
         if (left >= 0) {
-            response.carry(RateLimitFields.of(limits, left, requests.nanosToFull(now)));
+            carrier.accept(RateLimitFields.of(limits, left, requests.nanosToFull(now)));
             return;
         }
-        response.carry(RateLimitFields.of(limits, 0, -left));
+        carrier.accept(RateLimitFields.of(limits, 0, -left));
         usage.refused(Refusal.RATE);
         throw new EdgeException(Problem.of(Cause.RATE_LIMITED, Hop.EDGE,
                 "the runtime gets more than its " + limits.requestsPerSecond() + " requests a second")
