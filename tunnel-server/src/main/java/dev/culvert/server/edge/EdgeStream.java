@@ -16,7 +16,6 @@ interface EdgeStream extends BodyStream {
 
     EdgeListener.Shared shared();
 
-import io.netty.channel.Channel;
 
     // ---- the response ----
 

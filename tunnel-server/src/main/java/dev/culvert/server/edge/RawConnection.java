@@ -91,6 +91,11 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     private void forward(ClientHelloReader reader) {
         RawTarget target = RawTarget.of(reader.serverName(), shared.runtimes());
         EdgeRuntimes.Answerer runtime = target.runtime();
+        if (runtime.admission() != null) {
+            // Its rules ask for what nobody can see in bytes that are not decrypted.
+            throw new EdgeException(Problem.of(Cause.NOT_ALLOWED, Hop.EDGE,
+                    "the runtime has access rules, which raw connections can't meet"));
+        }
         runtime.quota().admitConnection();
         deadline.close();
         hello = null;
