@@ -16,6 +16,13 @@ interface EdgeStream extends BodyStream {
 
     EdgeListener.Shared shared();
 
+    @Override
+    default Duration stallTimeout() {
+        return shared().limits().responseStallTimeout();
+    }
+
+    /** Its connection, which other exchanges may share. */
+    Channel channel();
 
     // ---- the response ----
 
