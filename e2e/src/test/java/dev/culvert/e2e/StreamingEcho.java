@@ -15,6 +15,14 @@ import java.nio.charset.StandardCharsets;
  * its mask; {@code /bytes} knows no frames and says the very bytes back.
  */
 final class StreamingEcho implements AutoCloseable {
+    private static final String ACCEPTED = """
+            HTTP/1.1 101 Switching Protocols\r
+            Connection: Upgrade\r
+            Upgrade: websocket\r
+            Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r
+            \r
+            """;
+
     private static final int STEP = 64 << 10;
     private final ServerSocket listener;
 
@@ -43,9 +51,7 @@ final class StreamingEcho implements AutoCloseable {
             var in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), STEP));
             OutputStream out = socket.getOutputStream();
             String head = WebSocketBytes.head(in);
-            out.write(("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                    + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")
-                    .getBytes(StandardCharsets.US_ASCII));
+            out.write(ACCEPTED.getBytes(StandardCharsets.US_ASCII));
             if (head.startsWith("GET /bytes ")) {
                 in.transferTo(out);
             } else {
