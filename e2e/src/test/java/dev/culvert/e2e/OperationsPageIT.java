@@ -1,12 +1,15 @@
 package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.appproxy.AppProxy;
 import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.client.TunnelClient;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.server.ServerConfig;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +23,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -51,17 +59,31 @@ class OperationsPageIT {
         AppProxy appProxy = Objects.requireNonNull(AppProxy.start(new AppProxyConfig(
                 HostPort.parse("127.0.0.1:0"), null, new AppProxyConfig.Handlers(null, null)))
                 .block(PATIENCE));
-        try (Platform platform = Platform.start(folder)) {
+        try (Platform platform = Platform.start(folder,
+                usual -> usual.with(new ServerConfig.Tcp(HostPort.parse("127.0.0.1:0"))))) {
             TunnelClient client = platform.connect("acme", "prod",
                     URI.create("http://" + appProxy.address()));
             assertThat(status(platform.caller("acme", "prod"), "/nothing")).isEqualTo(404);
             assertThat(status(platform.caller("acme", "none"), "/")).isEqualTo(404);
+            refusedRaw(platform);
 
             SHOWN.put("server", families(platform.server.adminAddress()));
             SHOWN.put("client", families(client.healthAddress()));
             SHOWN.put("app-proxy", families(appProxy.address()));
         } finally {
             appProxy.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    /** Asks for a raw connection that the cluster does not list. */
+    private static void refusedRaw(Platform platform) throws IOException {
+        int port = Objects.requireNonNull(platform.server.tcpAddress()).port();
+        try (var caller = (SSLSocket) SSLSocketFactory.getDefault()
+                .createSocket(InetAddress.getLoopbackAddress(), port)) {
+            SSLParameters names = caller.getSSLParameters();
+            names.setServerNames(List.of(new SNIHostName("db.acme-prod." + Platform.DOMAIN)));
+            caller.setSSLParameters(names);
+            assertThatThrownBy(caller::startHandshake).isInstanceOf(SSLException.class);
         }
     }
 

@@ -77,11 +77,7 @@ final class EdgeExchange implements ResponseSink {
         request.awaits100();
     }
 
-    /**
-     * Sends the request on its way.
-     *
-     * @throws dev.culvert.edge.EdgeException when it has none
-     */
+    /** Sends the request on its way. Throws {@link dev.culvert.edge.EdgeException} when it has none. */
     void forward(EdgeRequestHead head, ForwardingRules.Peer peer, boolean hasBody) {
         requestId = ForwardingRules.requestId(head.fields());
         EdgeRuntimes.Answerer runtime = stream.shared().route(head, peer);
@@ -132,13 +128,12 @@ final class EdgeExchange implements ResponseSink {
 
     @Override
     public void consumed(int bytes) {
-        if (responseEnded) {
-            return;
+        if (!responseEnded) {
+            held.give(bytes);
+            request.consumed(bytes);
+            held.taken(bytes, 0);
+            record.passes(request);
         }
-        held.give(bytes);
-        request.consumed(bytes);
-        held.taken(bytes, 0);
-        record.passes(request);
     }
 
     private void report(int requestBytes, int responseBytes) {

@@ -11,12 +11,10 @@ import dev.culvert.edge.config.HostPort;
 import dev.culvert.server.listen.CallerAddress;
 import dev.culvert.server.listen.Entrance;
 import dev.culvert.server.listen.HandshakeGate;
-import dev.culvert.server.listen.InTurn;
 import dev.culvert.server.listen.RelayListener;
 import io.netty.channel.Channel;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.AsciiString;
-import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -88,11 +86,6 @@ public final class EdgeListener {
             return;
         }
         channel.config().setWriteBufferWaterMark(WATER_MARK);
-        Future<?> handshake = Entrance.handshake(channel);
-        if (handshake != null) {
-            InTurn.begin(channel);
-            handshake.addListener(done -> InTurn.over(channel));
-        }
         if (entrance.isPlain()) {
             channel.pipeline().addLast(new PlainEdgeProtocol(shared));
         } else {

@@ -293,7 +293,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         EdgeExchange exchange = exchangeOf(stream);
         if (outbound || error.error() != Http2Error.PROTOCOL_ERROR) {
             closedOrReset(ctx, outbound, cause, error, stream);
-        } else if (stream != null && begun(stream) && !stream.state().remoteSideOpen()) {
+        } else if (stream != null && stream.getProperty(begun) != null && !stream.state().remoteSideOpen()) {
             reset(stream, Http2Error.STREAM_CLOSED); // RFC 9113 §5.1: half-closed, its request has ended
         } else if (exchange != null) {
             exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
@@ -305,10 +305,6 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
             closedOrReset(ctx, outbound, cause, error, stream);
         }
         flushLater();
-    }
-
-    private boolean begun(Http2Stream stream) {
-        return stream.getProperty(begun) != null;
     }
 
     private void closedOrReset(ChannelHandlerContext ctx, boolean outbound, Throwable cause,
