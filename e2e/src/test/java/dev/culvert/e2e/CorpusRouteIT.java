@@ -3,11 +3,11 @@ package dev.culvert.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.testing.CorpusCase;
+import dev.culvert.edge.testing.CorpusRun;
+import dev.culvert.edge.testing.SeenRequest;
 import dev.culvert.router.RouteConfig;
 import dev.culvert.router.RoutingConfig;
-import dev.culvert.server.testing.CorpusCase;
-import dev.culvert.server.testing.CorpusRun;
-import dev.culvert.server.testing.SeenRequest;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

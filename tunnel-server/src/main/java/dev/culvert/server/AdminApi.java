@@ -1,12 +1,12 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.caller.RuntimeQuotas;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import dev.culvert.server.access.AccessDefault;
-import dev.culvert.server.edge.RuntimeQuotas;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import java.time.Clock;

@@ -1,6 +1,6 @@
 package dev.culvert.server;
 
-import dev.culvert.server.edge.MemoryBudget;
+import dev.culvert.edge.caller.MemoryBudget;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

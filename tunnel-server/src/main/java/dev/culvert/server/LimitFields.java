@@ -1,10 +1,10 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.caller.OwnLimits;
+import dev.culvert.edge.caller.RuntimeLimit;
 import dev.culvert.edge.config.ByteSize;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
-import dev.culvert.server.edge.OwnLimits;
-import dev.culvert.server.edge.RuntimeLimit;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;

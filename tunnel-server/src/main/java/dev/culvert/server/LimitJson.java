@@ -1,10 +1,10 @@
 package dev.culvert.server;
 
-import dev.culvert.server.edge.OwnLimits;
-import dev.culvert.server.edge.RuntimeLimit;
-import dev.culvert.server.edge.RuntimeLimits;
-import dev.culvert.server.edge.RuntimeUsage;
-import dev.culvert.server.edge.RuntimeUsage.Refusal;
+import dev.culvert.edge.caller.OwnLimits;
+import dev.culvert.edge.caller.RuntimeLimit;
+import dev.culvert.edge.caller.RuntimeLimits;
+import dev.culvert.edge.caller.RuntimeUsage;
+import dev.culvert.edge.caller.RuntimeUsage.Refusal;
 import org.jspecify.annotations.Nullable;
 
 /** What the admin API answers about limits and usage: records whose components are the JSON's members, as openapi.yaml says. */

@@ -1,6 +1,6 @@
 package dev.culvert.server;
 
-import dev.culvert.server.listen.CallerAddress;
+import dev.culvert.edge.listen.CallerAddress;
 import io.netty.channel.Channel;
 import io.netty.util.AttributeKey;
 import java.net.InetAddress;

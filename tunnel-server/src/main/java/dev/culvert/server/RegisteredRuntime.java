@@ -1,7 +1,7 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.caller.OwnLimits;
 import dev.culvert.server.access.AccessRules;
-import dev.culvert.server.edge.OwnLimits;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

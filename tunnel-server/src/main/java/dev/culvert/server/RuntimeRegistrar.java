@@ -73,7 +73,7 @@ public final class RuntimeRegistrar {
     }
 
     private List<String> checked(List<String> customHosts) {
-        List<String> hosts = customHosts.stream().map(HostName::custom).distinct().toList();
+        List<String> hosts = customHosts.stream().map(CustomHost::parse).distinct().toList();
         if (hosts.contains(domain)) {
             throw new StoreException.Conflict("the host " + domain + " is the edge's own");
         }

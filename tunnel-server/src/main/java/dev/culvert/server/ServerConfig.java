@@ -2,11 +2,11 @@ package dev.culvert.server;
 
 import dev.culvert.certs.CertificateFiles;
 import dev.culvert.edge.Cidr;
+import dev.culvert.edge.caller.CallerLimits;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
 import dev.culvert.server.access.AccessDefault;
-import dev.culvert.server.edge.CallerLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -2,14 +2,14 @@ package dev.culvert.server;
 
 import dev.culvert.certs.CertsException;
 import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.listen.CallerAddress;
+import dev.culvert.edge.listen.InTurn;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.server.RenewalService.Proven;
-import dev.culvert.server.listen.CallerAddress;
-import dev.culvert.server.listen.InTurn;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.net.InetSocketAddress;

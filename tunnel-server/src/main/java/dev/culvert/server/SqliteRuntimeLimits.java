@@ -1,7 +1,7 @@
 package dev.culvert.server;
 
-import dev.culvert.server.edge.OwnLimits;
-import dev.culvert.server.edge.RuntimeLimit;
+import dev.culvert.edge.caller.OwnLimits;
+import dev.culvert.edge.caller.RuntimeLimit;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

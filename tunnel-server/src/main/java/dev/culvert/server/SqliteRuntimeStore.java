@@ -1,7 +1,8 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.HostName;
+import dev.culvert.edge.caller.OwnLimits;
 import dev.culvert.server.access.AccessRules;
-import dev.culvert.server.edge.OwnLimits;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;

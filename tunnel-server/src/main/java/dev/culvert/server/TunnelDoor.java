@@ -1,8 +1,9 @@
 package dev.culvert.server;
 
-import dev.culvert.server.edge.TunnelWay;
-import dev.culvert.server.listen.InTurn;
-import dev.culvert.server.listen.OpenConnections;
+import dev.culvert.edge.HostName;
+import dev.culvert.edge.caller.TunnelWay;
+import dev.culvert.edge.listen.InTurn;
+import dev.culvert.edge.listen.OpenConnections;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;

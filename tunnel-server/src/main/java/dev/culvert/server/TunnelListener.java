@@ -1,13 +1,13 @@
 package dev.culvert.server;
 
 import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.caller.EdgeListener;
 import dev.culvert.edge.config.HostPort;
-import dev.culvert.server.edge.EdgeListener;
-import dev.culvert.server.listen.Entrance;
-import dev.culvert.server.listen.HandshakeGate;
-import dev.culvert.server.listen.InTurn;
-import dev.culvert.server.listen.OpenConnections;
-import dev.culvert.server.listen.RelayListener;
+import dev.culvert.edge.listen.Entrance;
+import dev.culvert.edge.listen.HandshakeGate;
+import dev.culvert.edge.listen.InTurn;
+import dev.culvert.edge.listen.OpenConnections;
+import dev.culvert.edge.listen.RelayListener;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.WriteBufferWaterMark;

@@ -1,6 +1,6 @@
 package dev.culvert.server;
 
-import static dev.culvert.server.testing.Results.await;
+import static dev.culvert.edge.testing.Results.await;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -10,12 +10,12 @@ import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.HealthFilter;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.caller.CallerLimits;
+import dev.culvert.edge.caller.MemoryBudget;
+import dev.culvert.edge.caller.RuntimeQuotas;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.testing.EventLoopWatch;
 import dev.culvert.server.access.AccessDefault;
-import dev.culvert.server.edge.CallerLimits;
-import dev.culvert.server.edge.MemoryBudget;
-import dev.culvert.server.edge.RuntimeQuotas;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.RequestContext;
-import dev.culvert.server.testing.Results;
+import dev.culvert.edge.testing.Results;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.net.InetAddress;

@@ -2,7 +2,7 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.server.edge.MemoryBudget;
+import dev.culvert.edge.caller.MemoryBudget;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,9 +2,9 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.caller.OwnLimits;
+import dev.culvert.edge.caller.RuntimeLimit;
 import dev.culvert.server.AdminServer.Answer;
-import dev.culvert.server.edge.OwnLimits;
-import dev.culvert.server.edge.RuntimeLimit;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;

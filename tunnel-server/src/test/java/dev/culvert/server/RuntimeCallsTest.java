@@ -1,14 +1,14 @@
 package dev.culvert.server;
 
-import static dev.culvert.server.testing.Results.await;
+import static dev.culvert.edge.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.caller.CallerLimits;
+import dev.culvert.edge.caller.MemoryBudget;
+import dev.culvert.edge.caller.RuntimeQuotas;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.RequestContext;
 import dev.culvert.server.access.AccessDefault;
-import dev.culvert.server.edge.CallerLimits;
-import dev.culvert.server.edge.MemoryBudget;
-import dev.culvert.server.edge.RuntimeQuotas;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.lang.reflect.Proxy;

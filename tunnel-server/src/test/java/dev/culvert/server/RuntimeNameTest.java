@@ -38,13 +38,13 @@ class RuntimeNameTest {
 
     @Test
     void customHostIsKeptInItsComparedForm() {
-        assertThat(HostName.custom("Git.Example.COM.")).isEqualTo("git.example.com");
+        assertThat(CustomHost.parse("Git.Example.COM.")).isEqualTo("git.example.com");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", ".", "a..b", "a:80", "*.a.example", "-a.example", "a b", "a/b", "ä.example"})
     void customHostThatIsNoDnsNameIsRefused(String host) {
-        assertThatThrownBy(() -> HostName.custom(host)).isInstanceOf(InvalidNameException.class)
+        assertThatThrownBy(() -> CustomHost.parse(host)).isInstanceOf(InvalidNameException.class)
                 .hasMessageStartingWith("hosts: ");
     }
 
@@ -52,7 +52,7 @@ class RuntimeNameTest {
     void customHostLongerThanADnsNameIsRefused() {
         String name = ("a".repeat(49) + ".").repeat(5);
 
-        assertThat(HostName.custom(name + "bbb")).hasSize(253);
-        assertThatThrownBy(() -> HostName.custom(name + "bbbb")).isInstanceOf(InvalidNameException.class);
+        assertThat(CustomHost.parse(name + "bbb")).hasSize(253);
+        assertThatThrownBy(() -> CustomHost.parse(name + "bbbb")).isInstanceOf(InvalidNameException.class);
     }
 }

@@ -1,6 +1,6 @@
 package dev.culvert.server;
 
-import static dev.culvert.server.testing.Results.await;
+import static dev.culvert.edge.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.certs.CertificateAuthority;
@@ -8,11 +8,11 @@ import dev.culvert.certs.CertificateRequest;
 import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.KeyPairs;
 import dev.culvert.certs.KeyProof;
+import dev.culvert.edge.caller.MemoryBudget;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.server.RenewalService.Proven;
-import dev.culvert.server.edge.MemoryBudget;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;

@@ -1,6 +1,6 @@
 package dev.culvert.server;
 
-import static dev.culvert.server.testing.Results.await;
+import static dev.culvert.edge.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,6 +1,6 @@
 package dev.culvert.server;
 
-import static dev.culvert.server.testing.Results.await;
+import static dev.culvert.edge.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.certs.CertificateAuthority;
@@ -12,9 +12,9 @@ import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.listen.Entrance;
 import dev.culvert.edge.testing.EventLoopWatch;
-import dev.culvert.server.listen.Entrance;
-import dev.culvert.server.testing.TlsCaller;
+import dev.culvert.edge.testing.TlsCaller;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Duration;

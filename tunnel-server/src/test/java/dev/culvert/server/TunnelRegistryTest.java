@@ -2,11 +2,11 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.caller.MemoryBudget;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.netty.StreamListener;
 import dev.culvert.protocol.session.SessionEvent.StreamReset;
-import dev.culvert.server.edge.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;

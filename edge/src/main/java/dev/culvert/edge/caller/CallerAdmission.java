@@ -1,0 +1,36 @@
+package dev.culvert.edge.caller;
+
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.relay.Admission;
+import dev.culvert.edge.relay.AdmittedRelay;
+import dev.culvert.edge.relay.Caller;
+import dev.culvert.edge.relay.Relay;
+import io.netty.handler.ssl.SslHandler;
+import java.net.InetAddress;
+import javax.net.ssl.SSLEngine;
+import org.jspecify.annotations.Nullable;
+
+/** Puts a runtime's admission, if it has one, in front of its tunnel. */
+final class CallerAdmission {
+    private CallerAdmission() {}
+
+    /** The way that a request takes, whose fields are made ready to be forwarded. */
+    static Relay way(EdgeRuntimes.Answerer runtime, EdgeRequestHead head, ForwardingRules.Peer peer,
+            EdgeStream stream) {
+        Admission admission = runtime.admission();
+        if (admission == null) {
+            return runtime.relay();
+        }
+        var address = stream.shared().rules().caller(head.fields(), peer);
+        return new AdmittedRelay(admission, caller(address, stream), runtime.relay());
+    }
+
+    private static Caller caller(@Nullable InetAddress address, EdgeStream stream) {
+        SslHandler handler = stream.channel().pipeline().get(SslHandler.class);
+        if (handler == null) {
+            return new Caller(address, null, false);
+        }
+        SSLEngine tls = handler.engine();
+        return new Caller(address, tls.getSession(), tls.getWantClientAuth());
+    }
+}

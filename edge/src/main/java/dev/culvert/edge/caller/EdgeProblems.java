@@ -1,0 +1,28 @@
+package dev.culvert.edge.caller;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+
+/** The problems of an exchange at the edge that more than one place finds. */
+final class EdgeProblems {
+    /** For the runtime: nobody waits for its answer any more. */
+    static final Problem CALLER_GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
+    static final Problem TOO_SLOW = Problem.of(Cause.OVERLOADED, Hop.EDGE,
+            "the caller takes nothing, and memory is short");
+    static final Problem MALFORMED_HEAD = Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
+            "the head is not valid HTTP/2");
+    static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large");
+    static final Problem MALFORMED_BODY = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the body is malformed");
+    static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
+
+    /** What 405 allows. */
+    static final String SERVED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+    private EdgeProblems() {}
+
+    /** The upstream's answer can't be passed on. */
+    static Problem broken(String detail) {
+        return Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM, detail);
+    }
+}

@@ -1,0 +1,288 @@
+package dev.culvert.edge.caller;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The caller's half of one exchange: passes the request on, counts what of it is under way, and watches its deadlines.
+ *
+ * <pre>
+ *  BODY ──end──► ANSWER ──response head──► (no deadline)
+ *   │ └─ silence: 408 └─ no head: 504             ▲
+ *   └──────────────response head─────────────────┘
+ * </pre>
+ */
+final class RequestHalf {
+    private final EdgeStream stream;
+    /** Ends the exchange when a deadline is met. */
+    private final Consumer<Problem> giveUp;
+    private @Nullable RequestSink sink;
+    private boolean ended;
+    private boolean awaits100;
+    private int unforwarded;
+    private long received;
+    private @Nullable RuntimeQuota quota;
+    private @Nullable BodyPatience patience;
+    private @Nullable PacedBody paced;
+    private long leastRate;
+
+    RequestHalf(EdgeStream stream, Consumer<Problem> giveUp) {
+        this.stream = stream;
+        this.giveUp = giveUp;
+    }
+
+    /** Whether nothing of it comes any more, as far as anybody waits for it. */
+    boolean isEnded() {
+        return ended;
+    }
+
+    void ended(boolean complete) {
+        ended = complete;
+    }
+
+    /** Body bytes that the upstream's side has not taken. */
+    int unforwarded() {
+        return unforwarded;
+    }
+
+    /** Body bytes that came and were passed on, or wait for that. */
+    long received() {
+        return received;
+    }
+
+    /** Whether somebody takes the request. */
+    boolean isTaken() {
+        return sink != null;
+    }
+
+    /** The caller sends its body only when it is told to go on (RFC 9110 §10.1.1), or tires of waiting. */
+    void awaits100() {
+        awaits100 = true;
+    }
+
+    /** Whether the caller may have skipped its body, so that the next request would be taken for it. */
+    boolean maySkipBody() {
+        return awaits100;
+    }
+
+    /** The caller was told to go on. */
+    void goOn() {
+        awaits100 = false;
+    }
+
+    /** Sends the head on its way, and waits for the rest. */
+    void open(EdgeRuntimes.Answerer runtime, Relay way, RelayRequest request, ResponseSink response,
+            boolean withoutBody) {
+        quota = runtime.quota();
+        ended = withoutBody;
+        if (withoutBody) {
+            awaitResponse();
+        } else {
+            leastRate = leastRate(request.fields());
+            awaitBody();
+        }
+        sink = way.open(request, response);
+    }
+
+    /** Body bytes came. Takes ownership of {@code body}. */
+    void data(ByteBuf body) {
+        RequestSink to = sink;
+        awaits100 = false;
+        if (to == null) {
+            drop(body);
+            return;
+        }
+        int bytes = body.readableBytes();
+        unforwarded += bytes;
+        received += bytes;
+        quota().usage().in(bytes);
+        came(bytes);
+        PacedBody pace = paced;
+        if (pace == null) {
+            pace = quota().pacedRequest(stream.loop(), this::forward);
+            paced = pace;
+        }
+        if (pace == null) {
+            to.data(body);
+        } else {
+            pace.data(body);
+        }
+    }
+
+    private void forward(ByteBuf body) {
+        RequestSink to = sink;
+        if (to == null) {
+            body.release();
+        } else {
+            to.data(body);
+        }
+    }
+
+    private void came(int bytes) {
+        BodyPatience waited = patience;
+        if (waited != null) {
+            waited.came(bytes, leastRate, System.nanoTime());
+        }
+    }
+
+    /** Whether more of the body came than the runtime takes. A WebSocket's bytes are no body. */
+    boolean isTooLong() {
+        return !stream.response().isUpgraded() && sink != null && quota().isTooLong(received);
+    }
+
+    /** Counts the refusal. */
+    Problem bodyTooLong() {
+        return quota().bodyTooLong();
+    }
+
+    private RuntimeQuota quota() {
+        return Objects.requireNonNull(quota);
+    }
+
+    /** Body bytes came that nobody wants any more. Takes ownership of {@code body}. */
+    void drop(ByteBuf body) {
+        int bytes = body.readableBytes();
+        awaits100 = false;
+        body.release();
+        stream.requestDropped(bytes);
+    }
+
+    /** The caller ended its request. */
+    void end(@Nullable Http2Headers trailers) {
+        if (!stream.response().isHeadSent()) {
+            awaitResponse();
+        }
+        pass(trailers);
+    }
+
+    /** Tells the upstream's side that the request has ended. */
+    void pass(@Nullable Http2Headers trailers) {
+        ended = true;
+        PacedBody pace = paced;
+        if (pace == null) {
+            forwardEnd(trailers);
+        } else {
+            pace.end(() -> forwardEnd(trailers));
+        }
+    }
+
+    private void forwardEnd(@Nullable Http2Headers trailers) {
+        RequestSink to = sink;
+        if (to != null) {
+            to.end(trailers);
+        }
+    }
+
+    /** The response begins: from now on each side speaks when it has something to say. */
+    void answered() {
+        stream.deadline().clear();
+    }
+
+    /** So many bytes of the body were passed on. */
+    void consumed(int bytes) {
+        unforwarded -= bytes;
+        if (ended && !stream.response().isHeadSent()) {
+            awaitResponse();
+        } else if (!ended && unforwarded == 0) {
+            callersTurn();
+        }
+    }
+
+    private void callersTurn() {
+        BodyPatience waited = patience;
+        if (waited != null && !stream.response().isHeadSent()) {
+            long now = System.nanoTime();
+            waited.turn(now);
+            stream.deadline().set(Duration.ofNanos(waited.left(now)), this::bodyTooSlow);
+        }
+    }
+
+    /** The caller has taken so many bytes of the response. */
+    void acknowledge(int bytes) {
+        RequestSink to = sink;
+        if (to != null && bytes > 0) {
+            to.consumed(bytes);
+        }
+    }
+
+    /** Nobody waits for the answer any more. */
+    void abandon(Problem why) {
+        RequestSink to = sink;
+        sink = null;
+        drop();
+        if (to != null) {
+            to.cancel(why);
+        }
+    }
+
+    /** The upstream's side takes nothing any more. */
+    void refused() {
+        sink = null;
+        drop();
+    }
+
+    /** What waits for its pace. */
+    private void drop() {
+        PacedBody pace = paced;
+        if (pace != null) {
+            pace.close();
+        }
+    }
+
+    /** The exchange is answered: what was under way counts no longer. */
+    void settle() {
+        unforwarded = 0;
+    }
+
+    private void awaitBody() {
+        Duration silence = stream.shared().limits().requestBodyIdleTimeout();
+        patience = new BodyPatience(silence, System.nanoTime());
+        stream.deadline().set(silence, this::bodyTooSlow);
+    }
+
+    /** The messages of a gRPC call come as their sender has something to say. */
+    private long leastRate(Http2Headers fields) {
+        return GrpcStatus.isGrpc(fields.get("content-type"))
+                ? 0
+                : stream.shared().limits().minRequestBodyRate().bytes();
+    }
+
+    private void bodyTooSlow() {
+        if (unforwarded > 0 || quota().memory().isSpent()) {
+            awaitBody(); // the upstream does not take the body, or the edge does not read it: that is not the caller's silence
+            return;
+        }
+        long left = patience == null ? 0 : patience.left(System.nanoTime());
+        if (left > 0) {
+            stream.deadline().set(Duration.ofNanos(left), this::bodyTooSlow);
+            return;
+        }
+        ended = true; // as far as anybody waits for it
+        stream.lastOfConnection();
+        giveUp.accept(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time"));
+    }
+
+    private void awaitResponse() {
+        stream.deadline().set(stream.shared().limits().responseHeadTimeout(), this::responseTooSlow);
+    }
+
+    private void responseTooSlow() {
+        if (unforwarded > 0) {
+            awaitResponse(); // the upstream has yet to get the request
+            return;
+        }
+        giveUp.accept(Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
+                "the upstream sent no response head in time"));
+    }
+}

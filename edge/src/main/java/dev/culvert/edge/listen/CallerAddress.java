@@ -1,0 +1,33 @@
+package dev.culvert.edge.listen;
+
+import io.netty.channel.Channel;
+import io.netty.util.AttributeKey;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/** Where a connection comes from: what its PROXY header says, if its listener asks for one, else its peer. */
+public final class CallerAddress {
+    private static final AttributeKey<ProxyHeader> HEADER = AttributeKey.valueOf(CallerAddress.class,
+            "header");
+
+    private CallerAddress() {}
+
+    static void keep(Channel channel, ProxyHeader header) {
+        channel.attr(HEADER).set(header);
+    }
+
+    /** Who connected, through a balancer or without one. */
+    public static InetSocketAddress of(Channel channel) {
+        ProxyHeader header = channel.attr(HEADER).get();
+        InetSocketAddress source = header == null ? null : header.source();
+        return source == null ? (InetSocketAddress) channel.remoteAddress() : source;
+    }
+
+    /** The port that was dialled: the balancer's, or that of the listener. */
+    public static int port(Channel channel) {
+        ProxyHeader header = channel.attr(HEADER).get();
+        @Nullable
+        InetSocketAddress destination = header == null ? null : header.destination();
+        return (destination == null ? (InetSocketAddress) channel.localAddress() : destination).getPort();
+    }
+}

@@ -1,0 +1,166 @@
+package dev.culvert.edge.caller;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a runtime answers that HTTP/1.1 can't say, and callers that take nothing. */
+class EdgeExchangeTest {
+    private static final String GET = "GET / HTTP/1.1\r\nHost: acme.example\r\n\r\n";
+
+    private final EmbeddedEdge edge = new EmbeddedEdge();
+
+    @AfterEach
+    void close() {
+        edge.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "-1", "+1", "1, 1", "0x1", "", "99999999999999999999", "1 "})
+    void aResponseWithABadLengthIs502(String length) {
+        edge.send(GET);
+        edge.only().head("200", false, "content-length", length).body("a").end();
+
+        assertThat(edge.written()).startsWith("HTTP/1.1 502").contains("upstream-bad-response");
+        assertThat(edge.only().cancelled).isNotNull();
+        assertThat(edge.isOpen()).isTrue();
+    }
+
+    @Test
+    void aResponseWithTwoLengthsIs502() {
+        edge.send(GET);
+        edge.only().head("200", false, "content-length", "1", "content-length", "2").body("a").end();
+
+        assertThat(edge.written()).startsWith("HTTP/1.1 502").contains("upstream-bad-response");
+    }
+
+    @Test
+    void aResponseThatEndsInItsHeadThoughItHasALengthIs502() {
+        edge.send(GET);
+        edge.only().head("200", true, "content-length", "5");
+
+        assertThat(edge.written()).startsWith("HTTP/1.1 502").contains("upstream-bad-response");
+    }
+
+    @Test
+    void anUpgradeThatNobodyAskedForIs502() {
+        edge.send(GET);
+        edge.only().head("101", false);
+
+        assertThat(edge.written()).startsWith("HTTP/1.1 502").contains("upstream-bad-response");
+        assertThat(edge.only().cancelled).isNotNull();
+    }
+
+    @Test
+    void aResponseLongerThanItsLengthIsCutAndResetSoThatTheRestIsNoResponse() {
+        edge.send(GET + GET);
+        edge.only().head("200", false, "content-length", "2").body("okHTTP/1.1 200 OK\r\n\r\n");
+
+        assertThat(edge.written()).doesNotContain("okHTTP");
+        assertThat(edge.only().cancelled).isNotNull();
+        assertThat(edge.isOpen()).isFalse();
+        assertThat(edge.relay.all).hasSize(1);
+    }
+
+    @Test
+    void aResponseShorterThanItsLengthIsReset() {
+        edge.send(GET + GET);
+        edge.only().head("200", false, "content-length", "3").body("ok").end();
+
+        assertThat(edge.isOpen()).isFalse();
+        assertThat(edge.relay.all).hasSize(1);
+    }
+
+    @Test
+    void theLengthOfAnAnswerToHeadIsNotItsBodys() {
+        edge.send("HEAD / HTTP/1.1\r\nHost: acme.example\r\n\r\n");
+        edge.only().head("200", false, "content-length", "3").end();
+
+        assertThat(edge.written()).contains("content-length: 3");
+        assertThat(edge.isOpen()).isTrue();
+    }
+
+    @Test
+    void pipelinedRequestsWaitWhileTheCallerTakesNothing() {
+        edge.relay.answer(exchange -> exchange.ok("ok"));
+        edge.writable(false);
+        edge.send(GET.repeat(50));
+        assertThat(edge.relay.all).isEmpty();
+
+        edge.writable(true);
+        edge.written();
+
+        assertThat(edge.relay.all).hasSize(50);
+    }
+
+    @Test
+    void aPipelinedRequestWaitsWhenTheAnswerBeforeItFillsTheSocket() {
+        edge.send(GET + GET);
+        edge.writable(false);
+        edge.only().ok("ok");
+        edge.written();
+        assertThat(edge.relay.all).hasSize(1);
+
+        edge.writable(true);
+        edge.written();
+
+        assertThat(edge.relay.all).hasSize(2);
+    }
+
+    @Test
+    void trailersForThisHopDoNotCross() {
+        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n");
+        edge.send("Connection: x-hop\r\nX-Hop: 1\r\nKeep-Alive: 1\r\nUpgrade: h2c\r\nX-Sum: 9\r\n\r\n");
+
+        Http2Headers trailers = Objects.requireNonNull(edge.only().trailers);
+        assertThat(trailers).hasSize(1);
+        assertThat(trailers.get("x-sum")).hasToString("9");
+    }
+
+    @Test
+    void everyByteOfAResponseIsReportedOnce() {
+        edge.send(GET);
+        edge.only().head("200", false).body("early").body(1000).end();
+        edge.written();
+
+        assertThat(edge.only().consumed).hasValue(1005);
+    }
+
+    @Test
+    void bodyBytesBeforeTheHeadAreDroppedAndReported() {
+        edge.send(GET);
+        edge.only().body("early").ok("ok");
+
+        assertThat(edge.written()).endsWith("\r\n\r\nok");
+        assertThat(edge.only().consumed).hasValue(7);
+    }
+
+    @Test
+    void aBodyThatBreaksBehindItsAnswerEndsTheConnection() {
+        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nTransfer-Encoding: chunked\r\n\r\n");
+        edge.only().ok("ok");
+        assertThat(edge.isOpen()).isTrue();
+
+        edge.send("zz\r\n");
+
+        assertThat(edge.isOpen()).isFalse();
+    }
+
+    @Test
+    void aBodyThatGoesOnForLongBehindItsAnswerEndsTheConnection() {
+        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 10000000\r\n\r\n");
+        edge.only().ok("ok");
+
+        edge.send("a".repeat(1 << 20));
+        assertThat(edge.isOpen()).isTrue();
+        edge.send("a");
+
+        assertThat(edge.isOpen()).isFalse();
+        assertThat(edge.only().receivedBytes).hasValue(0);
+    }
+}

@@ -1,0 +1,115 @@
+package dev.culvert.edge.caller;
+
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.HostName;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.testing.FakeRelay;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.AsciiString;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+
+/** One connection of the edge without a socket and without TLS; only {@code acme.example} is a runtime's host. */
+final class EmbeddedEdge implements AutoCloseable {
+    static final String HOST = "acme.example";
+
+    final FakeRelay relay = new FakeRelay();
+    final RuntimeQuotas quotas;
+    private final Telemetry telemetry = new Telemetry();
+    private final EmbeddedChannel channel;
+
+    EmbeddedEdge() {
+        this(CallerLimits.defaults());
+    }
+
+    EmbeddedEdge(CallerLimits limits) {
+        this(limits, MemoryBudget.ofProcess(0));
+    }
+
+    EmbeddedEdge(CallerLimits limits, MemoryBudget memory) {
+        quotas = new RuntimeQuotas(limits.ofRuntime(), memory);
+        EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
+                ? new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE))
+                : null;
+        var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
+                telemetry,
+                new EdgeMeters(telemetry), AsciiString.cached("https"), null, Reports.NONE);
+        var decoder = new Http1RequestDecoder(limits);
+        var encoder = new Http1ResponseEncoder();
+        channel = new AddressedChannel();
+        channel.pipeline().addLast(decoder, encoder, new Http1EdgeConnection(shared, decoder, encoder));
+        channel.pipeline().fireChannelActive();
+    }
+
+    /** Has addresses, as a socket does. */
+    static final class AddressedChannel extends EmbeddedChannel {
+        @Override
+        protected SocketAddress localAddress0() {
+            return new InetSocketAddress(InetAddress.getLoopbackAddress(), 8443);
+        }
+
+        @Override
+        protected SocketAddress remoteAddress0() {
+            return new InetSocketAddress(InetAddress.getLoopbackAddress(), 4711);
+        }
+    }
+
+    /** What the connection does with these bytes. */
+    String send(String text) {
+        channel.writeInbound(Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1));
+        channel.runPendingTasks();
+        return written();
+    }
+
+    /** Whether the socket takes more. */
+    void writable(boolean writable) {
+        channel.unsafe().outboundBuffer().setUserDefinedWritability(1, writable);
+        channel.runPendingTasks();
+    }
+
+    /** What was written since the last call. */
+    String written() {
+        channel.runPendingTasks();
+        var text = new StringBuilder();
+        for (ByteBuf bytes = channel.readOutbound(); bytes != null; bytes = channel.readOutbound()) {
+            text.append(bytes.toString(StandardCharsets.ISO_8859_1));
+            bytes.release();
+        }
+        return text.toString();
+    }
+
+    /** Whether the socket is read. */
+    boolean isReading() {
+        return channel.config().isAutoRead();
+    }
+
+    /** What the only runtime has used. */
+    RuntimeUsage usage() {
+        return quotas.of("id-1", OwnLimits.NONE).usage();
+    }
+
+    boolean isOpen() {
+        return channel.isOpen();
+    }
+
+    /** The status code of an answer. */
+    static int status(String answer) {
+        return answer.startsWith("HTTP/1.1 ") ? Integer.parseInt(answer.substring(9, 12)) : 0;
+    }
+
+    FakeRelay.Exchange only() {
+        return Objects.requireNonNull(relay.all.getLast());
+    }
+
+    @Override
+    public void close() {
+        channel.finishAndReleaseAll();
+        telemetry.close();
+    }
+}

@@ -1,0 +1,78 @@
+package dev.culvert.edge.caller;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.edge.config.ByteSize;
+import dev.culvert.edge.testing.EdgeFixture;
+import dev.culvert.edge.testing.FakeRelay;
+import dev.culvert.edge.testing.TlsCaller;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Uploads to an upstream that stalls, over real sockets. e2e/memory.py does the same to a small process. */
+class MemoryBudgetIT {
+    private static final int MAX = 1 << 20;
+    private static final int CALLERS = 16;
+    private static final int EACH = 400_000;
+
+    private final EdgeFixture edge = new EdgeFixture(CallerLimits.defaults().holding(new ByteSize(MAX)));
+    private final List<TlsCaller> callers = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        callers.forEach(TlsCaller::close);
+        edge.close();
+    }
+
+    private TlsCaller caller() {
+        TlsCaller caller = edge.caller();
+        callers.add(caller);
+        return caller;
+    }
+
+    @Test
+    void uploadsThatStallFillTheirShareAndARequestIsServedSoonAfterwards() throws Exception {
+        edge.relay.answer(exchange -> exchange.eager = false);
+        MemoryBudget memory = edge.quotas.memory();
+        List<FakeRelay.Exchange> uploads = new ArrayList<>();
+        List<Thread> senders = new ArrayList<>();
+        for (int i = 0; i < CALLERS && !isFull(); i++) {
+            TlsCaller caller = caller();
+            caller.head("POST /", "Content-Length: " + EACH);
+            uploads.add(edge.relay.next());
+            senders.add(Thread.ofVirtual().start(() -> caller.send("a".repeat(EACH))));
+            int open = uploads.size();
+            await().until(() -> isFull() || memory.used() >= open * (64L << 10));
+        }
+        assertThat(isFull()).isTrue();
+        assertThat(caller().get("/").readUntil("}")).startsWith("HTTP/1.1 503").contains("overloaded");
+        // A runtime gets half of it; what each socket had under way comes on top.
+        assertThat(memory.used()).isBetween((long) MAX / 2, (long) MAX);
+
+        edge.relay.answer(exchange -> exchange.ok("ok"));
+        uploads.forEach(upload -> upload.eager = true);
+        uploads.forEach(upload -> upload.passOn(upload.receivedBytes.intValue()));
+
+        await().atMost(Duration.ofSeconds(2)).untilAsserted(() -> {
+            memory.tick();
+            assertThat(caller().get("/").readUntil("\r\n")).startsWith("HTTP/1.1 200");
+        });
+        await().until(() -> {
+            memory.tick();
+            return uploads.stream().allMatch(upload -> upload.ended);
+        });
+        for (Thread sender : senders) {
+            sender.join();
+        }
+        assertThat(memory.used()).isZero();
+    }
+
+    /** Whether the runtime holds all that it may of the memory budget. */
+    private boolean isFull() {
+        return edge.quotas.of("id-1", OwnLimits.NONE).memory().isFull();
+    }
+}

@@ -1,0 +1,87 @@
+package dev.culvert.edge.caller;
+
+import static dev.culvert.edge.testing.Results.await;
+
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.HostName;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.testing.FakeRelay;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.List;
+
+/** A listener for raw connections on a real port whose only runtime, {@code acme.example}, the test plays. */
+final class RawFixture implements AutoCloseable {
+    static final String HOST = "acme.example";
+    private static final int PATIENCE_MILLIS = 10_000;
+
+    final FakeRelay relay = new FakeRelay();
+    final RuntimeQuotas quotas;
+    final RawListener listener;
+    final Telemetry telemetry = new Telemetry();
+    private final EventLoops loops = EventLoops.create(1);
+
+    RawFixture() {
+        this(CallerLimits.defaults());
+    }
+
+    RawFixture(CallerLimits limits) {
+        quotas = new RuntimeQuotas(limits.ofRuntime(),
+                MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
+        EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
+                ? new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE))
+                : null;
+        var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
+                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, Reports.NONE);
+        listener = await(RawListener.start(HostPort.parse("127.0.0.1:0"), shared, loops));
+    }
+
+    /** A plain socket to the listener. */
+    Socket connect() throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(64 << 10);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.address().port()));
+        socket.setSoTimeout(PATIENCE_MILLIS);
+        return socket;
+    }
+
+    /** The same, and the hello is sent. */
+    Socket ask(String serverName) throws IOException {
+        Socket socket = connect();
+        socket.getOutputStream().write(ClientHelloBytes.real(serverName));
+        return socket;
+    }
+
+    /** Raw connections of the runtime that are open. */
+    double open() {
+        return telemetry.registry()
+                .get("culvert.tcp.connections")
+                .tag("runtime", "acme/prod")
+                .gauge()
+                .value();
+    }
+
+    /** Problems counted for this cause. */
+    double problems(String cause) {
+        return telemetry.registry()
+                .find("culvert.problems")
+                .tag("cause", cause)
+                .counters()
+                .stream()
+                .mapToDouble(counter -> counter.count())
+                .sum();
+    }
+
+    @Override
+    public void close() {
+        listener.stop(Duration.ZERO).block();
+        loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
+        telemetry.close();
+    }
+}
