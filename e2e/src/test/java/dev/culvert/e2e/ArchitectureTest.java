@@ -58,13 +58,15 @@ class ArchitectureTest {
             .libraries("edge.relay", "io.netty.", "javax.net.ssl.")
             .row("edge.caller", "edge.listen", "edge", "edge.config", "edge.relay")
             .row("edge.listen", "edge", "edge.config")
+            .row("edge.route", "edge", "edge.config")
+            .libraries("edge.route", "com.fasterxml.jackson.", "io.netty.handler.codec.http2.")
             .row("server", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.relay", "edge.spi", "certs", "server.access", "edge.caller", "edge.listen")
             .row("server.access", "edge.caller", "edge", "edge.relay", "certs")
             .row("client", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.relay", "edge.spi", "certs", "router")
             // certs: TLS contexts are made there and nowhere else, those for upstreams too
-            .row("router", "edge", "edge.config", "edge.relay", "edge.spi", "certs")
+            .row("router", "edge", "edge.config", "edge.relay", "edge.route", "edge.spi", "certs")
             .row("appproxy", "edge", "edge.config", "edge.spi")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "certs", "server", "client", "router", "appproxy")

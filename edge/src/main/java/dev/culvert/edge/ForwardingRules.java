@@ -99,6 +99,17 @@ public final class ForwardingRules {
     }
 
     /**
+     * Where a request came from that another gateway has passed on, whose {@code X-Forwarded-For} ends with its own peer: the
+     * last hop that is no trusted proxy, or the first one when all are.
+     *
+     * @return null when the field is not there, or a trusted proxy names something that is no address
+     */
+    public @Nullable InetAddress caller(Http2Headers fields) {
+        List<CharSequence> hops = fields.getAll(FORWARDED_FOR);
+        return hops.isEmpty() ? null : walkBack(null, hops, false);
+    }
+
+    /**
      * Where a request came from, as {@link #caller(Http2Headers, Peer)} finds it, for people to read: where a trusted proxy
      * names no address, that proxy.
      *
@@ -113,9 +124,13 @@ public final class ForwardingRules {
     private @Nullable InetAddress origin(Peer peer, List<? extends CharSequence> forwardedFor,
             boolean lastKnown) {
         InetAddress known = address(peer.address);
-        if (!peer.trusted || forwardedFor.isEmpty()) {
-            return known;
-        }
+        return peer.trusted && !forwardedFor.isEmpty() ? walkBack(known, forwardedFor, lastKnown) : known;
+    }
+
+    private @Nullable InetAddress walkBack(@Nullable InetAddress nearest,
+            List<? extends CharSequence> forwardedFor,
+            boolean lastKnown) {
+        InetAddress known = nearest;
         String[] hops = String.join(",", forwardedFor).split(",", -1);
         for (int i = hops.length - 1; i >= 0; i--) {
             InetAddress hop = address(hops[i].trim());

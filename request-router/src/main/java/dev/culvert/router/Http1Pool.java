@@ -31,6 +31,10 @@ final class Http1Pool implements UpstreamPool {
         return upstreams.limits();
     }
 
+    int generation() {
+        return upstreams.generation();
+    }
+
     LongAdder buffered() {
         return upstreams.buffered();
     }
@@ -125,9 +129,10 @@ final class Http1Pool implements UpstreamPool {
     /** A connection has no exchange any more, and is as good as new. */
     void release(Http1UpstreamConnection connection) {
         Http1Exchange next = waiting.poll();
-        if (next != null && connection.isUsable()) {
+        boolean usable = connection.isUsable() && connection.isCurrent();
+        if (next != null && usable) {
             next.attach(connection);
-        } else if (!connection.isUsable() || upstreams.isShort()
+        } else if (!usable || upstreams.isShort()
                 || idle.size() >= limits().idlePerUpstream()) {
             requeue(next);
             connection.close();

@@ -39,6 +39,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     private final Channel channel;
     private final Http1ResponseDecoder decoder;
     private final Deadline deadline;
+    private final int generation;
     private final Runnable flush = this::flush;
 
     private @Nullable Http1Exchange exchange;
@@ -53,6 +54,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         this.pool = pool;
         this.channel = channel;
         this.decoder = decoder;
+        this.generation = pool.generation();
         this.deadline = new Deadline(channel.eventLoop());
         this.idleTimeout = pool.limits().idleTimeout();
     }
@@ -62,6 +64,11 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     @Override
     public void adopt() {
         adopted = true;
+    }
+
+    /** Whether it leads to where its upstream is now. */
+    boolean isCurrent() {
+        return generation == pool.generation();
     }
 
     @Override

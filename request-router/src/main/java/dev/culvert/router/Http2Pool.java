@@ -43,6 +43,10 @@ final class Http2Pool implements UpstreamPool {
         return upstreams.limits();
     }
 
+    int generation() {
+        return upstreams.generation();
+    }
+
     LongAdder buffered() {
         return upstreams.buffered();
     }
@@ -149,7 +153,8 @@ final class Http2Pool implements UpstreamPool {
             upstreams.serveLater();
         }
         if (connection.isIdle() && connections.contains(connection)) {
-            if (!connection.isUsable() || (upstreams.isShort() && waiting.isEmpty())) {
+            if (!connection.isUsable() || !connection.isCurrent()
+                    || (upstreams.isShort() && waiting.isEmpty())) {
                 connection.close();
             } else {
                 connection.rest();

@@ -37,6 +37,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
     private static final int LAST_STREAM = 1 << 30;
 
     private final Http2Pool pool;
+    private final int generation;
     private final Http2Connection.PropertyKey exchanges;
     private @Nullable ChannelHandlerContext context;
     private @Nullable Deadline idle;
@@ -53,6 +54,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
             Http2Settings settings) {
         super(decoder, encoder, settings);
         this.pool = pool;
+        this.generation = pool.generation();
         this.exchanges = connection().newKey();
         Events events = new Events();
         decoder.frameListener(events);
@@ -91,6 +93,11 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
+    /** Whether it leads to where its upstream is now. */
+    boolean isCurrent() {
+        return generation == pool.generation();
+    }
+
     @Override
     public boolean isUsable() {
         return !closed && !retired && context().channel().isActive() && !connection().goAwayReceived();
@@ -102,7 +109,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
 
     /** Whether it may have one more exchange. */
     boolean hasRoom() {
-        return ready && isUsable() && connection().numActiveStreams() < room()
+        return ready && isUsable() && isCurrent() && connection().numActiveStreams() < room()
                 && connection().local().lastStreamCreated() < LAST_STREAM;
     }
 

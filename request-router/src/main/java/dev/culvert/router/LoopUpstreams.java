@@ -38,6 +38,11 @@ final class LoopUpstreams {
         return shared.limits();
     }
 
+    /** Which addresses hold; see {@link Upstreams#replace}. */
+    int generation() {
+        return shared.generation();
+    }
+
     LongAdder buffered() {
         return shared.buffered();
     }

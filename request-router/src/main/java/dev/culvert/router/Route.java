@@ -1,39 +1,47 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.route.AllowList;
+import dev.culvert.edge.route.PathVariables;
+import dev.culvert.edge.route.RouteProblem;
+import dev.culvert.edge.route.RouteQuery;
+import dev.culvert.edge.route.RouteRule;
+import dev.culvert.edge.route.SourceList;
 import dev.culvert.router.RouteConfig.Cors;
-import java.util.Objects;
+import java.net.InetAddress;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A route, ready to match. Immutable. */
 final class Route {
-    private static final RouteMatch NOT_A_LABEL = new RouteMatch.Refused(Problem.of(Cause.BAD_REQUEST,
-            Hop.EDGE,
-            "namespace and event source must be DNS labels: letters a-z, digits and hyphens, at most 63"));
-    private static final RouteMatch NOT_ALLOWED = new RouteMatch.Refused(
-            Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER,
-                    "the cluster's policy does not allow this event source"));
-
-    private final PathPattern pattern;
+    private final RouteConfig config;
+    private final RouteRule rule;
     private final UpstreamTemplate upstream;
-    private final boolean stripPrefix;
-    private final @Nullable String hostHeader;
+    private final PathVariables variables;
+    private final SourceList sources;
+    private final @Nullable String replacement;
     private final @Nullable Cors cors;
     private final UpstreamAddress fixed;
 
     Route(RouteConfig config) {
-        pattern = PathPattern.parse(config.path());
+        this.config = config;
+        rule = config.rule();
         upstream = UpstreamTemplate.parse(config.to());
-        stripPrefix = config.stripPrefix();
-        hostHeader = config.hostHeader();
+        variables = PathVariables.of(rule.path(), upstream.host());
+        sources = SourceList.parse(config.sources());
+        String rewrite = config.rewrite();
+        replacement = rewrite != null
+                ? rewrite.substring(0, rewrite.length() - 1)
+                : config.stripPrefix() ? "" : null;
         cors = config.browserAnswer();
         fixed = upstream.address();
     }
 
-    PathPattern pattern() {
-        return pattern;
+    RouteConfig config() {
+        return config;
+    }
+
+    RouteRule rule() {
+        return rule;
     }
 
     boolean tls() {
@@ -43,7 +51,7 @@ final class Route {
     /** The Host to send; null: the caller's. */
     @Nullable
     String hostHeader() {
-        return hostHeader;
+        return config.hostHeader();
     }
 
     /** What browsers are told while the upstream is away; null: nothing. */
@@ -53,40 +61,27 @@ final class Route {
     }
 
     /**
-     * Matches a well-formed path.
+     * Where a request goes that its rule takes.
      *
-     * @param query as it came with its question mark, or empty
-     * @return null when another route may match
+     * @param caller asked only where the route looks at it
      */
-    @Nullable
-    RouteMatch match(String path, String query, AllowList allowed) {
-        int rest = pattern.match(path);
-        if (rest < 0) {
-            return null;
+    RouteMatch forward(RouteQuery query, AllowList webhooks, Supplier<@Nullable InetAddress> caller) {
+        if (!sources.blocks().isEmpty() && !sources.allows(caller.get())) {
+            return new RouteMatch.Refused(RouteProblem.SOURCE_ADDRESS);
         }
-        String sent = stripPrefix ? path.substring(rest) : path;
-        String target = upstream.prefix() + (sent.isEmpty() ? "/" : sent) + query;
-        return pattern.hasVariables()
-                ? variable(path, target, allowed)
-                : new RouteMatch.Forward(this, fixed, target);
+        if (variables.isEmpty()) {
+            return new RouteMatch.Forward(this, fixed, target(query));
+        }
+        return switch (variables.resolve(query.path(), webhooks)) {
+            case PathVariables.Resolved.Refused refused -> new RouteMatch.Refused(refused.problem());
+            case PathVariables.Resolved.Values values ->
+                new RouteMatch.Forward(this, upstream.address(values.host()), target(query));
+        };
     }
 
-    private RouteMatch variable(String path, String target, AllowList allowed) {
-        String namespace = label(path, PathPattern.NAMESPACE);
-        String eventSource = label(path, PathPattern.EVENT_SOURCE);
-        if (namespace == null || eventSource == null) {
-            return NOT_A_LABEL;
-        }
-        UpstreamAddress address = upstream.address(namespace, eventSource);
-        if (!DnsLabel.fit(address.host())) {
-            return NOT_A_LABEL;
-        }
-        return allowed.allows(namespace, eventSource)
-                ? new RouteMatch.Forward(this, address, target)
-                : NOT_ALLOWED;
-    }
-
-    private @Nullable String label(String path, String variable) {
-        return DnsLabel.decode(Objects.requireNonNull(pattern.value(path, variable)));
+    private String target(RouteQuery query) {
+        String path = query.path();
+        String sent = replacement == null ? path : replacement + path.substring(rule.path().match(path));
+        return upstream.prefix() + (sent.isEmpty() ? "/" : sent) + query.query();
     }
 }

@@ -1,38 +1,50 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.RawPath;
-import java.util.Comparator;
+import dev.culvert.edge.route.AllowList;
+import dev.culvert.edge.route.RequestPolicy;
+import dev.culvert.edge.route.RouteIndex;
+import dev.culvert.edge.route.RouteProblem;
+import dev.culvert.edge.route.RouteQuery;
+import java.net.InetAddress;
 import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The routes and the cluster's policy. Matching is a pure function of the raw target: nothing is decoded, merged or
+ * The routes and the cluster's policy. Matching is a pure function of the raw request: nothing is decoded, merged or
  * normalised before it, and what was matched is what is sent. Immutable, safe for use by any thread.
  */
 final class RouteTable {
-    private static final RouteMatch MALFORMED = new RouteMatch.Refused(Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
-            "the path holds a dot segment, a backslash, a control byte or a broken escape"));
-    private static final RouteMatch NO_ROUTE = new RouteMatch.Refused(
-            Problem.of(Cause.NO_ROUTE, Hop.ROUTER, "no route of this cluster matches the path"));
+    private static final RouteMatch MALFORMED = new RouteMatch.Refused(RouteProblem.MALFORMED);
+    private static final RouteMatch DENIED = new RouteMatch.Refused(RouteProblem.REQUEST);
+    private static final RouteMatch NO_ROUTE = new RouteMatch.Refused(RouteProblem.NO_ROUTE);
 
     private final List<Route> routes;
-    private final AllowList allowed;
+    private final RouteIndex<Route> index;
+    private final AllowList webhooks;
+    private final RequestPolicy requests;
 
-    private RouteTable(List<Route> routes, AllowList allowed) {
+    private RouteTable(List<Route> routes, AllowList webhooks, RequestPolicy requests) {
         this.routes = routes;
-        this.allowed = allowed;
+        this.index = RouteIndex.of(routes, Route::rule);
+        this.webhooks = webhooks;
+        this.requests = requests;
     }
 
-    /** The table of a configuration. */
+    /** The table of a configuration. Throws ConfigException for the key of a route that nothing reaches. */
     static RouteTable of(RoutingConfig config) {
-        List<Route> routes = config.effectiveRoutes()
-                .stream()
-                .map(Route::new)
-                .sorted(Comparator.comparing(Route::pattern, PathPattern.MOST_SPECIFIC_FIRST))
-                .toList();
-        return new RouteTable(routes, AllowList.parse(config.policy().webhooks().allow()));
+        return new RouteTable(config.effectiveRoutes().stream().map(Route::new).toList(),
+                AllowList.parse(config.policy().webhooks().allow()), config.policy().requests().rules());
+    }
+
+    /** Throws ConfigException for the key of a route that others leave no request, as {@code routes[2].path}. */
+    static void requireReachable(List<RouteConfig> routes) {
+        RouteIndex.of(routes, RouteConfig::rule);
+    }
+
+    List<Route> routes() {
+        return routes;
     }
 
     /** Whether an upstream speaks TLS. */
@@ -40,20 +52,19 @@ final class RouteTable {
         return routes.stream().anyMatch(Route::tls);
     }
 
-    /** Where a raw request target leads. */
-    RouteMatch match(String target) {
-        int question = target.indexOf('?');
-        String path = question < 0 ? target : target.substring(0, question);
-        String query = question < 0 ? "" : target.substring(question);
-        if (!RawPath.wellFormed(path)) {
+    /**
+     * Where a request leads.
+     *
+     * @param caller where it came from, behind the trusted proxies; asked only where a route looks at it
+     */
+    RouteMatch match(RouteQuery query, Supplier<@Nullable InetAddress> caller) {
+        if (!RawPath.wellFormed(query.path())) {
             return MALFORMED;
         }
-        for (Route route : routes) {
-            RouteMatch match = route.match(path, query, allowed);
-            if (match != null) {
-                return match;
-            }
+        if (!requests.allows(query.method(), query.path())) {
+            return DENIED;
         }
-        return NO_ROUTE;
+        Route route = index.find(query);
+        return route == null ? NO_ROUTE : route.forward(query, webhooks, caller);
     }
 }

@@ -1,11 +1,17 @@
 package dev.culvert.router;
 
+import dev.culvert.edge.Cidr;
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.route.RouteQuery;
 import dev.culvert.router.RouteConfig.Cors;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,50 +19,94 @@ import org.jspecify.annotations.Nullable;
  * connections of its own.
  */
 public final class Router implements Relay, AutoCloseable {
-    private final RouteTable table;
-    private final TcpTable tcp;
-
     private final Upstreams upstreams;
+    private final AuditLog audit;
+    private volatile Rules rules;
 
-    private Router(RouteTable table, TcpTable tcp, Upstreams upstreams) {
-        this.table = table;
-        this.tcp = tcp;
+    private Router(Rules rules, Upstreams upstreams, AuditLog audit) {
+        this.rules = rules;
         this.upstreams = upstreams;
+        this.audit = audit;
     }
 
-    /** A router with the usual limits. */
+    /** A router with the usual limits, whose refusals are not kept. */
     public static Router create(RoutingConfig config) {
         return create(config, UpstreamLimits.defaults());
     }
 
-    /** A router. Starts nothing: connections are made when they are needed. */
+    /** A router whose refusals are not kept. Starts nothing: connections are made when they are needed. */
     public static Router create(RoutingConfig config, UpstreamLimits limits) {
-        RouteTable table = RouteTable.of(config);
-        return new Router(table, TcpTable.of(config.tcp()),
-                new Upstreams(limits, config.resolve(), UpstreamTls.system(table.tls())));
+        return create(config, limits, AuditLog.NONE);
+    }
+
+    /**
+     * A router. Starts nothing: connections are made when they are needed.
+     *
+     * @param audit told of every request that the cluster's policy refuses and every change of it; stays the caller's
+     */
+    public static Router create(RoutingConfig config, UpstreamLimits limits, AuditLog audit) {
+        Rules rules = Rules.of(config);
+        return new Router(rules,
+                new Upstreams(limits, config.resolve(), UpstreamTls.system(rules.table.tls())), audit);
+    }
+
+    /**
+     * Takes other routes, policy and addresses from now on. Exchanges that have begun go on as they did; connections to
+     * upstreams are kept unless names lead elsewhere. Reads certificate authorities where an upstream speaks TLS: not for an event loop.
+     *
+     * @param origin who changes it, as {@code router.yaml} or {@code SIGHUP}
+     */
+    public synchronized void replace(RoutingConfig config, String origin) {
+        Rules next = Rules.of(config);
+        RoutingConfig before = rules.config;
+        if (!before.resolve().equals(config.resolve()) || (upstreams.tls() == null && next.table.tls())) {
+            upstreams.replace(config.resolve(), UpstreamTls.system(next.table.tls()));
+        }
+        rules = next;
+        if (!before.policy().equals(config.policy())) {
+            audit.changed("policy", origin, config.policy().toString());
+        }
+        if (!before.effectiveRoutes().equals(config.effectiveRoutes())
+                || !before.tcp().equals(config.tcp())) {
+            audit.changed("routes", origin,
+                    config.effectiveRoutes().size() + " routes, " + config.tcp().size()
+                            + " for raw connections");
+        }
+    }
+
+    /** What it does now. Any thread. */
+    public RoutingConfig config() {
+        return rules.config;
     }
 
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
         Http2Headers fields = request.fields();
+        Rules now = rules;
         if (request.kind() == RelayRequest.Kind.TCP) {
-            return openTcp(request, tcp.match(fields), response);
+            return openTcp(now, request, response);
         }
-        return switch (table.match(String.valueOf(fields.path()))) {
+        RouteMatch match = now.table.match(RouteQuery.of(fields, null), () -> now.callers.caller(fields));
+        return switch (match) {
             case RouteMatch.Forward to -> upstreams.open(request, outgoing(to, fields), response);
-            case RouteMatch.Refused refused -> {
-                response.fail(refused.problem());
-                yield SwallowingSink.INSTANCE;
-            }
+            case RouteMatch.Refused refused -> refuse(now, fields, refused.problem(), response);
         };
     }
 
-    private RequestSink openTcp(RelayRequest request, @Nullable UpstreamAddress to, ResponseSink response) {
-        if (to == null) {
-            response.fail(UpstreamProblem.NO_TCP);
-            return SwallowingSink.INSTANCE;
+    private RequestSink openTcp(Rules now, RelayRequest request, ResponseSink response) {
+        UpstreamAddress to = now.tcp.match(request.fields());
+        return to == null
+                ? refuse(now, request.fields(), UpstreamProblem.NO_TCP, response)
+                : upstreams.openTcp(request, to, response);
+    }
+
+    private RequestSink refuse(Rules now, Http2Headers fields, Problem problem, ResponseSink response) {
+        if (problem.cause() == Cause.NOT_ALLOWED) {
+            InetAddress caller = now.callers.caller(fields);
+            audit.refused(caller, fields, problem);
         }
-        return upstreams.openTcp(request, to, response);
+        response.fail(problem);
+        return SwallowingSink.INSTANCE;
     }
 
     private static Outgoing outgoing(RouteMatch.Forward to, Http2Headers fields) {
@@ -90,5 +140,13 @@ public final class Router implements Relay, AutoCloseable {
     @Override
     public void close() {
         upstreams.close();
+    }
+
+    /** What is replaced as a whole. */
+    private record Rules(RoutingConfig config, RouteTable table, TcpTable tcp, ForwardingRules callers) {
+        static Rules of(RoutingConfig config) {
+            return new Rules(config, RouteTable.of(config), TcpTable.of(config.tcp()), new ForwardingRules(
+                    "culvert-router", config.trustedProxies().stream().map(Cidr::parse).toList()));
+        }
     }
 }

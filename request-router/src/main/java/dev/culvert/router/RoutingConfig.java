@@ -3,27 +3,34 @@ package dev.culvert.router;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
+import dev.culvert.edge.route.AllowList;
+import dev.culvert.edge.route.Announcement;
+import dev.culvert.edge.route.DurableRoutes;
+import dev.culvert.edge.route.RequestPolicy;
+import dev.culvert.edge.route.RequestRule;
+import dev.culvert.edge.route.SourceList;
+import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * Routes, policy and addresses: what a router is told, in its own pod ({@link RouterConfig}) or as {@code router:} of a
  * tunnel client.
  *
- * @param routes what goes where; empty: {@link #defaultRoutes}. At most 1000, no two with the same path
+ * @param routes what goes where; empty: {@link #defaultRoutes}. At most 10,000, none that others leave no request
  * @param tcp where raw connections may lead; empty: nowhere. At most 1000, no two with the same name or host
  * @param policy what the cluster allows
  * @param resolve addresses that win over DNS, by {@code host} or {@code host:port}; hosts in lower case
+ * @param trustedProxies what stands between callers and whoever passes their requests on to this router
  */
 public record RoutingConfig(
         @Setting(value = ROUTES, accepts = ROUTES_ACCEPTS, fileOnly = true) List<RouteConfig> routes,
         @Setting(value = TCP, accepts = TCP_ACCEPTS, fileOnly = true) List<TcpRouteConfig> tcp,
         Policy policy,
-        @Setting(value = RESOLVE, accepts = RESOLVE_ACCEPTS) Map<String, HostPort> resolve) {
+        @Setting(value = RESOLVE, accepts = RESOLVE_ACCEPTS) Map<String, HostPort> resolve,
+        @Setting(value = TRUSTED, accepts = TRUSTED_ACCEPTS, byDefault = "") List<String> trustedProxies) {
 
     static final String ROUTES = "What goes where; left out: App-Proxy, workflows and webhooks as in a GitOps runtime";
     static final String ROUTES_ACCEPTS = "a list of routes, each with path and to";
@@ -31,24 +38,42 @@ public record RoutingConfig(
     static final String TCP_ACCEPTS = "a list, each with to and with name or host";
     static final String RESOLVE = "Addresses that win over DNS, for names that DNS does not know";
     static final String RESOLVE_ACCEPTS = "host or host:port, each with the host:port to dial";
+    static final String TRUSTED = "Networks whose X-Forwarded-For is believed when a route looks at its callers' addresses";
+    static final String TRUSTED_ACCEPTS = "addresses or CIDR blocks, as 10.0.0.0/8,::1";
 
-    /** Every request looks at them one by one. */
-    private static final int MAX_ROUTES = 1000;
+    /** A look-up costs the same for any number; reading and checking them takes well under a second. */
+    private static final int MAX_ROUTES = 10_000;
 
     public RoutingConfig {
         routes = List.copyOf(routes);
         if (routes.size() > MAX_ROUTES) {
             throw new ConfigException("routes", "at most " + MAX_ROUTES + " routes");
         }
-        requireDistinct(routes);
+        RouteTable.requireReachable(routes);
         tcp = List.copyOf(tcp);
         TcpTable.of(tcp);
         resolve = lowerCase(resolve);
+        trustedProxies = List.copyOf(trustedProxies);
+        requireBlocks(trustedProxies);
+    }
+
+    /** Without trusted proxies. */
+    public RoutingConfig(List<RouteConfig> routes, List<TcpRouteConfig> tcp, Policy policy,
+            Map<String, HostPort> resolve) {
+        this(routes, tcp, policy, resolve, List.of());
     }
 
     /** Without raw connections. */
     public RoutingConfig(List<RouteConfig> routes, Policy policy, Map<String, HostPort> resolve) {
         this(routes, List.of(), policy, resolve);
+    }
+
+    private static void requireBlocks(List<String> trustedProxies) {
+        try {
+            SourceList.parse(trustedProxies);
+        } catch (ConfigException e) {
+            throw new ConfigException("trustedProxies", TRUSTED_ACCEPTS);
+        }
     }
 
     /** The default routes, an empty policy (every webhook is refused) and DNS alone. */
@@ -69,14 +94,15 @@ public record RoutingConfig(
         return routes.isEmpty() ? defaultRoutes() : routes;
     }
 
-    private static void requireDistinct(List<RouteConfig> routes) {
-        Set<String> seen = new HashSet<>();
-        for (RouteConfig route : routes) {
-            if (!seen.add(PathPattern.parse(route.path()).shape())) {
-                throw new ConfigException("routes",
-                        "each path once; " + route.path() + " is matched by an earlier route");
-            }
-        }
+    /** What the server is told. Throws ConfigException for the key {@code routes} when that is too much. */
+    public Announcement announcement() {
+        return Announcement.of(effectiveRoutes().stream().map(RouteConfig::announced).toList(),
+                policy.webhooks().allow(), policy.requests().rules());
+    }
+
+    /** What an inbox in front of this router stores, and how it verifies signatures. */
+    public DurableRoutes durableRoutes() {
+        return DurableRoutes.of(announcement());
     }
 
     private static Map<String, HostPort> lowerCase(Map<String, HostPort> resolve) {
@@ -96,8 +122,9 @@ public record RoutingConfig(
      * What the cluster allows, whatever the platform says.
      *
      * @param webhooks which event sources may be reached
+     * @param requests which methods and paths may be reached
      */
-    public record Policy(Webhooks webhooks) {
+    public record Policy(Webhooks webhooks, Requests requests) {
         /** Refuses every webhook. */
         public static Policy refusing() {
             return allowing(List.of());
@@ -105,7 +132,7 @@ public record RoutingConfig(
 
         /** Allows these event sources, each {@code namespace/eventSource} with {@code *} for any text. */
         public static Policy allowing(List<String> webhooks) {
-            return new Policy(new Webhooks(webhooks));
+            return new Policy(new Webhooks(webhooks), new Requests(List.of(), List.of()));
         }
     }
 
@@ -119,6 +146,52 @@ public record RoutingConfig(
         public Webhooks {
             allow = List.copyOf(allow);
             allow.forEach(entry -> AllowList.parse(List.of(entry)));
+            AllowList.parse(allow);
+        }
+    }
+
+    /**
+     * The methods and paths that may be reached from outside, on whatever route.
+     *
+     * @param allow empty: everything that is not denied
+     * @param deny wins over {@code allow}
+     */
+    public record Requests(
+            @Setting(value = "Requests that may come from outside; nothing listed: all that are not denied", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> allow,
+            @Setting(value = "Requests that may not, whatever allow says and however their path is written", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> deny) {
+        public Requests {
+            allow = List.copyOf(allow);
+            deny = List.copyOf(deny);
+            rules(allow, deny);
+        }
+
+        RequestPolicy rules() {
+            return rules(allow, deny);
+        }
+
+        private static RequestPolicy rules(List<Rule> allow, List<Rule> deny) {
+            return new RequestPolicy(rules(allow), rules(deny));
+        }
+
+        private static List<RequestRule> rules(List<Rule> rules) {
+            List<RequestRule> read = new ArrayList<>(rules.size());
+            rules.forEach(rule -> read.add(RequestRule.of(rule.path(), rule.methods())));
+            return read;
+        }
+    }
+
+    /**
+     * Requests by their path and method.
+     *
+     * @param path {@code /x/} stands for {@code /x} and everything below, {@code {name}} for any segment
+     * @param methods empty: all
+     */
+    public record Rule(
+            @Setting(value = "Path, with everything below it; {name} stands for any segment", accepts = "a path as /app-proxy/api/") String path,
+            @Setting(value = "Methods; nothing listed: all", accepts = "methods in upper case, as GET", byDefault = "") List<String> methods) {
+        public Rule {
+            methods = List.copyOf(methods);
+            RequestRule.of(path, methods);
         }
     }
 }

@@ -35,7 +35,7 @@ final class UpstreamDialler {
         this.shared = shared;
         boolean epoll = loop instanceof IoEventLoop io && io.isIoType(EpollIoHandler.class);
         int timeoutMillis = Math.toIntExact(shared.limits().connectTimeout().toMillis());
-        resolver = new UpstreamResolver(shared.addresses(), loop, epoll, timeoutMillis);
+        resolver = new UpstreamResolver(shared::addresses, loop, epoll, timeoutMillis);
         Class<? extends SocketChannel> socket = epoll ? EpollSocketChannel.class : NioSocketChannel.class;
         bootstrap = new Bootstrap().group(loop)
                 .channel(socket)

@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Finds upstreams' addresses: those configured first, else DNS, without blocking. Used on one event loop alone. */
@@ -22,7 +23,7 @@ final class UpstreamResolver {
     /** A service that moved must be found soon; cluster DNS answers from memory. */
     private static final int MAX_CACHE_SECONDS = 10;
 
-    private final Map<String, HostPort> addresses;
+    private final Supplier<Map<String, HostPort>> addresses;
     private final EventLoop loop;
     private final boolean epoll;
     private final int timeoutMillis;
@@ -34,7 +35,8 @@ final class UpstreamResolver {
      * @param epoll whether the loop's sockets are epoll's
      * @param timeoutMillis for one query
      */
-    UpstreamResolver(Map<String, HostPort> addresses, EventLoop loop, boolean epoll, int timeoutMillis) {
+    UpstreamResolver(Supplier<Map<String, HostPort>> addresses, EventLoop loop, boolean epoll,
+            int timeoutMillis) {
         this.addresses = addresses;
         this.loop = loop;
         this.epoll = epoll;
@@ -66,8 +68,8 @@ final class UpstreamResolver {
 
     private HostPort target(UpstreamAddress upstream) {
         HostPort plain = new HostPort(upstream.host(), upstream.port());
-        HostPort exact = addresses.get(plain.toString());
-        return exact != null ? exact : addresses.getOrDefault(upstream.host(), plain);
+        HostPort exact = addresses.get().get(plain.toString());
+        return exact != null ? exact : addresses.get().getOrDefault(upstream.host(), plain);
     }
 
     private DnsNameResolver dns() {

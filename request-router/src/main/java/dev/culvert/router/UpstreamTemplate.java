@@ -2,6 +2,8 @@ package dev.culvert.router;
 
 import dev.culvert.edge.RawPath;
 import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.route.HostTemplate;
+import dev.culvert.edge.route.PathPattern;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Locale;
@@ -14,22 +16,22 @@ import java.util.regex.Pattern;
  * @param host in lower case but for its variables
  * @param prefix put before the request's path: empty, or a raw path without a slash at its end
  */
-record UpstreamTemplate(boolean tls, boolean http2, String host, int port, String prefix) {
+record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port, String prefix) {
     private static final String EXPECTED = "http://, https:// or h2c://host[:port], with or without a path, "
-            + "without user, query or fragment; {namespace} and {eventSource} in the host alone";
+            + "without user, query or fragment; variables of path, as {namespace}, in the host alone";
     private static final Pattern NAME = Pattern
             .compile("[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\\.?");
+    private static final Pattern VARIABLE = Pattern.compile("\\{[a-zA-Z][a-zA-Z0-9]{0,31}}");
 
     /** Reads a URL. Throws ConfigException for the key {@code to}. */
     static UpstreamTemplate parse(String to) {
         try {
             // a variable is as good as any letter for what a URL may look like
-            String plain = to.replace(PathPattern.NAMESPACE, "n0").replace(PathPattern.EVENT_SOURCE, "e0");
+            String plain = VARIABLE.matcher(to).replaceAll("v0");
             UpstreamTemplate parsed = of(new URI(plain));
             return plain.equals(to)
                     ? parsed
-                    : new UpstreamTemplate(parsed.tls, parsed.http2, host(to, parsed), parsed.port,
-                            parsed.prefix);
+                    : new UpstreamTemplate(parsed.tls, parsed.http2, host(to), parsed.port, parsed.prefix);
         } catch (URISyntaxException e) {
             throw new ConfigException("to", EXPECTED);
         }
@@ -51,44 +53,37 @@ record UpstreamTemplate(boolean tls, boolean http2, String host, int port, Strin
             throw new ConfigException("to", EXPECTED);
         }
         String prefix = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
-        return new UpstreamTemplate(tls, http2, literal ? host.substring(1, host.length() - 1) : host, port,
-                prefix);
+        return new UpstreamTemplate(tls, http2,
+                HostTemplate.of(literal ? host.substring(1, host.length() - 1) : host), port, prefix);
     }
 
     /** The host as written, with its variables; refuses them anywhere else. */
-    private static String host(String to, UpstreamTemplate parsed) {
+    private static HostTemplate host(String to) {
         int begin = to.indexOf("://") + 3;
         int end = begin;
         while (end < to.length() && "/:".indexOf(to.charAt(end)) < 0) {
             end++;
         }
-        if (to.indexOf('{', end) >= 0 || to.substring(0, begin).indexOf('{') >= 0 || parsed.host.isEmpty()) {
+        if (to.indexOf('{', end) >= 0 || to.substring(0, begin).indexOf('{') >= 0) {
             throw new ConfigException("to", EXPECTED);
         }
-        return to.substring(begin, end)
-                .toLowerCase(Locale.ROOT)
-                .replace(PathPattern.EVENT_SOURCE.toLowerCase(Locale.ROOT), PathPattern.EVENT_SOURCE);
-    }
-
-    boolean hasVariables() {
-        return host.contains(PathPattern.NAMESPACE) || host.contains(PathPattern.EVENT_SOURCE);
+        return HostTemplate.of(to.substring(begin, end));
     }
 
     /** Throws ConfigException when there is a variable that the path does not have. */
     void requireVariablesOf(PathPattern path) {
-        if (hasVariables() && !path.hasVariables()) {
-            throw new ConfigException("to", "no {namespace} or {eventSource} but those of path");
+        if (!path.variables().containsAll(host.variables())) {
+            throw new ConfigException("to", "no variables but those of path, as {namespace}");
         }
     }
 
     /** The address of an upstream without variables. */
     UpstreamAddress address() {
-        return new UpstreamAddress(tls, http2, host, port);
+        return address(host.toString());
     }
 
-    /** The address for values that are DNS labels. Its labels may be too long: see {@link DnsLabel#fit}. */
-    UpstreamAddress address(String namespace, String eventSource) {
-        return new UpstreamAddress(tls, http2, host.replace(PathPattern.NAMESPACE, namespace)
-                .replace(PathPattern.EVENT_SOURCE, eventSource), port);
+    /** The address at a host that its variables were filled into. */
+    UpstreamAddress address(String filled) {
+        return new UpstreamAddress(tls, http2, filled, port);
     }
 }

@@ -10,6 +10,7 @@ import java.lang.invoke.MethodHandles;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 /** Passes exchanges on to upstreams, each over connections of its own event loop. Safe for use by any thread. */
 final class Upstreams {
     private final UpstreamLimits limits;
-    private final Map<String, HostPort> addresses;
-    private final @Nullable UpstreamTls tls;
+    private volatile Map<String, HostPort> addresses;
+    private volatile @Nullable UpstreamTls tls;
+    private final AtomicInteger generation = new AtomicInteger();
     private final Map<EventLoop, LoopUpstreams> loops = new ConcurrentHashMap<>();
     private final LongAdder buffered = new LongAdder();
     private final LongAdder connections = new LongAdder();
@@ -67,6 +69,22 @@ final class Upstreams {
         return upstreams == null
                 ? loops.computeIfAbsent(loop, made -> new LoopUpstreams(this, made))
                 : upstreams;
+    }
+
+    /**
+     * Dials by other addresses from now on. Exchanges on the connections there are go on; after that these are closed. One
+     * thread at a time.
+     */
+    void replace(Map<String, HostPort> changed, @Nullable UpstreamTls contexts) {
+        addresses = changed;
+        tls = contexts;
+        generation.incrementAndGet();
+        onAllLoops(LoopUpstreams::drain);
+    }
+
+    /** Connections of an earlier one lead to where names led before. */
+    int generation() {
+        return generation.get();
     }
 
     UpstreamLimits limits() {

@@ -2,6 +2,7 @@ package dev.culvert.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.route.RouteQuery;
 import dev.culvert.router.RouteMatch.Forward;
 import dev.culvert.router.RouteMatch.Refused;
 import dev.culvert.router.RoutingConfig.Policy;
@@ -19,7 +20,7 @@ class RouteTableTest {
     void aTargetLeadsWhereTheTableSays(String target, String expected) {
         RouteTable table = RouteTable.of(new RoutingConfig(List.of(), Policy.allowing(ALLOWED), Map.of()));
 
-        assertThat(told(table.match(target))).isEqualTo(expected);
+        assertThat(told(table, target)).isEqualTo(expected);
     }
 
     @ParameterizedTest(name = "{0} → {1}")
@@ -36,14 +37,14 @@ class RouteTableTest {
         RouteTable table = RouteTable
                 .of(new RoutingConfig(routes, Policy.allowing(List.of("*/*")), Map.of()));
 
-        assertThat(told(table.match(target))).isEqualTo(expected);
+        assertThat(told(table, target)).isEqualTo(expected);
     }
 
     @Test
     void everyWebhookIsRefusedWhenNothingIsListed() {
         RouteTable table = RouteTable.of(RoutingConfig.defaults());
 
-        assertThat(told(table.match("/webhooks/argo/push"))).isEqualTo("403 not-allowed router");
+        assertThat(told(table, "/webhooks/argo/push")).isEqualTo("403 not-allowed router");
     }
 
     @Test
@@ -54,8 +55,8 @@ class RouteTableTest {
         assertThat(RouteTable.of(RoutingConfig.defaults()).tls()).isFalse();
     }
 
-    private static String told(RouteMatch match) {
-        return switch (match) {
+    private static String told(RouteTable table, String target) {
+        return switch (table.match(RouteQuery.of("GET", "caller.example", target), () -> null)) {
             case Forward forward -> (forward.address().tls() ? "tls " : "") + forward.address().host() + ":"
                     + forward.address().port() + " " + forward.target();
             case Refused refused ->

@@ -1,12 +1,15 @@
-package dev.culvert.router;
+package dev.culvert.edge.route;
 
 import dev.culvert.edge.config.ConfigException;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** The event sources that webhooks may reach. Nothing listed: none. */
-final class AllowList {
+/** The event sources that webhooks may reach. Nothing listed: none. Immutable, safe for use by any thread. */
+public final class AllowList {
     private static final Pattern ENTRY = Pattern.compile("[a-z0-9*-]{1,63}/[a-z0-9*-]{1,63}");
+
+    /** A webhook looks at them one by one. */
+    private static final int MAX_ENTRIES = 1000;
 
     private final List<Entry> entries;
 
@@ -15,11 +18,15 @@ final class AllowList {
     }
 
     /** Reads {@code namespace/eventSource} entries. Throws ConfigException for the key {@code allow}. */
-    static AllowList parse(List<String> entries) {
+    public static AllowList parse(List<String> entries) {
+        if (entries.size() > MAX_ENTRIES) {
+            throw new ConfigException("allow", "at most " + MAX_ENTRIES + " entries; * stands for any text");
+        }
         return new AllowList(entries.stream().map(AllowList::entry).toList());
     }
 
-    boolean allows(String namespace, String eventSource) {
+    /** Whether a webhook may reach the event source; both are DNS labels. */
+    public boolean allows(String namespace, String eventSource) {
         for (Entry entry : entries) {
             if (matches(entry.namespace, namespace) && matches(entry.eventSource, eventSource)) {
                 return true;

@@ -1,16 +1,16 @@
-package dev.culvert.router;
+package dev.culvert.edge.route;
 
 import org.jspecify.annotations.Nullable;
 
 /** The check of what callers write into host names (RFC 1123 §2.1, lower case). */
-final class DnsLabel {
+public final class DnsLabel {
     private static final int MAX_LABEL = 63;
     private static final int MAX_NAME = 253;
 
     private DnsLabel() {}
 
     /** The label that a raw path segment stands for after one decoding, or null if it is none. */
-    static @Nullable String decode(String segment) {
+    public static @Nullable String decode(String segment) {
         StringBuilder label = new StringBuilder(segment.length());
         for (int i = 0; i < segment.length(); i++) {
             char c = segment.charAt(i);
@@ -25,7 +25,7 @@ final class DnsLabel {
     }
 
     /** Whether each label of a host name, and the name, is short enough. */
-    static boolean fit(String host) {
+    public static boolean fit(String host) {
         int label = 0;
         for (int i = 0; i < host.length(); i++) {
             label = host.charAt(i) == '.' ? 0 : label + 1;
