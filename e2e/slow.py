@@ -37,6 +37,7 @@ ATTACKS = {
 class Answers(http.server.BaseHTTPRequestHandler):
     """The upstream: a small file, and a large one."""
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # it writes a head and its body apart
 
     def do_GET(self):
         body = LARGE if self.path.startswith("/large") else b"ok"

@@ -15,6 +15,8 @@ import java.time.Duration;
  * @param headTimeout for reading a request head; above: 408
  * @param requestBodyIdleTimeout of a request body without a byte, until its response begins; above: 408
  * @param responseHeadTimeout from the last request byte forwarded to the response head; above: 504
+ * @param requestStallTimeout how long an upstream may take nothing of a request body that waits for it, before the response
+ *     begins; above: 504; 0: as long as it likes
  * @param idleTimeout of a connection between requests; above: closed
  * @param maxConnectionsPerAddress of each listener, that of tunnel clients too; above: closed
  * @param requestsPerSecond of one runtime; above: 429; 0: no limit
@@ -35,6 +37,7 @@ public record CallerLimits(
         @Setting(value = "Time to read a request head; slower is answered 408", byDefault = "10s", accepts = "1ms..1h") Duration headTimeout,
         @Setting(value = "Silence allowed in a request body until its response begins; longer is answered 408", byDefault = "60s", accepts = "1ms..24h") Duration requestBodyIdleTimeout,
         @Setting(value = "Time from the last request byte forwarded to the response head; longer is answered 504", byDefault = "60s", accepts = "1ms..24h") Duration responseHeadTimeout,
+        @Setting(value = "How long an upstream may take nothing of a request body that waits for it, before the response begins; longer is answered 504. 0: as long as it likes", byDefault = "2m", accepts = "0s..24h") Duration requestStallTimeout,
         @Setting(value = "Idle time of a connection between requests; then it is closed", byDefault = "60s", accepts = "1ms..24h") Duration idleTimeout,
         @Setting(value = "Connections of one address at once, of callers and of tunnel clients; more are closed. Many share one address behind a balancer that does not keep it", byDefault = "10000", accepts = "1..1000000") int maxConnectionsPerAddress,
         @Setting(value = "Requests per second of one runtime; more is answered 429. 0: no limit", byDefault = "0", accepts = "0..1000000") int requestsPerSecond,
@@ -59,6 +62,8 @@ public record CallerLimits(
         require("headTimeout", within(headTimeout, HOUR), "1ms..1h");
         require("requestBodyIdleTimeout", within(requestBodyIdleTimeout, DAY), "1ms..24h");
         require("responseHeadTimeout", within(responseHeadTimeout, DAY), "1ms..24h");
+        require("requestStallTimeout",
+                !requestStallTimeout.isNegative() && requestStallTimeout.compareTo(DAY) <= 0, "0s..24h");
         require("idleTimeout", within(idleTimeout, DAY), "1ms..24h");
         require("maxConnectionsPerAddress",
                 maxConnectionsPerAddress >= 1 && maxConnectionsPerAddress <= MAX_STREAMS, "1..1000000");
@@ -76,7 +81,8 @@ public record CallerLimits(
     public static CallerLimits defaults() {
         return new CallerLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
                 Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(60),
-                Duration.ofSeconds(60), 10_000, 0, 0, new ByteSize(0), new ByteSize(0), new ByteSize(240),
+                Duration.ofMinutes(2), Duration.ofSeconds(60), 10_000, 0, 0, new ByteSize(0), new ByteSize(0),
+                new ByteSize(240),
                 Duration.ZERO,
                 new ByteSize(0));
     }
@@ -84,14 +90,16 @@ public record CallerLimits(
     /** The same with other times. */
     public CallerLimits within(Duration head, Duration body, Duration response, Duration idle) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, head, body, response,
-                idle, maxConnectionsPerAddress, requestsPerSecond, requestBurst, maxBodyBytes,
+                requestStallTimeout, idle, maxConnectionsPerAddress, requestsPerSecond, requestBurst,
+                maxBodyBytes,
                 bytesPerSecond, minRequestBodyRate, responseStallTimeout, maxBufferedBytes);
     }
 
     /** The same with so many connections of one address. */
     CallerLimits ofAddress(int connections) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
-                requestBodyIdleTimeout, responseHeadTimeout, idleTimeout, connections, requestsPerSecond,
+                requestBodyIdleTimeout, responseHeadTimeout, requestStallTimeout, idleTimeout, connections,
+                requestsPerSecond,
                 requestBurst, maxBodyBytes, bytesPerSecond, minRequestBodyRate, responseStallTimeout,
                 maxBufferedBytes);
     }
@@ -99,15 +107,25 @@ public record CallerLimits(
     /** The same with another memory budget. */
     public CallerLimits holding(ByteSize most) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
-                requestBodyIdleTimeout, responseHeadTimeout, idleTimeout, maxConnectionsPerAddress,
+                requestBodyIdleTimeout, responseHeadTimeout, requestStallTimeout, idleTimeout,
+                maxConnectionsPerAddress,
                 requestsPerSecond, requestBurst, maxBodyBytes, bytesPerSecond, minRequestBodyRate,
                 responseStallTimeout, most);
+    }
+
+    /** The same for other upstreams that take nothing. */
+    CallerLimits waiting(Duration requestStall) {
+        return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
+                requestBodyIdleTimeout, responseHeadTimeout, requestStall, idleTimeout,
+                maxConnectionsPerAddress, requestsPerSecond, requestBurst, maxBodyBytes, bytesPerSecond,
+                minRequestBodyRate, responseStallTimeout, maxBufferedBytes);
     }
 
     /** The same for other slow callers. */
     public CallerLimits cutting(ByteSize bodyRate, Duration stall) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
-                requestBodyIdleTimeout, responseHeadTimeout, idleTimeout, maxConnectionsPerAddress,
+                requestBodyIdleTimeout, responseHeadTimeout, requestStallTimeout, idleTimeout,
+                maxConnectionsPerAddress,
                 requestsPerSecond, requestBurst, maxBodyBytes, bytesPerSecond, bodyRate, stall,
                 maxBufferedBytes);
     }

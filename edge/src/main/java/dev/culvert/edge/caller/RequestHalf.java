@@ -36,6 +36,8 @@ final class RequestHalf {
     private @Nullable BodyPatience patience;
     private @Nullable PacedBody paced;
     private long leastRate;
+    /** When the upstream's side last took some of the body, or some began to wait for it. */
+    private long takenNanos;
 
     RequestHalf(EdgeStream stream, Consumer<Problem> giveUp) {
         this.stream = stream;
@@ -104,6 +106,9 @@ final class RequestHalf {
             return;
         }
         int bytes = body.readableBytes();
+        if (unforwarded == 0) {
+            takenNanos = System.nanoTime();
+        }
         unforwarded += bytes;
         received += bytes;
         quota().usage().in(bytes);
@@ -192,6 +197,7 @@ final class RequestHalf {
     /** So many bytes of the body were passed on. */
     void consumed(int bytes) {
         unforwarded -= bytes;
+        takenNanos = System.nanoTime();
         if (ended && !stream.response().isHeadSent()) {
             awaitResponse();
         } else if (!ended && unforwarded == 0) {
@@ -259,8 +265,12 @@ final class RequestHalf {
     }
 
     private void bodyTooSlow() {
-        if (unforwarded > 0 || quota().memory().isSpent()) {
-            awaitBody(); // the upstream does not take the body, or the edge does not read it: that is not the caller's silence
+        if (unforwarded > 0) {
+            awaitUpstream(this::bodyTooSlow, stream.shared().limits().requestBodyIdleTimeout());
+            return;
+        }
+        if (quota().memory().isSpent()) {
+            awaitBody(); // the edge does not read the body: that is not the caller's silence
             return;
         }
         long left = patience == null ? 0 : patience.left(System.nanoTime());
@@ -273,13 +283,30 @@ final class RequestHalf {
         giveUp.accept(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time"));
     }
 
+    /** The upstream has yet to take what came of the request, which is not the caller's silence: looks again later. */
+    private void awaitUpstream(Runnable look, Duration later) {
+        Duration most = stream.shared().limits().requestStallTimeout();
+        boolean pacing = paced != null && paced.isWaiting();
+        if (most.isZero() || pacing) {
+            stream.deadline().set(later, look);
+            return;
+        }
+        Duration left = most.minusNanos(System.nanoTime() - takenNanos);
+        if (left.isPositive()) {
+            stream.deadline().set(left.compareTo(later) < 0 ? left : later, look);
+        } else {
+            giveUp.accept(Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
+                    "the upstream took nothing of the request's body for " + most.toMillis() + " ms"));
+        }
+    }
+
     private void awaitResponse() {
         stream.deadline().set(stream.shared().limits().responseHeadTimeout(), this::responseTooSlow);
     }
 
     private void responseTooSlow() {
         if (unforwarded > 0) {
-            awaitResponse(); // the upstream has yet to get the request
+            awaitUpstream(this::responseTooSlow, stream.shared().limits().responseHeadTimeout());
             return;
         }
         giveUp.accept(Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,

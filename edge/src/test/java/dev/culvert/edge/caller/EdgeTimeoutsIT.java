@@ -9,6 +9,8 @@ import dev.culvert.edge.testing.TlsCaller;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The edge's time-outs, each short where it is the one that is met. */
 class EdgeTimeoutsIT {
@@ -20,8 +22,12 @@ class EdgeTimeoutsIT {
     private TlsCaller caller = edge.caller();
 
     private void limits(Duration head, Duration body, Duration response, Duration idle) {
+        start(EdgeFixture.limits(head, body, response, idle));
+    }
+
+    private void start(CallerLimits limits) {
         close();
-        edge = new EdgeFixture(EdgeFixture.limits(head, body, response, idle));
+        edge = new EdgeFixture(limits);
         caller = edge.caller();
     }
 
@@ -134,6 +140,19 @@ class EdgeTimeoutsIT {
         exchange.passOn(5);
 
         assertThat(caller.readUntil("}")).startsWith("HTTP/1.1 504");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 5})
+    void anUpstreamThatTakesNothingOfABodyIs504(int sent) throws Exception {
+        start(EdgeFixture.limits(LONG, SHORT, SHORT, LONG).waiting(SHORT.multipliedBy(3)));
+        edge.relay.answer(exchange -> exchange.eager = false);
+        caller.head("POST /", "Content-Length: 5").send("hello".substring(0, sent));
+        FakeRelay.Exchange exchange = edge.relay.next();
+
+        assertThat(caller.readUntil("}")).startsWith("HTTP/1.1 504")
+                .contains("upstream-timeout", "took nothing of the request's body", "\"hop\":\"upstream\"");
+        await().until(() -> exchange.cancelled != null);
     }
 
     @Test

@@ -21,7 +21,8 @@ final class Limited {
     private static CallerLimits with(CallerLimits usual, int perAddress, int requests, ByteSize bytes) {
         return new CallerLimits(usual.maxHeadBytes(), usual.maxHeadFields(), usual.maxUriBytes(),
                 usual.maxStreams(), usual.headTimeout(), usual.requestBodyIdleTimeout(),
-                usual.responseHeadTimeout(), usual.idleTimeout(), perAddress, requests, requests,
+                usual.responseHeadTimeout(), usual.requestStallTimeout(), usual.idleTimeout(), perAddress,
+                requests, requests,
                 usual.maxBodyBytes(), bytes, usual.minRequestBodyRate(), usual.responseStallTimeout(),
                 usual.maxBufferedBytes());
     }

@@ -60,6 +60,14 @@ public sealed interface Frame {
     /** Server: what it thinks of an {@link Auth}: {@code NO_ERROR}, or why the certificate before it stays. */
     record AuthAnswer(ErrorCode code, String detail) implements Frame {}
 
+    /**
+     * Client: a part of a document that it announces (docs/protocol.md §4.2). The array belongs to the frame.
+     *
+     * @param part at most {@link FrameCodec#MAX_PAYLOAD} bytes, empty only when it is the last
+     */
+    @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
+    record Announce(byte[] part, boolean last) implements Frame {}
+
     /** A frame of a type that need not be known. */
     record Skipped(int type) implements Frame {}
 

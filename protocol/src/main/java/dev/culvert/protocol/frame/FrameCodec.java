@@ -1,5 +1,6 @@
 package dev.culvert.protocol.frame;
 
+import dev.culvert.protocol.frame.Frame.Announce;
 import dev.culvert.protocol.frame.Frame.Data;
 import dev.culvert.protocol.frame.Frame.GoAway;
 import dev.culvert.protocol.frame.Frame.Grant;
@@ -49,6 +50,7 @@ public final class FrameCodec {
     private static final int PING = 0x07;
     private static final int GOAWAY = 0x08;
     private static final int AUTH = 0x09;
+    private static final int ANNOUNCE = 0x0a;
     private static final int OPTIONAL = 0x80;
 
     private FrameCodec() {}
@@ -99,6 +101,7 @@ public final class FrameCodec {
             case PING -> new Ping(sized(onSession(streamId, in), 8).readLong(), (flags & END) != 0);
             case GOAWAY -> goAway(onSession(streamId, in));
             case AUTH -> AuthFields.read(onSession(streamId, in));
+            case ANNOUNCE -> announce(flags, onSession(streamId, in));
             default -> skipped(type);
         };
     }
@@ -137,6 +140,16 @@ public final class FrameCodec {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "the high bit of a stream id is set");
         }
         return new GoAway(code, lastAccepted, Math.max(0, in.readInt()), detail(in));
+    }
+
+    private static Frame announce(int flags, ByteBuf in) {
+        boolean last = (flags & END) != 0;
+        if (!last && !in.isReadable()) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "ANNOUNCE without bytes");
+        }
+        byte[] part = new byte[in.readableBytes()];
+        in.readBytes(part);
+        return new Announce(part, last);
     }
 
     private static Frame skipped(int type) {
@@ -220,6 +233,11 @@ public final class FrameCodec {
             case Frame.AuthAnswer f -> {
                 int at = begin(out, AUTH, 0, 0);
                 AuthFields.write(f, out);
+                finish(out, at);
+            }
+            case Announce f -> {
+                int at = begin(out, ANNOUNCE, f.last() ? END : 0, 0);
+                out.writeBytes(f.part());
                 finish(out, at);
             }
             case Skipped f -> finish(out, begin(out, f.type(), 0, 0));

@@ -26,6 +26,9 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
     /** The capability of in-band re-authentication, which both sides of this version have. */
     public static final long AUTH = 1;
 
+    /** The capability of announcements, which both sides of this version have. */
+    public static final long ANNOUNCE = 2;
+
     /** The capability of streams of kind {@link StreamKind#TCP}, which both sides of this version have. */
     public static final long TCP = 4;
 

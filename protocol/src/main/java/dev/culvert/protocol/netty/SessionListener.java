@@ -20,6 +20,9 @@ public interface SessionListener {
     /** Client: what the server thinks of {@link TunnelChannelHandler#auth}. */
     default void authAnswered(SessionEvent.AuthAnswer answer) {}
 
+    /** Server: what the client announces from now on. */
+    default void announced(SessionEvent.Announced announced) {}
+
     /** The session is live. */
     void live(SessionEvent.Live live);
 

@@ -157,6 +157,12 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         wake();
     }
 
+    /** Client: announces a document, see {@link Session#announce}. */
+    public void announce(byte[] document) {
+        session.announce(document);
+        wake();
+    }
+
     /** Takes or opens no new streams; the channel closes when those in flight are done. */
     public void goAway(ErrorCode code, int delayMillis, String detail) {
         session.goAway(code, delayMillis, detail);
@@ -305,6 +311,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
             case SessionEvent.ProofWanted e -> listener.proofWanted(e.server());
             case SessionEvent.Auth e -> listener.auth(e);
             case SessionEvent.AuthAnswer e -> listener.authAnswered(e);
+            case SessionEvent.Announced e -> listener.announced(e);
             case SessionEvent.GoingAway e -> listener.goingAway(e);
             case SessionEvent.Closed e -> {
                 closeStatus = status(e.code());

@@ -49,8 +49,19 @@ final class Arrivals {
             case Frame.GoAway f -> goAway(f);
             case Frame.Auth f -> auth(f);
             case Frame.AuthAnswer f -> authAnswer(f);
+            case Frame.Announce f -> announce(f);
             case Frame.Skipped f -> {
             }
+        }
+    }
+
+    private void announce(Frame.Announce f) {
+        if (session.role != Role.SERVER || !session.bothCan(Hello.ANNOUNCE)) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "ANNOUNCE out of order");
+        }
+        byte[] document = session.announcements.arrived(f);
+        if (document != null) {
+            session.events.add(new SessionEvent.Announced(document));
         }
     }
 

@@ -24,6 +24,7 @@ final class Outbox {
     private final HeadWriter headWriter;
     private final DataRing ring = new DataRing();
     private final SessionWindow receiveWindow;
+    private final Announcements announcements;
     private final ArrayDeque<Frame> control = new ArrayDeque<>();
     private final ArrayDeque<StreamState> grants = new ArrayDeque<>();
     private final ArrayDeque<StreamState> headQueue = new ArrayDeque<>();
@@ -36,10 +37,11 @@ final class Outbox {
     private Frame.@Nullable GoAway behindHeads;
     private boolean cleared;
 
-    Outbox(Heads heads, SessionWindow receiveWindow) {
+    Outbox(Heads heads, SessionWindow receiveWindow, Announcements announcements) {
         this.heads = heads;
         this.headWriter = new HeadWriter(heads);
         this.receiveWindow = receiveWindow;
+        this.announcements = announcements;
     }
 
     /** Takes over the peer's limits, before anything is sent on a stream. */
@@ -142,7 +144,8 @@ final class Outbox {
 
     /** Whether {@link #poll} would write something into an empty buffer. */
     boolean hasFrames() {
-        return headWriter.isBusy() || pingDue || pongDue || auth != null || grantDue() || !control.isEmpty()
+        return headWriter.isBusy() || pingDue || pongDue || auth != null || announcements.isDue()
+                || grantDue() || !control.isEmpty()
                 || !grants.isEmpty()
                 || !headQueue.isEmpty() || behindHeads != null || ring.isReady();
     }
@@ -154,7 +157,7 @@ final class Outbox {
     /** A guess of how large the next batch gets, so that its buffer need not grow. */
     int batchBytes() {
         long bytes = 64L * (control.size() + grants.size() + 2) + 512L * headQueue.size()
-                + (auth == null ? 0 : AUTH_ROOM)
+                + (auth == null ? 0 : AUTH_ROOM) + announcements.dueBytes()
                 + ring.batchBytes() + headWriter.waitingBytes();
         return (int) Math.min(FrameCodec.MAX_BATCH, bytes);
     }
@@ -224,6 +227,9 @@ final class Outbox {
         } else if (next == null) {
             next = pollGrant();
         }
+        if (next == null && announcements.isDue()) {
+            next = announcements.next(out);
+        }
         if (next == null) {
             return false;
         }
@@ -255,6 +261,7 @@ final class Outbox {
         pingDue = false;
         pongDue = false;
         auth = null;
+        announcements.clear();
         behindHeads = null;
         cleared = true;
         if (last != null) {

@@ -282,6 +282,13 @@ public final class Session {
         }
     }
 
+    /** Client: announces {@code document}, at most 256 KiB, where the server has the capability. Takes the array. */
+    public void announce(byte[] document) {
+        if (session.role == Role.CLIENT && session.phase == Phase.LIVE && session.bothCan(Hello.ANNOUNCE)) {
+            session.announcements.send(document);
+        }
+    }
+
     /** Ends the session now; streams left are reset. */
     public void close(ErrorCode code, String detail) {
         session.end(code, detail, false);

@@ -63,6 +63,10 @@ public sealed interface SessionEvent {
     /** Client: the server's answer to {@link Session#auth}: {@code NO_ERROR}, or why the certificate before it stays. */
     record AuthAnswer(ErrorCode code, String detail) implements SessionEvent {}
 
+    /** Server: what the client announces from now on, instead of what it did before. The array is yours. */
+    @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
+    record Announced(byte[] document) implements SessionEvent {}
+
     /** The peer goes away; see docs/protocol.md §8. */
     record GoingAway(ErrorCode code, int lastAccepted, int delayMillis,
             String detail) implements SessionEvent {}

@@ -36,6 +36,7 @@ final class SessionState {
     final SessionWindow receiveWindow;
     final Outbox outbox;
     final HeadReader headReader;
+    final Announcements announcements = new Announcements();
     final IntObjectMap<StreamState> streams = new IntObjectHashMap<>();
     final ArrayDeque<SessionEvent> events = new ArrayDeque<>();
 
@@ -61,7 +62,7 @@ final class SessionState {
         this.heartbeat = new Heartbeat(limits, nowNanos);
         Heads heads = new Heads(accepts);
         this.receiveWindow = new SessionWindow(accepts.sessionWindow());
-        this.outbox = new Outbox(heads, receiveWindow);
+        this.outbox = new Outbox(heads, receiveWindow, announcements);
         this.headReader = new HeadReader(heads, accepts.headBytes());
     }
 

@@ -125,6 +125,16 @@ final class FrameCodecTest {
     }
 
     @Test
+    void announceIsAPartOfADocument() {
+        ByteBuf out = Unpooled.buffer();
+        FrameCodec.encode(new Frame.Announce(new byte[]{'{', '}'}, true), out);
+        assertThat(ByteBufUtil.hexDump(out)).isEqualTo("0a01000200000000" + "7b7d");
+        Frame.Announce part = (Frame.Announce) FrameCodec.decode(out);
+        assertThat(part.part()).containsExactly('{', '}');
+        assertThat(part.last()).isTrue();
+    }
+
+    @Test
     void authOfBothOrOfNeitherIsASessionError() {
         for (String fields : List.of("", "01 0001 aa", "02 0001 aa", "01 0000 02 0000",
                 "03 0002 0000 01 0001 aa")) {
@@ -208,7 +218,8 @@ final class FrameCodecTest {
             "a payload that leaves the batch, 0500 0004 00000001 000000, FRAME_SIZE",
             "the high bit of a stream id, 0500 0004 80000001 00000001, PROTOCOL",
             "an unknown required type, 0b00 0000 00000000, UNSUPPORTED",
-            "a capability that nobody has, 0a00 0000 00000000, UNSUPPORTED",
+            "an announcement of nothing, 0a00 0000 00000000, PROTOCOL",
+            "an announcement on a stream, 0a01 0000 00000001, PROTOCOL",
             "type zero, 0000 0000 00000000, UNSUPPORTED",
             "DATA on the session, 0400 0001 00000000 00, PROTOCOL",
             "empty DATA without an end, 0400 0000 00000001, PROTOCOL",

@@ -208,6 +208,8 @@ final class Side {
             }
             case SessionEvent.Auth e -> {
             }
+            case SessionEvent.Announced e -> {
+            }
             case SessionEvent.AuthAnswer e -> {
             }
             case SessionEvent.Live e -> {
