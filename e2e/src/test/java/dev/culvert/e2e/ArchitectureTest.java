@@ -60,8 +60,11 @@ class ArchitectureTest {
             .row("edge.listen", "edge", "edge.config")
             .row("edge.route", "edge", "edge.config")
             .libraries("edge.route", "com.fasterxml.jackson.", "io.netty.handler.codec.http2.")
+            .row("edge.sqlite")
+            .libraries("edge.sqlite", "reactor.", "org.slf4j.", "org.sqlite.")
             .row("server", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
-                    "edge.relay", "edge.spi", "certs", "server.access", "edge.caller", "edge.listen")
+                    "edge.relay", "edge.spi", "certs", "server.access", "edge.caller", "edge.listen",
+                    "edge.sqlite")
             .row("server.access", "edge.caller", "edge", "edge.relay", "certs")
             .row("client", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.relay", "edge.spi", "certs", "router")
@@ -69,7 +72,7 @@ class ArchitectureTest {
             .row("router", "edge", "edge.config", "edge.relay", "edge.route", "edge.spi", "certs")
             .row("appproxy", "edge", "edge.config", "edge.spi")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
-                    "edge.config", "certs", "server", "client", "router", "appproxy")
+                    "edge.config", "edge.sqlite", "certs", "server", "client", "router", "appproxy")
             .row("launcher.admin", "edge")
             .row("launcher.certs", "certs", "edge")
             .row("launcher.config", "edge", "edge.config")

@@ -3,7 +3,7 @@ package dev.culvert.launcher;
 import dev.culvert.edge.ListenException;
 import dev.culvert.edge.config.ConfigBinding;
 import dev.culvert.edge.config.HostPort;
-import dev.culvert.server.StoreException;
+import dev.culvert.edge.sqlite.StoreException;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;

@@ -3,7 +3,7 @@ package dev.culvert.launcher;
 import dev.culvert.certs.CertsException;
 import dev.culvert.edge.config.ConfigBinding;
 import dev.culvert.edge.config.ConfigException;
-import dev.culvert.server.StoreException;
+import dev.culvert.edge.sqlite.StoreException;
 import java.util.Optional;
 import java.util.function.Predicate;
 

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.StoreException;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;

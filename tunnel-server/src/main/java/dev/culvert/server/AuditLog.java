@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.edge.sqlite.WrittenWith;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
 import org.slf4j.Logger;
@@ -33,7 +34,7 @@ final class AuditLog {
                 keep(mark);
                 tell(mark.entry());
             })
-                    .contextWrite(context -> context.put(AuditMark.class, mark)));
+                    .contextWrite(context -> context.put(WrittenWith.class, mark)));
         });
     }
 

@@ -1,10 +1,14 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.WrittenWith;
+import java.sql.Connection;
+import java.sql.SQLException;
+
 /**
  * An entry on its way, in the Reactor context of a change: the change's first transaction writes it, so that there is
  * neither a change without its entry nor an entry without its change.
  */
-final class AuditMark {
+final class AuditMark implements WrittenWith {
     private final AuditEntry entry;
     private volatile boolean written;
 
@@ -20,8 +24,15 @@ final class AuditMark {
         return written;
     }
 
-    /** The transaction with the entry was committed. */
-    void written() {
+    @Override
+    public void write(Connection connection) throws SQLException {
+        if (!written) {
+            SqliteAudit.write(connection, entry);
+        }
+    }
+
+    @Override
+    public void committed() {
         written = true;
     }
 }

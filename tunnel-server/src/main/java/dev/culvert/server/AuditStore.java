@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.StoreException;
 import java.time.Duration;
 import java.util.List;
 import reactor.core.publisher.Mono;

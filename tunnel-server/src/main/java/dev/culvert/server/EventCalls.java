@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.server.ServerEvents.Seen;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.StoreException;
 import reactor.core.publisher.Mono;
 
 /** Keeps how far tunnel generations were given out, for good. */

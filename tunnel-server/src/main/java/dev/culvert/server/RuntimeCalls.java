@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.sqlite.StoreException;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.time.Duration;

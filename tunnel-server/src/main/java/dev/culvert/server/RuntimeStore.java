@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import dev.culvert.edge.caller.OwnLimits;
+import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.server.access.AccessRules;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

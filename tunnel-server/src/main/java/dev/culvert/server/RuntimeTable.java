@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.StoreException;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.StoreException;
 import java.time.Clock;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

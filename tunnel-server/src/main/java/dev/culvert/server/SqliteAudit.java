@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.SqliteDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

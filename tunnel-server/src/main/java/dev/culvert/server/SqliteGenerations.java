@@ -1,5 +1,7 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.SqliteDatabase;
+import dev.culvert.edge.sqlite.SqliteSchema;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.sqlite.SqliteDatabase;
 import dev.culvert.server.access.AccessRules;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;

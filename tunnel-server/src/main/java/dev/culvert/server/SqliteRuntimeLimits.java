@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.edge.caller.OwnLimits;
 import dev.culvert.edge.caller.RuntimeLimit;
+import dev.culvert.edge.sqlite.SqliteDatabase;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -2,6 +2,9 @@ package dev.culvert.server;
 
 import dev.culvert.edge.HostName;
 import dev.culvert.edge.caller.OwnLimits;
+import dev.culvert.edge.sqlite.DatabaseTrouble;
+import dev.culvert.edge.sqlite.SqliteDatabase;
+import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.server.access.AccessRules;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -48,7 +51,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     public static Mono<SqliteRuntimeStore> open(Path dataDir, String domain, StoreLimits limits,
             Clock clock) {
         Path file = dataDir.resolve(FILE);
-        return SqliteDatabase.open(file, limits, clock)
+        return SqliteDatabase.open(file, ServerSchema.SCHEMA, limits.ofDatabase(), clock)
                 .flatMap(database -> database
                         .transact(connection -> load(connection, domain, limits), table -> table)
                         .flatMap(table -> SqliteAdminTokens.load(database)

@@ -1,5 +1,10 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.DatabaseTrouble;
+import dev.culvert.edge.sqlite.SqliteDatabase;
+import dev.culvert.edge.sqlite.SqliteLease;
+import dev.culvert.edge.sqlite.SqliteSchema;
+import dev.culvert.edge.sqlite.StoreException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -143,10 +148,10 @@ public final class StoreBackup {
 
     private static int prepare(Path part, String domain, long ceiling) throws SQLException {
         try (Connection copy = SqliteDatabase.connect(part)) {
-            SqliteSchema.requireCulverts(copy);
+            ServerSchema.SCHEMA.requireOwn(copy);
             checkWhole(copy);
             int runtimes = SqliteDatabase.transaction(copy, connection -> {
-                SqliteSchema.migrate(connection);
+                ServerSchema.SCHEMA.migrate(connection);
                 SqliteLease.free(connection);
                 SqliteGenerations.raise(connection, ceiling);
                 return SqliteRuntimeStore.load(connection, domain, StoreLimits.defaults()).runtimes().size();

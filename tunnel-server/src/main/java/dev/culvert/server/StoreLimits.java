@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.sqlite.SqliteLimits;
 import java.time.Duration;
 
 /**
@@ -20,5 +21,10 @@ public record StoreLimits(int maxRuntimes, int maxHosts, int maxTokens, int maxQ
     /** These limits with another wait for the database. */
     StoreLimits waiting(Duration wait) {
         return new StoreLimits(maxRuntimes, maxHosts, maxTokens, maxQueued, wait);
+    }
+
+    /** Those of the database below. */
+    SqliteLimits ofDatabase() {
+        return new SqliteLimits(maxQueued, lockTimeout);
     }
 }

@@ -7,6 +7,7 @@ import dev.culvert.edge.Readiness;
 import dev.culvert.edge.caller.EdgeListener;
 import dev.culvert.edge.caller.RawListener;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.sqlite.StoreException;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

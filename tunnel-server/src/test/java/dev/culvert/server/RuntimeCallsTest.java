@@ -8,6 +8,7 @@ import dev.culvert.edge.caller.MemoryBudget;
 import dev.culvert.edge.caller.RuntimeQuotas;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.server.access.AccessDefault;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;

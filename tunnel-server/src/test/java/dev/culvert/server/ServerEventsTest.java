@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.server.ServerEvents.Seen;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package dev.culvert.server;
+package dev.culvert.edge.sqlite;
 
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -10,7 +10,7 @@ import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
 /** Says why a database, or the folder around it, can't be used, and what is expected there: for operators, in words. */
-final class DatabaseTrouble {
+public final class DatabaseTrouble {
     private static final String RESTORE = " (expected: a database of Culvert's, or none: restore a backup, or move it"
             + " away to begin with an empty one)";
     private static final String WRITABLE = " (expected: a folder that this user may write to; made when absent)";
@@ -18,7 +18,7 @@ final class DatabaseTrouble {
     private DatabaseTrouble() {}
 
     /** What happened to {@code file}. Blocks: looks at the disk. */
-    static StoreException.Failed of(Path file, Exception cause) {
+    public static StoreException.Failed of(Path file, Exception cause) {
         String text = switch (cause) {
             case SQLiteException sqlite -> told(file, sqlite);
             case IOException io -> told(file, io);
@@ -28,10 +28,15 @@ final class DatabaseTrouble {
     }
 
     /** Whether another process is in the way. */
-    static boolean isLock(SQLException cause) {
+    public static boolean isLock(SQLException cause) {
         return cause instanceof SQLiteException sqlite
                 && (code(sqlite) == SQLiteErrorCode.SQLITE_BUSY
                         || code(sqlite) == SQLiteErrorCode.SQLITE_LOCKED);
+    }
+
+    /** Whether the disk, or what the database may take of it, is used up. */
+    public static boolean isFull(SQLException cause) {
+        return cause instanceof SQLiteException sqlite && code(sqlite) == SQLiteErrorCode.SQLITE_FULL;
     }
 
     private static SQLiteErrorCode code(SQLiteException cause) {

@@ -1,4 +1,4 @@
-package dev.culvert.server;
+package dev.culvert.edge.sqlite;
 
 import java.io.IOException;
 import java.net.InetAddress;

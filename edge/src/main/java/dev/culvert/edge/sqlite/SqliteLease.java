@@ -1,4 +1,4 @@
-package dev.culvert.server;
+package dev.culvert.edge.sqlite;
 
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * before, and each of its transactions begins with a look whether that is still the row's: a holder that slept beyond its
  * lease changes nothing. Used by the database's thread alone, within its transactions.
  */
-final class SqliteLease {
+public final class SqliteLease {
     /** How long a lease lasts after its last heartbeat: who takes over from a dead machine waits so long. */
-    static final Duration LIFE = Duration.ofSeconds(8);
+    public static final Duration LIFE = Duration.ofSeconds(8);
     /** Three beats may fail before the lease ends. */
-    static final Duration BEAT = Duration.ofSeconds(2);
+    public static final Duration BEAT = Duration.ofSeconds(2);
 
     /** Not part of the versioned schema: it is read before that may be touched. Never edited. */
     private static final String TABLE = """
@@ -37,7 +37,7 @@ final class SqliteLease {
     private long fence;
 
     /** Blocks: finds out who this process is. */
-    SqliteLease(Path file, Clock clock) {
+    public SqliteLease(Path file, Clock clock) {
         this.file = file;
         this.clock = clock;
         this.self = HolderProcess.current();
@@ -57,7 +57,7 @@ final class SqliteLease {
     }
 
     /** Takes the lease. Throws {@link StoreException.Held} while another holds it. */
-    void take(Connection connection) throws SQLException {
+    public void take(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(TABLE);
         }
@@ -74,7 +74,7 @@ final class SqliteLease {
     }
 
     /** Throws {@link StoreException.Held} when another process took the lease meanwhile. */
-    void check(Connection connection) throws SQLException {
+    public void check(Connection connection) throws SQLException {
         Holder holder = holder(connection);
         if (holder == null || holder.fence() != fence) {
             throw new StoreException.Held("another server took the database over"
@@ -83,19 +83,19 @@ final class SqliteLease {
     }
 
     /** Prolongs the lease. Throws as {@link #check} does. */
-    void renew(Connection connection) throws SQLException {
+    public void renew(Connection connection) throws SQLException {
         check(connection);
         SqliteDatabase.update(connection, "UPDATE lease SET until = ?", end(clock.instant()));
     }
 
     /** Ends the lease, if it is still ours. The fencing number stays. */
-    void giveBack(Connection connection) throws SQLException {
+    public void giveBack(Connection connection) throws SQLException {
         SqliteDatabase.update(connection, "UPDATE lease SET until = 0 WHERE fence = ? AND owner = ?", fence,
                 owner);
     }
 
     /** Ends whosever lease it is, in a database that only the caller has. */
-    static void free(Connection connection) throws SQLException {
+    public static void free(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(TABLE);
         }

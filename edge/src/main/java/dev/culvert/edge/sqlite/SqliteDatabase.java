@@ -1,4 +1,4 @@
-package dev.culvert.server;
+package dev.culvert.edge.sqlite;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,10 +30,10 @@ import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
 /**
- * One SQLite file with one connection, used by one thread of its own: all blocking database work of the server happens
- * here. Its content is also held in memory, so only the process that has the {@link SqliteLease} changes it.
+ * One SQLite file with one connection, used by one thread of its own: all blocking work on it happens here. Only the
+ * process that has its {@link SqliteLease} changes it, so that its content may also be held in memory.
  */
-final class SqliteDatabase {
+public final class SqliteDatabase {
     private static final Logger log = LoggerFactory.getLogger(SqliteDatabase.class);
     private static final int IDLE_THREAD_SECONDS = 60;
     /** Short enough that a successor begins at once, long enough to cost nothing. */
@@ -46,31 +46,34 @@ final class SqliteDatabase {
     private final Scheduler scheduler;
     private final Connection connection;
     private final SqliteLease lease;
+    private final SqliteSchema schema;
     private final Sinks.One<StoreException.Held> lost = Sinks.one();
     private final Disposable.Swap heartbeat = Disposables.swap();
     /** Of the database's thread. */
     private boolean released;
 
     private SqliteDatabase(Path file, @Nullable Object identity, Scheduler scheduler, Connection connection,
-            SqliteLease lease) {
+            SqliteLease lease, SqliteSchema schema) {
         this.file = file;
         this.identity = identity;
         this.scheduler = scheduler;
         this.connection = connection;
         this.lease = lease;
+        this.schema = schema;
     }
 
     /** Work in a transaction: committed when it returns, rolled back when it throws. */
     @FunctionalInterface
-    interface Work<T> {
+    public interface Work<T> {
         T run(Connection connection) throws SQLException;
     }
 
     /**
-     * Opens, or makes, {@code file} in its newest schema, with the folder around it, and takes its lease. Errors: {@link
+     * Opens, or makes, {@code file} in the newest version of {@code schema}, with the folder around it, and takes its lease. Errors: {@link
      * StoreException.Held} when another process still has it after the limits' wait; {@link StoreException.Failed}.
      */
-    static Mono<SqliteDatabase> open(Path file, StoreLimits limits, Clock clock) {
+    public static Mono<SqliteDatabase> open(Path file, SqliteSchema schema, SqliteLimits limits,
+            Clock clock) {
         return Mono.defer(() -> {
             Scheduler scheduler = Schedulers.newBoundedElastic(1, limits.maxQueued(), "culvert-store",
                     IDLE_THREAD_SECONDS, true);
@@ -79,7 +82,7 @@ final class SqliteDatabase {
                 makeFile(file);
                 Object identity = identity(file);
                 return new SqliteDatabase(file, identity, scheduler, connect(file),
-                        new SqliteLease(file, clock));
+                        new SqliteLease(file, clock), schema);
             })
                     .subscribeOn(scheduler)
                     .flatMap(database -> database.begin(limits.lockTimeout()))
@@ -91,7 +94,8 @@ final class SqliteDatabase {
     }
 
     /** Sets a statement's values and runs it, within the caller's transaction. */
-    static int update(Connection connection, String sql, @Nullable Object... values) throws SQLException {
+    public static int update(Connection connection, String sql, @Nullable Object... values)
+            throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < values.length; i++) {
                 statement.setObject(i + 1, values[i]);
@@ -102,12 +106,12 @@ final class SqliteDatabase {
 
     /**
      * Runs {@code work} in a transaction on the database's thread, then {@code then} with its result on the same
-     * thread. An {@link AuditMark} in the Reactor context is written with it. Cancelling drops work that has not begun.
+     * thread. A {@link WrittenWith} in the Reactor context is written with it. Cancelling drops work that has not begun.
      * Errors: {@link StoreException}.
      */
-    <T, R> Mono<R> transact(Work<T> work, Function<T, R> then) {
+    public <T, R> Mono<R> transact(Work<T> work, Function<T, R> then) {
         return Mono.deferContextual(context -> {
-            AuditMark mark = context.<AuditMark>getOrEmpty(AuditMark.class).orElse(null);
+            WrittenWith mark = context.<WrittenWith>getOrEmpty(WrittenWith.class).orElse(null);
             return Mono.fromCallable(() -> then.apply(mark == null ? holding(work) : noted(work, mark)));
         })
                 .subscribeOn(scheduler)
@@ -116,17 +120,17 @@ final class SqliteDatabase {
                         "the database has too much to do, or is closed; try again later"));
     }
 
-    Path file() {
+    public Path file() {
         return file;
     }
 
-    /** As {@link RuntimeStore#lost}. */
-    Mono<Void> lost() {
+    /** Never emits; fails with {@link StoreException.Held} when another process took the lease. */
+    public Mono<Void> lost() {
         return lost.asMono().flatMap(Mono::error);
     }
 
-    /** As {@link RuntimeStore#release}. */
-    Mono<Void> release() {
+    /** Gives the lease back and closes the file: nothing is changed here any more. Completes empty; again: at once. */
+    public Mono<Void> release() {
         return Mono.<Void>fromCallable(() -> {
             giveUp();
             return null;
@@ -137,7 +141,7 @@ final class SqliteDatabase {
     }
 
     /** Lets the work under way end, gives the lease back and closes the file. Completes empty. */
-    Mono<Void> close() {
+    public Mono<Void> close() {
         return release().then(scheduler.disposeGracefully());
     }
 
@@ -172,7 +176,7 @@ final class SqliteDatabase {
             SqliteSchema.refuseForeign(own);
             lease.take(own);
             SqliteSchema.check(own);
-            SqliteSchema.migrate(own);
+            schema.migrate(own);
             return this;
         });
         // A restore during the wait puts another file in its place.
@@ -241,21 +245,19 @@ final class SqliteDatabase {
         }
     }
 
-    private <T> T noted(Work<T> work, AuditMark mark) throws SQLException {
+    private <T> T noted(Work<T> work, WrittenWith mark) throws SQLException {
         T result = holding(own -> {
             T made = work.run(own);
-            if (!mark.isWritten()) {
-                SqliteAudit.write(own, mark.entry());
-            }
+            mark.write(own);
             return made;
         });
-        mark.written();
+        mark.committed();
         return result;
     }
 
     private <T> T holding(Work<T> work) throws SQLException {
         if (released) {
-            throw new StoreException.Held("this server is stopping and makes no more changes; try again");
+            throw new StoreException.Held("this process is stopping and makes no more changes; try again");
         }
         return holdingLease(own -> {
             lease.check(own);
@@ -275,8 +277,8 @@ final class SqliteDatabase {
         }
     }
 
-    /** Runs {@code work} in a transaction that no other process writes during. */
-    static <T> T transaction(Connection connection, Work<T> work) throws SQLException {
+    /** Runs {@code work} in a transaction that no other process writes during. Blocks. */
+    public static <T> T transaction(Connection connection, Work<T> work) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             // Not through the driver's autocommit: that begins the next transaction, with its lock, right after each.
             statement.execute("BEGIN IMMEDIATE");
@@ -300,8 +302,8 @@ final class SqliteDatabase {
         }
     }
 
-    /** Makes the folder of {@code file}, for its owner alone. */
-    static void makeFolder(Path file) throws IOException {
+    /** Makes the folder of {@code file}, for its owner alone. Blocks. */
+    public static void makeFolder(Path file) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         if (folder != null && !Files.isDirectory(folder)) {
             Files.createDirectories(folder,
@@ -309,8 +311,8 @@ final class SqliteDatabase {
         }
     }
 
-    /** SQLite would make it readable for all; its journal takes the same mode. Hashes in it are keys of enrolment. */
-    private static void makeFile(Path file) throws IOException {
+    /** Makes {@code file}, for its owner alone: SQLite would make it readable for all; its journal takes the same mode. Blocks. */
+    public static void makeFile(Path file) throws IOException {
         if (Files.notExists(file)) {
             Files.createFile(file,
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
@@ -318,7 +320,7 @@ final class SqliteDatabase {
     }
 
     /** A connection for {@link #transaction}; the caller closes it. */
-    static Connection connect(Path file) throws SQLException {
+    public static Connection connect(Path file) throws SQLException {
         var config = new SQLiteConfig();
         config.setJournalMode(JournalMode.WAL);
         // WAL's own default would lose the last commits at a power cut.

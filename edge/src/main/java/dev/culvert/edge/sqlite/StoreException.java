@@ -1,4 +1,4 @@
-package dev.culvert.server;
+package dev.culvert.edge.sqlite;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +15,7 @@ public abstract sealed class StoreException extends RuntimeException {
     public static final class Conflict extends StoreException {
         private static final long serialVersionUID = 1L;
 
-        Conflict(String message) {
+        public Conflict(String message) {
             super(message, null);
         }
     }
@@ -24,16 +24,16 @@ public abstract sealed class StoreException extends RuntimeException {
     public static final class Absent extends StoreException {
         private static final long serialVersionUID = 1L;
 
-        Absent(String message) {
+        public Absent(String message) {
             super(message, null);
         }
     }
 
-    /** A limit of {@link StoreLimits} is reached. */
+    /** A limit of the store is reached. */
     public static final class Full extends StoreException {
         private static final long serialVersionUID = 1L;
 
-        Full(String message) {
+        public Full(String message) {
             super(message, null);
         }
     }
@@ -42,7 +42,7 @@ public abstract sealed class StoreException extends RuntimeException {
     public static final class Busy extends StoreException {
         private static final long serialVersionUID = 1L;
 
-        Busy(String message) {
+        public Busy(String message) {
             super(message, null);
         }
     }
@@ -51,7 +51,7 @@ public abstract sealed class StoreException extends RuntimeException {
     public static final class Held extends StoreException {
         private static final long serialVersionUID = 1L;
 
-        Held(String message) {
+        public Held(String message) {
             super(message, null);
         }
     }
@@ -60,7 +60,7 @@ public abstract sealed class StoreException extends RuntimeException {
     public static final class Failed extends StoreException {
         private static final long serialVersionUID = 1L;
 
-        Failed(String message, Throwable cause) {
+        public Failed(String message, Throwable cause) {
             super(message, cause);
         }
     }
