@@ -62,6 +62,8 @@ class ArchitectureTest {
             .libraries("edge.route", "com.fasterxml.jackson.", "io.netty.handler.codec.http2.")
             .row("edge.sqlite")
             .libraries("edge.sqlite", "reactor.", "org.slf4j.", "org.sqlite.")
+            .row("inbox", "edge", "edge.config", "edge.relay", "edge.route", "edge.sqlite")
+            .libraries("inbox", "reactor.", "io.netty.", "io.micrometer.", "org.slf4j.")
             .row("server", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.relay", "edge.spi", "certs", "server.access", "edge.caller", "edge.listen",
                     "edge.sqlite")

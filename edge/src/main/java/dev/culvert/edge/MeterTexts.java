@@ -36,7 +36,14 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.access.log.dropped",
                     "Lines of the access log that were dropped, as its queue was full."),
             Map.entry("culvert.tcp.connections", "Raw connections that are passed through."),
-            Map.entry("culvert.tunnel.openings", "Sessions that are being opened."));
+            Map.entry("culvert.tunnel.openings", "Sessions that are being opened."),
+            Map.entry("culvert.webhooks", "Webhooks in the inbox, by what became of them."),
+            Map.entry("culvert.webhook.delivery", "Time from storing a webhook to its delivery."),
+            Map.entry("culvert.inbox.commit", "Time of a transaction of the inbox, its fsync included."),
+            Map.entry("culvert.inbox.batch", "Changes that one transaction of the inbox made."),
+            Map.entry("culvert.inbox.queued", "Changes that wait for the inbox's next transaction."),
+            Map.entry("culvert.inbox.memory", "Memory of webhooks that are being taken in."),
+            Map.entry("culvert.inbox.refused", "Webhooks that were not stored, by reason."));
 
     @Override
     public Meter.Id map(Meter.Id id) {

@@ -56,11 +56,16 @@ public final class SqliteLease {
         }
     }
 
-    /** Takes the lease. Throws {@link StoreException.Held} while another holds it. */
-    public void take(Connection connection) throws SQLException {
+    /** Makes its table, so that it can be looked at before anybody took it. */
+    public static void prepare(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(TABLE);
         }
+    }
+
+    /** Takes the lease. Throws {@link StoreException.Held} while another holds it. */
+    public void take(Connection connection) throws SQLException {
+        prepare(connection);
         Instant now = clock.instant();
         Holder before = holder(connection);
         if (before != null && !before.isFree(now)) {
@@ -96,9 +101,7 @@ public final class SqliteLease {
 
     /** Ends whosever lease it is, in a database that only the caller has. */
     public static void free(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute(TABLE);
-        }
+        prepare(connection);
         SqliteDatabase.update(connection, "UPDATE lease SET until = 0");
     }
 

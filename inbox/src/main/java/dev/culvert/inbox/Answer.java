@@ -1,0 +1,50 @@
+package dev.culvert.inbox;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import java.nio.ByteBuffer;
+
+/**
+ * What an event source answered, as its caller gets it. Not to be changed.
+ */
+final class Answer {
+    /** What is kept of an answer's body: a longer one is not passed on. */
+    static final int MAX_BODY = 64 << 10;
+
+    private final Http2Headers head;
+    private final byte[] body;
+
+    /**
+     * @param head {@code :status} first
+     * @param body whole
+     */
+    Answer(Http2Headers head, byte[] body) {
+        this.head = head;
+        this.body = body;
+    }
+
+    Http2Headers head() {
+        return head;
+    }
+
+    byte[] body() {
+        return body;
+    }
+
+    byte[] encode() {
+        byte[] fields = StoredFields.encode(head);
+        return ByteBuffer.allocate(Integer.BYTES + fields.length + body.length)
+                .putInt(fields.length)
+                .put(fields)
+                .put(body)
+                .array();
+    }
+
+    static Answer decode(byte[] stored) {
+        ByteBuffer from = ByteBuffer.wrap(stored);
+        byte[] fields = new byte[from.getInt()];
+        from.get(fields);
+        byte[] body = new byte[from.remaining()];
+        from.get(body);
+        return new Answer(StoredFields.decode(fields), body);
+    }
+}

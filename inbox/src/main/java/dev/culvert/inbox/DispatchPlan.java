@@ -1,0 +1,355 @@
+package dev.culvert.inbox;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says which webhook is sent next: pure state, no IO, no clock. Runtimes take turns, and in each its sources; a source gives
+ * its webhooks in order, one at a time. Of the dispatcher's thread, but for {@link #isIdle}.
+ *
+ * <pre>
+ *  on disk ──load──► in line ──take──► under way ──left──► gone
+ *                       ▲                  │
+ *                       └──put back────────┤ failed: in line, or aside
+ *                                          └ refused, away: in line, nothing is counted
+ * </pre>
+ */
+final class DispatchPlan {
+    /** What a refused connection is followed by: an attempt each second, each 5 s when it goes on. */
+    private static final long PROBE = 1000;
+    private static final long SLOW_PROBE = 5000;
+    private static final int MANY_REFUSALS = 30;
+
+    private final int maxFlying;
+    private final int maxFlyingPerRuntime;
+    private final Map<String, RuntimeQueue> runtimes = new HashMap<>();
+    private final Deque<RuntimeQueue> turn = new ArrayDeque<>();
+    private final PriorityQueue<Wake> wakes = new PriorityQueue<>(Comparator.comparingLong(Wake::at));
+    private final Queue<Load> loads = new ArrayDeque<>();
+    private final Map<Long, Pending> flying = new HashMap<>();
+    private final Set<String> busy = ConcurrentHashMap.newKeySet();
+    private Set<String> paused = Set.of();
+
+    private record Wake(long at, SourceQueue source) {}
+
+    /**
+     * Rows to be read.
+     *
+     * @param inLine those in line; else those that stand aside
+     */
+    record Load(SourceQueue source, boolean inLine) {}
+
+    DispatchPlan(int maxFlying) {
+        this.maxFlying = maxFlying;
+        this.maxFlyingPerRuntime = Math.max(1, maxFlying / 4);
+    }
+
+    /** Whether a source has nothing to do, about. Any thread. */
+    boolean isIdle(String runtime, String source) {
+        return !busy.contains(name(runtime, source));
+    }
+
+    /** A source that has something on the disk. */
+    void found(SourceKey key) {
+        SourceQueue source = source(key);
+        source.foundInLine();
+        source.foundAside();
+        enqueue(source);
+    }
+
+    /** A webhook was stored. False: it stays on the disk until its turn comes. */
+    boolean stored(Pending pending) {
+        SourceQueue source = source(new SourceKey(pending.runtime, pending.source, pending.ordered));
+        boolean added = source.add(pending);
+        enqueue(source);
+        return added;
+    }
+
+    /** What is to be read, once; null: nothing. */
+    @Nullable
+    Load pollLoad() {
+        return loads.poll();
+    }
+
+    void loaded(Load load, List<Pending> rows) {
+        if (load.inLine) {
+            load.source.loadedLine(rows);
+        } else {
+            boolean complete = rows.size() < load.source.asideLimit();
+            load.source.loadedAside(rows.stream().filter(row -> !flying.containsKey(row.seq)).toList(),
+                    complete);
+        }
+        enqueue(load.source);
+    }
+
+    void loadFailed(Load load, long again) {
+        load.source.loadFailed(load.inLine);
+        wakeAt(load.source, again);
+    }
+
+    /** What is sent now, which is then under way; null: nothing. Asks {@code reachable} for its runtime. */
+    @Nullable
+    Pending next(long now, Predicate<String> reachable) {
+        for (Wake wake = wakes.peek(); wake != null && wake.at <= now; wake = wakes.peek()) {
+            wakes.remove();
+            if (wake.source.wakeAt == wake.at) {
+                wake.source.wakeAt = Long.MAX_VALUE;
+                enqueue(wake.source);
+            }
+        }
+        while (flying.size() < maxFlying && !turn.isEmpty()) {
+            RuntimeQueue runtime = turn.remove();
+            runtime.queued = false;
+            if (!runtime.away && !reachable.test(runtime.id)) {
+                runtime.away = true;
+                acceptAll(runtime);
+            }
+            Pending next = runtime.away || runtime.flying >= maxFlyingPerRuntime ? null : next(runtime, now);
+            if (next != null) {
+                enqueue(runtime);
+                return next;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Pending next(RuntimeQueue runtime, long now) {
+        while (!runtime.turn.isEmpty()) {
+            SourceQueue source = runtime.turn.remove();
+            source.queued = false;
+            Pending next = source.take(now);
+            wantLoads(source);
+            if (next != null) {
+                flying.put(next.seq, next);
+                runtime.flying++;
+                enqueue(source);
+                return next;
+            }
+            rest(source);
+        }
+        return null;
+    }
+
+    /** What comes after it in its source's line, when order is kept there. */
+    @Nullable
+    Pending follower(Pending pending) {
+        SourceQueue source = queueOf(pending);
+        return source == null || !source.ordered || source.paused ? null : source.follower();
+    }
+
+    /** It is delivered, dead or deleted. */
+    void ended(Pending pending) {
+        land(pending, source -> source.leave(pending.aside));
+    }
+
+    /** It is tried again at its time, perhaps aside from now on. */
+    void retried(Pending pending, boolean wasAside) {
+        land(pending, source -> {
+            source.refusals = 0;
+            source.putBack(pending, wasAside);
+        });
+    }
+
+    /** Its source takes nothing now: it is asked again soon, with one webhook at a time. */
+    void refused(Pending pending, long now) {
+        land(pending, source -> {
+            source.refusals++;
+            source.gate(now + (source.refusals < MANY_REFUSALS ? PROBE : SLOW_PROBE));
+            source.putBack(pending, pending.aside);
+        });
+    }
+
+    /** Its runtime is away. */
+    void away(Pending pending) {
+        land(pending, source -> {
+            source.runtime.away = true;
+            source.putBack(pending, pending.aside);
+            acceptAll(source.runtime);
+        });
+    }
+
+    /** The event source answered, whatever it was. */
+    void answered(Pending pending) {
+        SourceQueue source = queueOf(pending);
+        if (source != null) {
+            source.refusals = 0;
+        }
+    }
+
+    private void land(Pending pending, Consumer<SourceQueue> how) {
+        SourceQueue source = queueOf(pending);
+        if (flying.remove(pending.seq) != null && source != null) {
+            source.runtime.flying--;
+            how.accept(source);
+            enqueue(source);
+        }
+    }
+
+    /** A runtime's tunnel is there again: nothing that waits for it waits any longer. */
+    void reachable(String runtimeId) {
+        RuntimeQueue runtime = runtimes.get(runtimeId);
+        if (runtime != null) {
+            runtime.away = false;
+            runtime.sources.values().forEach(source -> {
+                source.gate(0);
+                enqueue(source);
+            });
+        }
+    }
+
+    /** The runtimes that are waited for. */
+    List<String> awaited() {
+        return runtimes.values().stream().filter(runtime -> runtime.away).map(runtime -> runtime.id).toList();
+    }
+
+    /** These sources, and no others, are paused: {@link #name}s. */
+    void pause(Set<String> names) {
+        if (names.equals(paused)) {
+            return;
+        }
+        paused = Set.copyOf(names);
+        for (RuntimeQueue runtime : runtimes.values()) {
+            for (SourceQueue source : new ArrayList<>(runtime.sources.values())) {
+                source.paused = paused.contains(name(runtime.id, source.key));
+                enqueue(source);
+            }
+        }
+    }
+
+    /** Whether a stored webhook is going to be sent soon, so that its caller may wait. */
+    boolean isFlowing(Pending pending, long now) {
+        SourceQueue source = queueOf(pending);
+        if (source == null || source.runtime.away || source.isHeldBack(now) || source.refusals > 0) {
+            return false;
+        }
+        Pending first = source.follower();
+        return first == null || first.next <= now;
+    }
+
+    /** The webhook of that number that is under way, or in line; null: it is neither. */
+    @Nullable
+    Pending underWay(long seq) {
+        return flying.get(seq);
+    }
+
+    /** A webhook that is not under way was deleted. */
+    void deleted(SourceKey key, long seq) {
+        RuntimeQueue runtime = runtimes.get(key.runtime());
+        SourceQueue source = runtime == null ? null : runtime.sources.get(key.source());
+        Pending gone = source == null ? null : source.remove(seq);
+        if (gone != null) {
+            gone.accept();
+            gone.drop();
+        }
+    }
+
+    /** Nothing is begun any more: nobody need wait for what is not under way. */
+    void awaitNothing() {
+        runtimes.values().forEach(DispatchPlan::acceptAll);
+    }
+
+    Collection<Pending> flying() {
+        return flying.values();
+    }
+
+    /** When {@link #next} is to be asked again, if nothing happens; {@link Long#MAX_VALUE}: never. */
+    long nextAt() {
+        Wake first = wakes.peek();
+        return first == null ? Long.MAX_VALUE : first.at;
+    }
+
+    /** Forgets all: what is not delivered is on the disk. */
+    void clear() {
+        runtimes.values().forEach(runtime -> runtime.sources.values().forEach(SourceQueue::dropAll));
+        runtimes.clear();
+        turn.clear();
+        wakes.clear();
+        loads.clear();
+        flying.clear();
+        busy.clear();
+    }
+
+    static String name(String runtime, String source) {
+        return runtime + '\n' + source;
+    }
+
+    private SourceQueue source(SourceKey key) {
+        RuntimeQueue runtime = runtimes.computeIfAbsent(key.runtime(), RuntimeQueue::new);
+        return runtime.sources.computeIfAbsent(key.source(), name -> {
+            var source = new SourceQueue(runtime, name, key.ordered());
+            source.paused = paused.contains(name(runtime.id, name));
+            busy.add(name(runtime.id, name));
+            return source;
+        });
+    }
+
+    private @Nullable SourceQueue queueOf(Pending pending) {
+        RuntimeQueue runtime = runtimes.get(pending.runtime);
+        return runtime == null ? null : runtime.sources.get(pending.source);
+    }
+
+    private void enqueue(SourceQueue source) {
+        if (!source.queued) {
+            source.queued = true;
+            source.runtime.turn.add(source);
+        }
+        enqueue(source.runtime);
+    }
+
+    private void enqueue(RuntimeQueue runtime) {
+        if (!runtime.queued && !runtime.away && !runtime.turn.isEmpty()) {
+            runtime.queued = true;
+            turn.add(runtime);
+        }
+    }
+
+    private void wantLoads(SourceQueue source) {
+        if (source.wantsLine()) {
+            loads.add(new Load(source, true));
+        }
+        if (source.wantsAside()) {
+            loads.add(new Load(source, false));
+        }
+    }
+
+    /** Nothing to do for it now. */
+    private void rest(SourceQueue source) {
+        if (source.isIdle()) {
+            source.runtime.sources.remove(source.key);
+            busy.remove(name(source.runtime.id, source.key));
+            if (source.runtime.sources.isEmpty()) {
+                runtimes.remove(source.runtime.id);
+            }
+            return;
+        }
+        long at = source.nextAt();
+        if (at != Long.MAX_VALUE) {
+            wakeAt(source, at);
+        }
+    }
+
+    private void wakeAt(SourceQueue source, long at) {
+        if (at < source.wakeAt) {
+            source.wakeAt = at;
+            wakes.add(new Wake(at, source));
+        }
+    }
+
+    /** Those who wait for an answer of this runtime do so in vain. */
+    private static void acceptAll(RuntimeQueue runtime) {
+        runtime.sources.values().forEach(SourceQueue::acceptAll);
+    }
+}

@@ -1,0 +1,466 @@
+package dev.culvert.inbox;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.inbox.Attempt.Numbered;
+import dev.culvert.inbox.InboxEvent.Kind;
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Sends what the {@link DispatchPlan} says is next, as long as this process has the right to deliver. All its state belongs to
+ * one thread of its own, where everything that happens elsewhere is handed to.
+ */
+final class Dispatcher implements CommitListener {
+    private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+    /** After it, an attempt that may have been sent counts as one that failed: it may be what breaks the tunnel. */
+    private static final int MAX_LOST = 10;
+    private static final long AGAIN_MILLIS = 1000;
+    private static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE,
+            "another process delivers from now on");
+
+    private final InboxSetup setup;
+    private final CommitThread commits;
+    private final InboxReads reads;
+    private final InboxMeters meters;
+    private final DispatchPlan plan;
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().name("culvert-inbox-dispatch").daemon().factory());
+    private final Map<Long, Attempt> attempts = new HashMap<>();
+    private final Sinks.Many<InboxEvent> events = Sinks.many().multicast().directBestEffort();
+    private @Nullable ScheduledFuture<?> wake;
+    private long wakeAt = Long.MAX_VALUE;
+    /** Until when this process may begin attempts, by the clock; 0: it may not. */
+    private long holdingUntil;
+    /** Of the time since the lease was taken: what was begun before does not count any more. */
+    private long epoch;
+    /** Told when nothing is under way any more, as nothing new is begun; null: things are begun. */
+    private @Nullable Runnable drained;
+
+    Dispatcher(InboxSetup setup, CommitThread commits, InboxReads reads, InboxMeters meters) {
+        this.setup = setup;
+        this.commits = commits;
+        this.reads = reads;
+        this.meters = meters;
+        this.plan = new DispatchPlan(setup.config().maxAttempts());
+    }
+
+    Flux<InboxEvent> events() {
+        return events.asFlux();
+    }
+
+    /** Whether a source has nothing to do. Any thread. */
+    boolean isIdle(String runtime, String source) {
+        return plan.isIdle(runtime, source);
+    }
+
+    /** Runs {@code task} on the dispatcher's thread; drops it when that has ended. */
+    void run(Runnable task) {
+        try {
+            thread.execute(() -> guarded(task));
+        } catch (RejectedExecutionException stopped) {
+            // What is not delivered is on the disk.
+        }
+    }
+
+    private static void guarded(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException bug) {
+            log.atError().setCause(bug).log("dispatch of webhooks failed");
+        }
+    }
+
+    private long now() {
+        return setup.clock().millis();
+    }
+
+    boolean isHolding() {
+        return holdingUntil > 0;
+    }
+
+    // ---- what happens elsewhere; on the dispatcher's thread, but for the listener's ----
+
+    @Override
+    public void found(List<SourceKey> others) {
+        run(() -> {
+            if (isHolding()) {
+                others.forEach(plan::found);
+                pump();
+            }
+        });
+    }
+
+    @Override
+    public void committed(int tasks, long nanos) {
+        meters.committed(tasks, nanos);
+    }
+
+    /** This process may deliver until {@code until}. */
+    void took(List<SourceKey> sources, Set<String> paused, long until) {
+        epoch++;
+        plan.clear();
+        plan.pause(paused);
+        sources.forEach(plan::found);
+        holdingUntil = until;
+        log.atInfo().addKeyValue("sources", sources.size()).log("delivering webhooks");
+        pump();
+    }
+
+    void renewed(long until) {
+        if (isHolding()) {
+            holdingUntil = until;
+            pump();
+        }
+    }
+
+    /** Nothing is sent from now on: what is under way is given up, and stays on the disk. */
+    void stop() {
+        if (!isHolding()) {
+            return;
+        }
+        epoch++;
+        holdingUntil = 0;
+        attempts.values().forEach(attempt -> attempt.abandon(STOPPING));
+        attempts.clear();
+        plan.flying().forEach(pending -> {
+            pending.accept();
+            pending.drop();
+        });
+        plan.clear();
+    }
+
+    void stored(Pending pending) {
+        emit(Kind.STORED, pending, "");
+        if (!isHolding() || drained != null || !plan.stored(pending)) {
+            pending.accept();
+            pending.drop();
+            return;
+        }
+        pump();
+        if (plan.underWay(pending.seq) == null && !plan.isFlowing(pending, now())) {
+            pending.accept();
+            pending.drop();
+        }
+    }
+
+    /** A duplicate's caller waits with the first one's, if that does. */
+    void joined(Receipt.Duplicate duplicate, Waiter waiter) {
+        Pending first = duplicate.pending() ? plan.underWay(duplicate.seq()) : null;
+        Answer answer = duplicate.answer();
+        if (first != null && !first.waiters.isEmpty()) {
+            first.waiters.add(waiter);
+        } else if (answer != null) {
+            waiter.answered(answer);
+        } else {
+            waiter.pending();
+        }
+    }
+
+    void reachable(String runtimeId) {
+        plan.reachable(runtimeId);
+        pump();
+    }
+
+    /** Asks again for the runtimes that are waited for. */
+    void lookForAwaited() {
+        for (String runtime : plan.awaited()) {
+            if (setup.delivery().isReachable(runtime)) {
+                plan.reachable(runtime);
+            }
+        }
+        pump();
+    }
+
+    void pause(Set<String> names) {
+        plan.pause(names);
+        pump();
+    }
+
+    void deleted(SourceKey source, long seq) {
+        plan.deleted(source, seq);
+    }
+
+    void emit(Kind kind, Pending pending, String outcome) {
+        events.tryEmitNext(
+                new InboxEvent(kind, pending.id, pending.runtime, pending.source, pending.begun, outcome));
+    }
+
+    // ---- sending ----
+
+    private void pump() {
+        if (drained != null) {
+            tellDrained();
+            return;
+        }
+        while (isHolding() && now() < holdingUntil) {
+            Pending next = plan.next(now(), setup.delivery()::isReachable);
+            if (next == null) {
+                break;
+            }
+            begin(next);
+        }
+        for (DispatchPlan.Load load = plan.pollLoad(); load != null; load = plan.pollLoad()) {
+            read(load);
+        }
+        sleep();
+    }
+
+    /** Begins nothing more; {@code done} is run when what is under way has ended. */
+    void drain(Runnable done) {
+        drained = done;
+        plan.awaitNothing();
+        tellDrained();
+    }
+
+    private void tellDrained() {
+        Runnable done = drained;
+        if (done != null && plan.flying().isEmpty()) {
+            done.run();
+        }
+    }
+
+    private void sleep() {
+        long at = plan.nextAt();
+        if (at >= wakeAt) {
+            return;
+        }
+        ScheduledFuture<?> before = wake;
+        if (before != null) {
+            before.cancel(false);
+        }
+        wakeAt = at;
+        wake = thread.schedule(() -> guarded(() -> {
+            wakeAt = Long.MAX_VALUE;
+            pump();
+        }), Math.max(1, at - now()), TimeUnit.MILLISECONDS);
+    }
+
+    private void read(DispatchPlan.Load load) {
+        long of = epoch;
+        reads.load(load).subscribe(rows -> run(() -> {
+            if (of == epoch) {
+                plan.loaded(load, rows);
+                pump();
+            }
+        }), failed -> run(() -> {
+            if (of == epoch) {
+                plan.loadFailed(load, now() + AGAIN_MILLIS);
+                sleep();
+            }
+        }));
+    }
+
+    /** An attempt's number is on the disk before it is sent, so that no repeat carries it. */
+    private void begin(Pending pending) {
+        pending.attemptBegan = now();
+        if (pending.reserved) {
+            launch(pending);
+            return;
+        }
+        long of = epoch;
+        commits.submit(tx -> WebhookRows.begin(tx, pending.seq), 0, there -> run(() -> {
+            if (of != epoch) {
+                return;
+            }
+            if (there) {
+                pending.begun++;
+                pending.reserved = true;
+                launch(pending);
+            } else {
+                gone(pending);
+            }
+        }), failed -> run(() -> notWritten(of, failed, () -> postpone(pending))));
+    }
+
+    private void launch(Pending pending) {
+        Content content = pending.content;
+        if (content != null) {
+            send(pending, content);
+            return;
+        }
+        long of = epoch;
+        reads.content(pending.seq).subscribe(read -> run(() -> {
+            if (of == epoch) {
+                send(pending, read);
+            }
+        }), failed -> run(() -> {
+            if (of == epoch) {
+                log.atWarn()
+                        .addKeyValue("id", pending.id)
+                        .addKeyValue("reason", failed.getMessage())
+                        .log("webhook not read");
+                postpone(pending);
+            }
+        }), () -> {});
+    }
+
+    private void send(Pending pending, Content content) {
+        long of = epoch;
+        EventLoop callers = pending.loop;
+        EventLoop loop = callers == null || callers.isShuttingDown() ? setup.loops().next() : callers;
+        pending.reserved = false;
+        pending.loop = null;
+        var attempt = new Attempt(loop, setup.delivery().relayTo(pending.runtime),
+                StoredFields.decode(content.fields),
+                new Numbered(pending.id, pending.begun), BodySource.of(content, reads.files()),
+                setup.config().attemptTimeout().toNanos(), (result, answer) -> run(() -> {
+                    if (of == epoch) {
+                        attempts.remove(pending.seq);
+                        ended(pending, result, answer);
+                    }
+                }));
+        attempts.put(pending.seq, attempt);
+        attempt.start();
+    }
+
+    private void ended(Pending pending, AttemptResult result, @Nullable Answer answer) {
+        switch (result) {
+            case AttemptResult.Accepted accepted -> {
+                answer(pending, answer);
+                settle(pending, Settlement.delivered(pending, accepted.outcome(), answer));
+            }
+            case AttemptResult.Rejected rejected -> {
+                answer(pending, answer);
+                settle(pending, Settlement.dead(pending, rejected.outcome()));
+            }
+            case AttemptResult.Failed failed -> fail(pending, failed);
+            case AttemptResult.Lost lost -> {
+                if (++pending.lost > MAX_LOST) {
+                    fail(pending, new AttemptResult.Failed(lost.outcome(), null));
+                } else if (setup.delivery().isReachable(pending.runtime)) {
+                    postpone(pending);
+                } else {
+                    wait(pending);
+                }
+            }
+            case AttemptResult.Refused refused -> {
+                pending.reserved = true; // that number was not sent
+                postpone(pending);
+            }
+            case AttemptResult.Away away -> {
+                pending.reserved = true;
+                wait(pending);
+            }
+        }
+    }
+
+    private void fail(Pending pending, AttemptResult.Failed result) {
+        pending.accept();
+        settle(pending, Settlement.failed(pending, result, now()));
+    }
+
+    private static void answer(Pending pending, @Nullable Answer answer) {
+        if (answer != null) {
+            pending.waiters.forEach(waiter -> waiter.answered(answer));
+            pending.waiters.clear();
+        }
+        pending.accept();
+    }
+
+    /** Its source takes nothing now. */
+    private void postpone(Pending pending) {
+        pending.accept();
+        pending.drop();
+        plan.refused(pending, now());
+        pump();
+    }
+
+    /** Its runtime is away. */
+    private void wait(Pending pending) {
+        pending.accept();
+        pending.drop();
+        plan.away(pending);
+        pump();
+    }
+
+    private void gone(Pending pending) {
+        pending.accept();
+        pending.drop();
+        plan.ended(pending);
+        pump();
+    }
+
+    /** Those behind it go on once it is on the disk: after a crash none of them came before its repeat. */
+    private void settle(Pending pending, Settlement settlement) {
+        pending.drop();
+        long of = epoch;
+        Pending after = settlement.freesTheLine(pending) ? plan.follower(pending) : null;
+        Pending follower = after == null || after.reserved ? null : after;
+        List<Boolean> reserved = new ArrayList<>(1);
+        commits.<Boolean>submit(tx -> {
+            reserved.clear();
+            boolean there = settlement.job(pending.seq).run(tx);
+            reserved.add(follower != null && WebhookRows.begin(tx, follower.seq));
+            return there;
+        }, settlement.answer() == null ? 0 : settlement.answer().body().length, there -> run(() -> {
+            if (of != epoch) {
+                return;
+            }
+            if (follower != null && reserved.getFirst()) {
+                follower.begun++;
+                follower.reserved = true;
+            }
+            settled(pending, settlement, there);
+        }), failed -> run(() -> notWritten(of, failed, () -> thread.schedule(() -> guarded(() -> {
+            if (of == epoch) {
+                settle(pending, settlement);
+            }
+        }), AGAIN_MILLIS, TimeUnit.MILLISECONDS))));
+    }
+
+    private void settled(Pending pending, Settlement settlement, boolean there) {
+        boolean wasAside = pending.aside;
+        pending.failures = settlement.failures();
+        if (!there || settlement.isEnd()) {
+            plan.answered(pending);
+            plan.ended(pending);
+        } else {
+            pending.next = settlement.next();
+            pending.aside = settlement.aside();
+            plan.retried(pending, wasAside);
+        }
+        if (there) {
+            meters.settled(settlement.kind(), now() - pending.stored);
+            emit(settlement.kind(), pending, settlement.outcome());
+        }
+        pump();
+    }
+
+    /** A change that was not written: the lease is gone, or it goes another way. */
+    private void notWritten(long of, StoreException failed, Runnable otherwise) {
+        if (of != epoch) {
+            return;
+        }
+        if (failed instanceof StoreException.Held) {
+            log.atWarn()
+                    .addKeyValue("reason", failed.getMessage())
+                    .log("webhooks are delivered by another process");
+            stop();
+        } else {
+            otherwise.run();
+        }
+    }
+
+    /** Ends the thread. What is under way is given up. */
+    void close() {
+        run(this::stop);
+        thread.shutdown();
+    }
+}

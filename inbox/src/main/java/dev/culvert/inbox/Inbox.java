@@ -1,0 +1,376 @@
+package dev.culvert.inbox;
+
+import dev.culvert.edge.sqlite.SqliteLease;
+import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.inbox.CommitThread.Job;
+import dev.culvert.inbox.InboxEvent.Kind;
+import dev.culvert.inbox.WebhookRows.Settled;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The durable inbox of one part: keeps webhooks on the disk and delivers them. Webhooks come in through {@link InboxRelay}.
+ * Several processes may store into one folder; one of them delivers at a time, by a lease, and the next one goes on where it
+ * stopped. Safe for use by any thread. Errors of all calls: {@link StoreException}.
+ */
+public final class Inbox {
+    private static final Logger log = LoggerFactory.getLogger(Inbox.class);
+    private static final Duration TICK = Duration.ofSeconds(1);
+    private static final Duration RETENTION = Duration.ofMinutes(1);
+    /** Between the end of a lease and the last attempt that is begun under it. */
+    private static final long MARGIN_MILLIS = 2000;
+
+    private final InboxSetup setup;
+    private final InboxFiles files;
+    private final InboxReads reads;
+    private final CommitThread commits;
+    private final Dispatcher dispatcher;
+    private final InboxMeters meters;
+    private final IngestMemory memory;
+    private final AddressRates rates;
+    private final WebhookIds ids = new WebhookIds();
+    private final Disposable.Composite ticks = Disposables.composite();
+    private volatile boolean released;
+    private volatile long renewAt;
+
+    private Inbox(InboxSetup setup, InboxFiles files) {
+        this.setup = setup;
+        this.files = files;
+        this.memory = new IngestMemory(setup.config().memory().bytes());
+        this.rates = new AddressRates(setup.config().perAddress());
+        this.meters = new InboxMeters(setup.meters());
+        this.reads = new InboxReads(files.file(), files.reads(), files.spool(), memory);
+        var relayed = new RelayedCommits();
+        this.commits = new CommitThread(files.file(), files.writes(), files.lease(), setup.clock(), relayed,
+                files.known());
+        this.dispatcher = new Dispatcher(setup, commits, reads, meters);
+        relayed.to = dispatcher;
+        meters.watch(commits::queued, memory::used);
+    }
+
+    /** The thread of commits begins after the dispatcher was made. */
+    private static final class RelayedCommits implements CommitListener {
+        private @Nullable CommitListener to;
+
+        @Override
+        public void found(List<SourceKey> others) {
+            if (to != null) {
+                to.found(others);
+            }
+        }
+
+        @Override
+        public void committed(int tasks, long nanos) {
+            if (to != null) {
+                to.committed(tasks, nanos);
+            }
+        }
+    }
+
+    /**
+     * Opens, or makes, the inbox of a folder: recovers it after a crash, and begins to deliver as soon as no other process does.
+     * Errors: {@link StoreException.Failed}. Cancelling leaves it closed.
+     */
+    public static Mono<Inbox> open(InboxSetup setup) {
+        return Mono.fromCallable(() -> new Inbox(setup, InboxFiles.open(setup.folder(), setup.clock())))
+                .subscribeOn(Schedulers.boundedElastic())
+                .doOnNext(Inbox::start);
+    }
+
+    private void start() {
+        commits.start();
+        tick();
+        ticks.add(Flux.interval(TICK, Schedulers.parallel()).onBackpressureDrop().subscribe(any -> tick()));
+        ticks.add(Flux.interval(RETENTION, Schedulers.parallel())
+                .onBackpressureDrop()
+                .subscribe(any -> forgetOld()));
+    }
+
+    // ---- for operators ----
+
+    /** A page of webhooks, newest first. */
+    public Mono<InboxPage> list(InboxQuery query) {
+        return reads.page(query);
+    }
+
+    /** One webhook. Empty: there is none of that id. */
+    public Mono<InboxEntry> entry(String id) {
+        return reads.entry(id);
+    }
+
+    /** How many there are in each state, about a second ago. */
+    public Map<WebhookState, Long> counts() {
+        return meters.counts();
+    }
+
+    /** What happens from now on, in the process that delivers. Who does not keep up misses some; never ends. */
+    public Flux<InboxEvent> events() {
+        return dispatcher.events();
+    }
+
+    /**
+     * Delivers a webhook again that is delivered or dead: it goes to the end of its source's line. Errors:
+     * {@link StoreException.Absent}, {@link StoreException.Conflict} when it is pending or its content is not kept any more.
+     */
+    public Mono<Void> replay(String id) {
+        return change(tx -> WebhookRows.replay(tx, id), again -> dispatcher.run(() -> {
+            dispatcher.emit(Kind.REPLAYED, again, "");
+            dispatcher.stored(again);
+        }));
+    }
+
+    /** Forgets a webhook, delivered or not; one that is just under way may still arrive. Errors: {@link StoreException.Absent}. */
+    public Mono<Void> delete(String id) {
+        return change(tx -> {
+            long seq = tx.statements().number("SELECT seq FROM webhooks WHERE id = ?", id);
+            return new Deleted(seq, WebhookRows.delete(tx, seq));
+        }, gone -> forgotten(id, gone));
+    }
+
+    private record Deleted(long seq, Settled row) {}
+
+    private void forgotten(String id, Deleted gone) {
+        Settled row = gone.row;
+        removeSpools(row.spool() == null ? List.of() : List.of(row.spool()));
+        dispatcher.run(() -> {
+            dispatcher.deleted(new SourceKey(row.runtime(), row.source(), true), gone.seq);
+            dispatcher.emit(Kind.DELETED, new Pending(gone.seq, id, row.runtime(), row.source(), true, 0),
+                    "");
+        });
+    }
+
+    /** Sends nothing to an event source until {@link #resume}; survives a restart. What is under way goes on. */
+    public Mono<Void> pause(String runtimeId, String source) {
+        return change(tx -> {
+            tx.update("INSERT OR IGNORE INTO paused VALUES (?, ?)", runtimeId, source);
+            return paused(tx.statements());
+        }, names -> dispatcher.run(() -> dispatcher.pause(names)));
+    }
+
+    /** Undoes {@link #pause}. */
+    public Mono<Void> resume(String runtimeId, String source) {
+        return change(tx -> {
+            tx.update("DELETE FROM paused WHERE runtime = ? AND source = ?", runtimeId, source);
+            return paused(tx.statements());
+        }, names -> dispatcher.run(() -> dispatcher.pause(names)));
+    }
+
+    /** Forgets all webhooks of a runtime that was deleted. */
+    public Mono<Void> forget(String runtimeId) {
+        return this.<List<Deleted>>transact(tx -> {
+            List<Long> some = tx.statements()
+                    .list("SELECT seq FROM webhooks WHERE runtime = ? LIMIT ?",
+                            row -> row.getLong(1), runtimeId, Retention.CHUNK);
+            List<Deleted> gone = new ArrayList<>();
+            for (long seq : some) {
+                gone.add(new Deleted(seq, WebhookRows.delete(tx, seq)));
+            }
+            tx.update("DELETE FROM paused WHERE runtime = ?", runtimeId);
+            return gone;
+        })
+                .doOnNext(gone -> gone.forEach(one -> forgotten("", one)))
+                .repeat()
+                .takeUntil(gone -> gone.size() < Retention.CHUNK)
+                .then();
+    }
+
+    // ---- for the part that owns it ----
+
+    /** A runtime's tunnel is there: what waits for it is sent. */
+    public void reachable(String runtimeId) {
+        dispatcher.run(() -> dispatcher.reachable(runtimeId));
+    }
+
+    /**
+     * Lets another process deliver: begins nothing more, lets what is under way end for at most an attempt's time, and gives the
+     * lease back. Webhooks are still stored. Completes empty.
+     */
+    public Mono<Void> release() {
+        released = true;
+        Sinks.Empty<Void> drained = Sinks.empty();
+        dispatcher.run(() -> dispatcher.drain(drained::tryEmitEmpty));
+        return drained.asMono()
+                .timeout(setup.config().attemptTimeout(), Mono.empty(), Schedulers.parallel())
+                .then(giveBack())
+                .onErrorComplete(StoreException.class);
+    }
+
+    private Mono<Void> giveBack() {
+        return Mono.defer(() -> {
+            dispatcher.run(dispatcher::stop);
+            return change(tx -> {
+                tx.giveBack();
+                return tx;
+            }, given -> {});
+        });
+    }
+
+    /** Ends delivery at once, commits what waits and closes the files. Completes empty. */
+    public Mono<Void> close() {
+        return Mono.defer(() -> {
+            released = true;
+            ticks.dispose();
+            return giveBack().onErrorComplete();
+        })
+                .then(Mono.fromRunnable(dispatcher::close))
+                .then(Mono.defer(() -> Mono.fromFuture(commits.close())))
+                .then(Mono.defer(reads::close))
+                .then(Mono.<Void>fromCallable(() -> {
+                    files.spool().close();
+                    meters.close();
+                    return null;
+                }).subscribeOn(Schedulers.boundedElastic()));
+    }
+
+    // ---- for InboxRelay ----
+
+    InboxSetup setup() {
+        return setup;
+    }
+
+    IngestMemory memory() {
+        return memory;
+    }
+
+    AddressRates rates() {
+        return rates;
+    }
+
+    InboxMeters meters() {
+        return meters;
+    }
+
+    SpoolFolder spool() {
+        return files.spool();
+    }
+
+    Executor fileThreads() {
+        return reads.files();
+    }
+
+    String nextId() {
+        return ids.next(setup.clock().millis());
+    }
+
+    /** Stores a webhook. Either is told, on any thread, once: {@code done} after the fsync. */
+    void store(Draft draft, Consumer<Receipt> done, Consumer<StoreException> failed) {
+        var quota = new Quota(setup.config());
+        commits.submit(tx -> {
+            quota.check(tx, draft);
+            return WebhookRows.store(tx, draft, dispatcher::isIdle);
+        }, draft.rowBytes(), receipt -> {
+            done.accept(receipt);
+            dispatcher.run(() -> {
+                switch (receipt) {
+                    case Receipt.Stored stored -> dispatcher.stored(stored.pending());
+                    case Receipt.Duplicate first -> dispatcher.joined(first, draft.waiter());
+                }
+            });
+        }, failed);
+    }
+
+    // ---- what happens by itself ----
+
+    private record Beat(Set<String> paused, Map<WebhookState, Long> counts,
+            @Nullable List<SourceKey> taken) {}
+
+    private void tick() {
+        long now = setup.clock().millis();
+        boolean due = now >= renewAt;
+        this.<Beat>transact(tx -> {
+            List<SourceKey> taken = null;
+            if (!released && !tx.isHolding()) {
+                tx.take();
+                taken = WebhookRows.pendingSources(tx.statements());
+            } else if (!released && due) {
+                tx.renew();
+            }
+            return new Beat(paused(tx.statements()), InboxReads.counts(tx.statements()), taken);
+        }).subscribe(beat -> beaten(beat, now, due), this::notBeaten);
+    }
+
+    private void beaten(Beat beat, long now, boolean renewed) {
+        meters.counts(beat.counts);
+        if (renewed) {
+            renewAt = now + SqliteLease.BEAT.toMillis();
+        }
+        long until = now + SqliteLease.LIFE.toMillis() - MARGIN_MILLIS;
+        dispatcher.run(() -> {
+            if (beat.taken != null) {
+                dispatcher.took(beat.taken, beat.paused, until);
+            } else if (renewed && !released) {
+                dispatcher.renewed(until);
+            }
+            dispatcher.pause(beat.paused);
+            dispatcher.lookForAwaited();
+        });
+    }
+
+    private void notBeaten(Throwable failed) {
+        if (failed instanceof StoreException.Held) {
+            dispatcher.run(dispatcher::stop);
+        } else {
+            log.atWarn().addKeyValue("reason", failed.getMessage()).log("inbox not written");
+        }
+    }
+
+    private void forgetOld() {
+        var retention = new Retention(setup.config());
+        transact(retention::step).doOnNext(step -> removeSpools(step.spools()))
+                .repeat()
+                .takeUntil(step -> !step.more())
+                .subscribe(step -> {}, failed -> {
+                    if (!(failed instanceof StoreException.Held)) {
+                        log.atWarn()
+                                .addKeyValue("reason", failed.getMessage())
+                                .log("old webhooks not forgotten");
+                    }
+                });
+    }
+
+    private void removeSpools(List<String> names) {
+        if (names.isEmpty()) {
+            return;
+        }
+        reads.files().execute(() -> {
+            for (String name : names) {
+                try {
+                    Files.deleteIfExists(files.spool().file(name));
+                } catch (IOException left) {
+                    log.atDebug().setCause(left).log("spool file left for the next start");
+                }
+            }
+        });
+    }
+
+    private static Set<String> paused(Statements statements) throws SQLException {
+        return new HashSet<>(statements.list("SELECT runtime, source FROM paused",
+                row -> DispatchPlan.name(row.getString(1), row.getString(2))));
+    }
+
+    private <T> Mono<T> transact(Job<T> job) {
+        return Mono.create(sink -> commits.submit(job, 0, sink::success, sink::error));
+    }
+
+    private <T> Mono<Void> change(Job<T> job, Consumer<T> then) {
+        return transact(job).doOnNext(then).then();
+    }
+}

@@ -1,0 +1,61 @@
+package dev.culvert.inbox;
+
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A webhook that is to be delivered, as the dispatcher holds it. After its making it belongs to the dispatcher's thread. */
+final class Pending {
+    final long seq;
+    final String id;
+    final String runtime;
+    final String source;
+    final boolean ordered;
+    final long stored;
+    /** Attempts that may have been sent, the one that is next included when {@link #reserved}. */
+    int begun;
+    /** Whether the number {@link #begun} is on the disk and was not sent yet. */
+    boolean reserved;
+    int failures;
+    long next;
+    boolean aside;
+    /** Whether duplicates of it are answered like it. */
+    boolean remembered;
+    /** Attempts that were lost on the way, since this process has it. */
+    int lost;
+    /** When the attempt under way began. */
+    long attemptBegan;
+    /** What is to be sent, while it is in memory. */
+    @Nullable
+    Content content;
+    /** Its caller's loop, where its first attempt runs. */
+    @Nullable
+    EventLoop loop;
+    /** Those who wait for its first answer. */
+    final List<Waiter> waiters = new ArrayList<>(1);
+
+    Pending(long seq, String id, String runtime, String source, boolean ordered, long stored) {
+        this.seq = seq;
+        this.id = id;
+        this.runtime = runtime;
+        this.source = source;
+        this.ordered = ordered;
+        this.stored = stored;
+    }
+
+    /** What an attempt sends; none of it is needed any more after {@link #drop}. */
+    void drop() {
+        Content held = content;
+        if (held != null) {
+            content = null;
+            held.release();
+        }
+    }
+
+    /** Nobody waits any more: they are told that it is pending. */
+    void accept() {
+        waiters.forEach(Waiter::pending);
+        waiters.clear();
+    }
+}

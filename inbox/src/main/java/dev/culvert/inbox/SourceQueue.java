@@ -1,0 +1,244 @@
+package dev.culvert.inbox;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be delivered to one event source: the beginning of its line, in order, and of those that stand aside, by their
+ * time. Both are windows: what is beyond stays on the disk, and is read when there is room. Of the dispatcher's thread.
+ */
+final class SourceQueue {
+    /** Read at once: enough to be busy while the next are read. */
+    static final int WINDOW = 64;
+    /** Attempts at once to a source that wants no order. */
+    static final int UNORDERED = 8;
+    private static final long NEVER = Long.MAX_VALUE;
+
+    final RuntimeQueue runtime;
+    final String key;
+    final boolean ordered;
+    private final TreeMap<Long, Pending> line = new TreeMap<>();
+    private final TreeSet<Pending> aside = new TreeSet<>(
+            Comparator.comparingLong((Pending pending) -> pending.next)
+                    .thenComparingLong(pending -> pending.seq));
+    /** The last one that was in the line: what is read next comes after it. */
+    private long lastSeq;
+    private boolean moreInLine;
+    private boolean moreAside;
+    private boolean loadingLine;
+    private boolean loadingAside;
+    /** Something came that what is being read may lack. */
+    private boolean missedInLine;
+    private boolean missedAside;
+    private int lineFlying;
+    private int asideFlying;
+    /** Nothing is tried before. */
+    private long gate;
+    /** Attempts in a row that were refused: one is tried at a time until one is not. */
+    int refusals;
+    boolean paused;
+    /** Whether it stands in its runtime's turn. */
+    boolean queued;
+    /** When it is looked at again; {@link #NEVER}: when something happens. */
+    long wakeAt = NEVER;
+
+    SourceQueue(RuntimeQueue runtime, String key, boolean ordered) {
+        this.runtime = runtime;
+        this.key = key;
+        this.ordered = ordered;
+    }
+
+    /** A webhook was stored. False: it stays on the disk for now. */
+    boolean add(Pending pending) {
+        missedInLine |= loadingLine;
+        if (moreInLine || loadingLine || line.size() >= WINDOW) {
+            moreInLine = true;
+            return false;
+        }
+        line.put(pending.seq, pending);
+        lastSeq = pending.seq;
+        return true;
+    }
+
+    /** There is something on the disk that is not here. */
+    void foundInLine() {
+        moreInLine = true;
+        missedInLine |= loadingLine;
+    }
+
+    void foundAside() {
+        moreAside = true;
+        missedAside |= loadingAside;
+    }
+
+    /** Whether the line is to be read, after {@link #lastSeq}; from now on it is being read. */
+    boolean wantsLine() {
+        boolean wants = moreInLine && !loadingLine && line.size() < WINDOW / 2;
+        loadingLine |= wants;
+        return wants;
+    }
+
+    boolean wantsAside() {
+        boolean wants = moreAside && !loadingAside && aside.isEmpty();
+        loadingAside |= wants;
+        return wants;
+    }
+
+    long lastSeq() {
+        return lastSeq;
+    }
+
+    /** How many of those that stand aside are to be read: those under way may be among them. */
+    int asideLimit() {
+        return WINDOW + asideFlying;
+    }
+
+    void loadedLine(List<Pending> rows) {
+        loadingLine = false;
+        moreInLine = missedInLine || rows.size() >= WINDOW;
+        missedInLine = false;
+        for (Pending row : rows) {
+            line.put(row.seq, row);
+            lastSeq = Math.max(lastSeq, row.seq);
+        }
+    }
+
+    /** @param rows without those under way */
+    void loadedAside(List<Pending> rows, boolean complete) {
+        loadingAside = false;
+        moreAside = missedAside || !complete;
+        missedAside = false;
+        aside.addAll(rows);
+    }
+
+    /** Reading failed: it is read again later. */
+    void loadFailed(boolean ofLine) {
+        if (ofLine) {
+            loadingLine = false;
+        } else {
+            loadingAside = false;
+        }
+    }
+
+    /** What may be sent now, which is then under way; null: nothing. */
+    @Nullable
+    Pending take(long now) {
+        if (isHeldBack(now) || refusals > 0 && lineFlying + asideFlying > 0) {
+            return null;
+        }
+        Pending due = aside.isEmpty() ? null : aside.first();
+        if (due != null && due.next <= now && asideFlying == 0) {
+            aside.remove(due);
+            asideFlying++;
+            return due;
+        }
+        Pending first = line.isEmpty() ? null : line.firstEntry().getValue();
+        if (first != null && first.next <= now && lineFlying < (ordered ? 1 : UNORDERED)) {
+            line.remove(first.seq);
+            lineFlying++;
+            return first;
+        }
+        return null;
+    }
+
+    boolean isHeldBack(long now) {
+        return paused || now < gate;
+    }
+
+    /** What comes next in the line. */
+    @Nullable
+    Pending follower() {
+        return line.isEmpty() ? null : line.firstEntry().getValue();
+    }
+
+    /** It is not under way any more, and is not needed here. */
+    void leave(boolean wasAside) {
+        if (wasAside) {
+            asideFlying--;
+        } else {
+            lineFlying--;
+        }
+    }
+
+    /** It is not under way any more, and waits for its time where it says. */
+    void putBack(Pending pending, boolean wasAside) {
+        leave(wasAside);
+        if (!pending.aside) {
+            line.put(pending.seq, pending);
+            lastSeq = Math.max(lastSeq, pending.seq);
+            return;
+        }
+        missedAside |= loadingAside;
+        if (moreAside && (aside.isEmpty() || pending.next >= aside.last().next)) {
+            pending.drop();
+            return;
+        }
+        aside.add(pending);
+        if (aside.size() > WINDOW) {
+            moreAside = true;
+            Pending last = aside.pollLast();
+            if (last != null) {
+                last.drop();
+            }
+        }
+    }
+
+    /** Nothing is tried before. */
+    void gate(long until) {
+        gate = until;
+    }
+
+    /** What is not under way and was deleted. */
+    @Nullable
+    Pending remove(long seq) {
+        Pending gone = line.remove(seq);
+        if (gone != null) {
+            return gone;
+        }
+        for (Pending pending : aside) {
+            if (pending.seq == seq) {
+                aside.remove(pending);
+                return pending;
+            }
+        }
+        return null;
+    }
+
+    /** When there may be something to send; {@link Long#MAX_VALUE}: nobody knows. */
+    long nextAt() {
+        if (paused || lineFlying + asideFlying > 0 && refusals > 0) {
+            return NEVER;
+        }
+        long first = line.isEmpty() || ordered && lineFlying > 0 ? NEVER : line.firstEntry().getValue().next;
+        long due = aside.isEmpty() || asideFlying > 0 ? NEVER : aside.first().next;
+        long at = Math.min(first, due);
+        return at == NEVER ? NEVER : Math.max(at, gate);
+    }
+
+    /** Whether it can be forgotten. */
+    boolean isIdle() {
+        return line.isEmpty() && aside.isEmpty() && lineFlying + asideFlying == 0 && !moreInLine && !moreAside
+                && !loadingLine && !loadingAside && !paused;
+    }
+
+    /** Lets go of all that is not under way. */
+    void dropAll() {
+        acceptAll();
+        line.clear();
+        aside.clear();
+    }
+
+    /** Nobody waits for an answer any more, and nothing need stay in memory. */
+    void acceptAll() {
+        line.values().forEach(SourceQueue::letGo);
+        aside.forEach(SourceQueue::letGo);
+    }
+
+    private static void letGo(Pending pending) {
+        pending.accept();
+        pending.drop();
+    }
+}

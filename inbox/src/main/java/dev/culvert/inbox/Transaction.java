@@ -1,0 +1,159 @@
+package dev.culvert.inbox;
+
+import dev.culvert.edge.sqlite.SqliteLease;
+import dev.culvert.edge.sqlite.StoreException;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One transaction of the {@link CommitThread}: the lease is looked at once, and what rows add to their source's usage is
+ * written once, at the end.
+ */
+final class Transaction {
+    private final Statements statements;
+    private final SqliteLease lease;
+    private final long now;
+    private final Map<UsageKey, Usage> changes = new LinkedHashMap<>();
+    private final Map<UsageKey, Usage> committed = new HashMap<>();
+    private final Set<String> reserved = new HashSet<>();
+    private long last;
+    private boolean stored;
+    private @Nullable Boolean holding;
+
+    private record UsageKey(String runtime, String source, WebhookState state) {}
+
+    /** Entries and their bytes. */
+    record Usage(long entries, long bytes) {
+        static final Usage NONE = new Usage(0, 0);
+
+        Usage plus(Usage other) {
+            return new Usage(entries + other.entries, bytes + other.bytes);
+        }
+    }
+
+    Transaction(Statements statements, SqliteLease lease, long now) {
+        this.statements = statements;
+        this.lease = lease;
+        this.now = now;
+    }
+
+    Statements statements() {
+        return statements;
+    }
+
+    int update(String sql, @Nullable Object... values) throws SQLException {
+        return statements.update(sql, values);
+    }
+
+    long now() {
+        return now;
+    }
+
+    /** The newest webhook. */
+    long last() {
+        return last;
+    }
+
+    /** Returns the sources for which others stored something after {@code known}. */
+    List<SourceKey> begin(long known) throws SQLException {
+        last = statements.number("SELECT last FROM sequence");
+        return last == known ? List.of() : WebhookRows.storedSince(statements, known);
+    }
+
+    long nextSeq() {
+        stored = true;
+        return ++last;
+    }
+
+    /** Whether this process may deliver. */
+    boolean isHolding() throws SQLException {
+        Boolean known = holding;
+        if (known == null) {
+            try {
+                lease.check(statements.connection());
+                known = true;
+            } catch (StoreException.Held gone) {
+                known = false;
+            }
+            holding = known;
+        }
+        return known;
+    }
+
+    /** This process took the lease. */
+    void take() throws SQLException {
+        lease.take(statements.connection());
+        holding = true;
+    }
+
+    /** This process goes on with the lease. Throws {@link StoreException.Held}. */
+    void renew() throws SQLException {
+        lease.renew(statements.connection());
+    }
+
+    /** Another process may deliver. */
+    void giveBack() throws SQLException {
+        lease.giveBack(statements.connection());
+        holding = false;
+    }
+
+    /** Throws {@link StoreException.Held} when another process delivers. */
+    void requireLease() throws SQLException {
+        if (!isHolding()) {
+            throw new StoreException.Held("another process delivers the webhooks");
+        }
+    }
+
+    /** Whether nothing of this source was asked so before in this transaction. */
+    boolean isFirst(String runtime, String source) {
+        return reserved.add(runtime + '\n' + source);
+    }
+
+    /** A webhook comes into a state, or with negative numbers leaves it. */
+    void count(String runtime, String source, WebhookState state, int entries, long bytes) {
+        var usage = new Usage(entries, bytes);
+        changes.merge(new UsageKey(runtime, source, state), usage, Usage::plus);
+        changes.merge(new UsageKey(runtime, "", state), usage, Usage::plus);
+    }
+
+    /** What is not delivered of a source; of all sources when that is empty. */
+    Usage undelivered(String runtime, String source) throws SQLException {
+        return used(runtime, source, WebhookState.PENDING).plus(used(runtime, source, WebhookState.DEAD));
+    }
+
+    private Usage used(String runtime, String source, WebhookState state) throws SQLException {
+        var key = new UsageKey(runtime, source, state);
+        Usage before = committed.get(key);
+        if (before == null) {
+            before = statements.first(
+                    "SELECT entries, bytes FROM usage WHERE runtime = ? AND source = ? AND state = ?",
+                    row -> new Usage(row.getLong(1), row.getLong(2)), runtime, source, state.number());
+            before = before == null ? Usage.NONE : before;
+            committed.put(key, before);
+        }
+        return before.plus(changes.getOrDefault(key, Usage.NONE));
+    }
+
+    /** Writes what is written once. */
+    void finish() throws SQLException {
+        if (stored) {
+            update("UPDATE sequence SET last = ?", last);
+        }
+        for (Map.Entry<UsageKey, Usage> change : changes.entrySet()) {
+            UsageKey key = change.getKey();
+            update("INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                    + " entries = entries + excluded.entries, bytes = bytes + excluded.bytes", key.runtime,
+                    key.source, key.state.number(), change.getValue().entries, change.getValue().bytes);
+            if (change.getValue().entries < 0) {
+                update("DELETE FROM usage WHERE runtime = ? AND source = ? AND state = ? AND entries <= 0",
+                        key.runtime, key.source, key.state.number());
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+package dev.culvert.inbox;
+
+import dev.culvert.edge.sqlite.StoreException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
+
+/** The rows of webhooks: what changes them in a transaction of the {@link CommitThread}, and what reads them for the dispatcher. */
+final class WebhookRows {
+    /** Others than the first of that name and content are not delivered for so long. */
+    private static final Duration DUPLICATES = Duration.ofHours(24);
+    private static final String DISPATCHED = "seq, id, runtime, source, ordered, stored, begun, failures, next, aside,"
+            + " dedupe IS NOT NULL";
+
+    private WebhookRows() {}
+
+    /** What is known of a row that ends. */
+    record Settled(String runtime, String source, WebhookState state, long cost, @Nullable String spool) {}
+
+    /**
+     * Stores a webhook, unless it is a duplicate.
+     *
+     * @param idle whether a runtime's source has nothing to do: its attempt's number is reserved with it then
+     */
+    static Receipt store(Transaction tx, Draft draft, BiPredicate<String, String> idle) throws SQLException {
+        Receipt first = draft.known().dedupe == null ? null : duplicate(tx, draft);
+        if (first != null) {
+            return first;
+        }
+        String source = draft.route().source();
+        boolean reserve = tx.isHolding() && idle.test(draft.runtime(), source)
+                && tx.isFirst(draft.runtime(), source);
+        long seq = tx.nextSeq();
+        Content content = draft.content();
+        String spool = content.spool == null ? null : SpoolFolder.name(content.spool);
+        tx.update(
+                "INSERT INTO webhooks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, 0, '', ?, NULL, 1, ?, NULL)",
+                seq, draft.id(), draft.runtime(), source, draft.route().inOrder() ? 1 : 0, draft.method(),
+                draft.authority(), draft.target(), content.size, draft.cost(), draft.known().provider,
+                draft.known().dedupe,
+                reserve ? 1 : 0, tx.now(), tx.now(), spool);
+        tx.update("INSERT INTO contents VALUES (?, ?, ?, ?)", seq, content.fields, content.body,
+                draft.known().hash);
+        tx.count(draft.runtime(), source, WebhookState.PENDING, 1, draft.cost());
+        var pending = new Pending(seq, draft.id(), draft.runtime(), source, draft.route().inOrder(),
+                tx.now());
+        pending.begun = reserve ? 1 : 0;
+        pending.reserved = reserve;
+        pending.next = tx.now();
+        pending.remembered = draft.known().dedupe != null;
+        pending.content = content;
+        pending.loop = draft.loop();
+        pending.waiters.add(draft.waiter());
+        return new Receipt.Stored(pending);
+    }
+
+    private static @Nullable Receipt duplicate(Transaction tx, Draft draft) throws SQLException {
+        return tx.statements()
+                .first("SELECT seq, id, source, state, answer FROM webhooks WHERE dedupe = ? AND state <> 2"
+                        + " AND stored > ? ORDER BY seq LIMIT 1", row -> {
+                            byte[] answer = row.getBytes(5);
+                            return new Receipt.Duplicate(row.getLong(1), row.getString(2), draft.runtime(),
+                                    row.getString(3),
+                                    row.getInt(4) == WebhookState.PENDING.number(),
+                                    answer == null ? null : Answer.decode(answer));
+                        }, draft.known().dedupe, tx.now() - DUPLICATES.toMillis());
+    }
+
+    /** Notes that an attempt is about to be sent. False: it is not pending any more. */
+    static boolean begin(Transaction tx, long seq) throws SQLException {
+        tx.requireLease();
+        return tx.update("UPDATE webhooks SET begun = begun + 1 WHERE seq = ? AND state = 0", seq) == 1;
+    }
+
+    /** It is tried again at {@code next}. False: it is not pending any more. */
+    static boolean retry(Transaction tx, long seq, int failures, long next, boolean aside, String outcome)
+            throws SQLException {
+        tx.requireLease();
+        return tx.update(
+                "UPDATE webhooks SET failures = ?, next = ?, aside = ?, outcome = ? WHERE seq = ? AND state = 0",
+                failures, next, aside ? 1 : 0, outcome, seq) == 1;
+    }
+
+    /** It is delivered, or dead. False: it was not pending any more. */
+    static boolean end(Transaction tx, long seq, WebhookState state, String outcome, byte @Nullable [] answer)
+            throws SQLException {
+        tx.requireLease();
+        Settled row = row(tx, seq);
+        if (row == null || row.state != WebhookState.PENDING) {
+            return false;
+        }
+        tx.update("UPDATE webhooks SET state = ?, outcome = ?, ended = ?, answer = ? WHERE seq = ?",
+                state.number(),
+                outcome, tx.now(), answer, seq);
+        move(tx, row, state);
+        return true;
+    }
+
+    /** Puts it at the end of its source's line. Throws {@link StoreException}. */
+    static Pending replay(Transaction tx, String id) throws SQLException {
+        Long seq = tx.statements().first("SELECT seq FROM webhooks WHERE id = ?", row -> row.getLong(1), id);
+        Settled row = seq == null ? null : row(tx, seq);
+        if (seq == null || row == null) {
+            throw new StoreException.Absent("there is no webhook " + id);
+        }
+        if (row.state == WebhookState.PENDING) {
+            throw new StoreException.Conflict(
+                    "the webhook is to be delivered anyway (expected: one that is delivered or dead)");
+        }
+        if (tx.statements().number("SELECT content FROM webhooks WHERE seq = ?", seq) == 0) {
+            throw new StoreException.Conflict("the webhook's content is not kept any more");
+        }
+        long next = tx.nextSeq();
+        tx.update(
+                "UPDATE webhooks SET seq = ?, state = 0, failures = 0, next = ?, aside = 0, ended = NULL, answer = NULL"
+                        + " WHERE seq = ?",
+                next, tx.now(), seq);
+        tx.update("UPDATE contents SET seq = ? WHERE seq = ?", next, seq);
+        move(tx, row, WebhookState.PENDING);
+        Pending again = tx.statements()
+                .first("SELECT " + DISPATCHED + " FROM webhooks WHERE seq = ?",
+                        WebhookRows::pending, next);
+        if (again == null) {
+            throw new StoreException.Absent("there is no webhook " + id);
+        }
+        return again;
+    }
+
+    /** Forgets it. Returns its row. Throws {@link StoreException.Absent}. */
+    static Settled delete(Transaction tx, long seq) throws SQLException {
+        Settled row = row(tx, seq);
+        if (row == null) {
+            throw new StoreException.Absent("there is no such webhook");
+        }
+        tx.update("DELETE FROM webhooks WHERE seq = ?", seq);
+        tx.update("DELETE FROM contents WHERE seq = ?", seq);
+        tx.count(row.runtime, row.source, row.state, -1, -row.cost);
+        return row;
+    }
+
+    /** Forgets its content alone, which then takes up nothing. Returns what it took up. */
+    static long empty(Transaction tx, long seq) throws SQLException {
+        Settled row = row(tx, seq);
+        if (row != null) {
+            tx.update("UPDATE webhooks SET content = 0, cost = 0, spool = NULL WHERE seq = ?", seq);
+            tx.update("DELETE FROM contents WHERE seq = ?", seq);
+            tx.count(row.runtime, row.source, row.state, 0, -row.cost);
+            return row.cost;
+        }
+        return 0;
+    }
+
+    static @Nullable Settled row(Transaction tx, long seq) throws SQLException {
+        return tx.statements()
+                .first("SELECT runtime, source, state, cost, spool FROM webhooks WHERE seq = ?",
+                        row -> new Settled(row.getString(1), row.getString(2), WebhookState.at(row.getInt(3)),
+                                row.getLong(4),
+                                row.getString(5)),
+                        seq);
+    }
+
+    private static void move(Transaction tx, Settled row, WebhookState to) {
+        tx.count(row.runtime, row.source, row.state, -1, -row.cost);
+        tx.count(row.runtime, row.source, to, 1, row.cost);
+    }
+
+    // ---- what the dispatcher reads ----
+
+    /** The sources with something to deliver that came after {@code known}. */
+    static List<SourceKey> storedSince(Statements statements, long known) throws SQLException {
+        return statements
+                .list("SELECT runtime, source, max(ordered) FROM webhooks WHERE seq > ? AND state = 0"
+                        + " GROUP BY runtime, source", WebhookRows::source, known);
+    }
+
+    /** The sources with something to deliver. */
+    static List<SourceKey> pendingSources(Statements statements) throws SQLException {
+        return statements.list("SELECT runtime, source, max(ordered) FROM webhooks WHERE state = 0"
+                + " GROUP BY runtime, source", WebhookRows::source);
+    }
+
+    private static SourceKey source(ResultSet row) throws SQLException {
+        return new SourceKey(row.getString(1), row.getString(2), row.getInt(3) != 0);
+    }
+
+    static List<Pending> inLine(Statements statements, String runtime, String source, long after, int limit)
+            throws SQLException {
+        return statements.list(
+                "SELECT " + DISPATCHED + " FROM webhooks WHERE state = 0 AND aside = 0 AND runtime = ?"
+                        + " AND source = ? AND seq > ? ORDER BY seq LIMIT ?",
+                WebhookRows::pending, runtime, source, after,
+                limit);
+    }
+
+    static List<Pending> aside(Statements statements, String runtime, String source, int limit)
+            throws SQLException {
+        return statements.list(
+                "SELECT " + DISPATCHED + " FROM webhooks WHERE state = 0 AND aside = 1 AND runtime = ?"
+                        + " AND source = ? ORDER BY next LIMIT ?",
+                WebhookRows::pending, runtime, source, limit);
+    }
+
+    private static Pending pending(ResultSet row) throws SQLException {
+        var pending = new Pending(row.getLong(1), row.getString(2), row.getString(3), row.getString(4),
+                row.getInt(5) != 0, row.getLong(6));
+        pending.begun = row.getInt(7);
+        pending.failures = row.getInt(8);
+        pending.next = row.getLong(9);
+        pending.aside = row.getInt(10) != 0;
+        pending.remembered = row.getInt(11) != 0;
+        return pending;
+    }
+}
