@@ -69,6 +69,7 @@ class ArchitectureTest {
                     "edge.sqlite")
             .row("server.access", "edge.caller", "edge", "edge.relay", "certs")
             .row("client", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
+                    "edge.route",
                     "edge.relay", "edge.spi", "certs", "router")
             // certs: TLS contexts are made there and nowhere else, those for upstreams too
             .row("router", "edge", "edge.config", "edge.relay", "edge.route", "edge.spi", "certs")

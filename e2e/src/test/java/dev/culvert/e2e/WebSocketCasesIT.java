@@ -139,7 +139,7 @@ class WebSocketCasesIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = "HTTP_1")
+    @EnumSource
     void theBytesOfAllCasesCrossUntouched(Way way) throws Exception {
         connectAnew();
         var all = new ByteArrayOutputStream();

@@ -65,11 +65,13 @@ final class Link {
      * What the links of a client share.
      *
      * @param credentials asked before each dial, so that a renewed identity is used
+     * @param announcement what the server is told of the routes behind {@code relay}; null: nothing
      * @param instance random id of this process
      * @param pace asked before each dial, told of each session
      * @param observer told of changes, on the link's event loop
      */
     record Shared(Dialler dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
+            Supplier<byte @Nullable []> announcement,
             SessionMeter meter,
             UUID instance, String software, SecureRandom random, TakeOver takeOver, Duration conflictRetry,
             DialPace pace,
@@ -183,7 +185,8 @@ final class Link {
         }
         SessionLimits limits = SessionLimits.defaults();
         SecureRandom random = shared.random;
-        Hello hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH | Hello.TCP | Hello.PROOF,
+        Hello hello = new Hello(Hello.VERSION, Hello.VERSION,
+                Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF,
                 shared.instance.getMostSignificantBits(),
                 shared.instance.getLeastSignificantBits(), index, shared.takeOver.isWanted(),
                 limits.accepts(),
@@ -284,8 +287,16 @@ final class Link {
                 drain();
                 return;
             }
+            announce();
             ageing = loop.schedule(this::old, backoff.lifeOfAConnection().toMillis(), TimeUnit.MILLISECONDS);
             Link.this.prove(); // renewed while this was dialled
+        }
+
+        private void announce() {
+            byte[] document = shared.announcement.get();
+            if (document != null && live) {
+                handler().announce(document);
+            }
         }
 
         /** Make before break: the server lets this session go when the next one is there. */

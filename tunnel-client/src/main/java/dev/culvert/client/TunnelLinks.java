@@ -70,6 +70,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         refused = whenRefused;
         pace.begin(System.nanoTime());
         var shared = new Link.Shared(dialler, config.server(), credentials, upstream.relay(),
+                upstream.announcement(),
                 meter,
                 UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(),
                 config.conflictRetry(), pace,
