@@ -57,7 +57,7 @@ class ArchitectureTest {
             .row("edge.relay", "edge")
             .libraries("edge.relay", "io.netty.", "javax.net.ssl.")
             .row("edge.caller", "edge.listen", "edge", "edge.config", "edge.relay")
-            .row("edge.listen", "edge", "edge.config")
+            .row("edge.listen", "edge", "edge.config", "certs")
             .row("edge.route", "edge", "edge.config")
             .libraries("edge.route", "com.fasterxml.jackson.", "io.netty.handler.codec.http2.")
             .row("edge.sqlite")
@@ -72,7 +72,8 @@ class ArchitectureTest {
                     "edge.route",
                     "edge.relay", "edge.spi", "certs", "router")
             // certs: TLS contexts are made there and nowhere else, those for upstreams too
-            .row("router", "edge", "edge.config", "edge.relay", "edge.route", "edge.spi", "certs")
+            .row("router", "edge", "edge.config", "edge.relay", "edge.route", "edge.spi", "edge.caller",
+                    "edge.listen", "certs")
             .row("appproxy", "edge", "edge.config", "edge.spi")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "edge.sqlite", "certs", "server", "client", "router", "appproxy")

@@ -7,6 +7,9 @@ import dev.culvert.appproxy.AppProxy;
 import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.client.TunnelClient;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.router.RouterConfig;
+import dev.culvert.router.RouterServer;
+import dev.culvert.router.RoutingConfig;
 import dev.culvert.server.ServerConfig;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -70,8 +73,25 @@ class OperationsPageIT {
             SHOWN.put("server", families(platform.server.adminAddress()));
             SHOWN.put("client", families(client.healthAddress()));
             SHOWN.put("app-proxy", families(appProxy.address()));
+            SHOWN.put("router", router());
         } finally {
             appProxy.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    /** What a router of its own pod shows, once it had a request for which there is no route. */
+    private static Map<String, Family> router() {
+        var any = HostPort.parse("127.0.0.1:0");
+        RouterServer router = Objects.requireNonNull(RouterServer.start(RouterConfig
+                .of(any, RoutingConfig.defaults())
+                .with(null, new RouterConfig.Health(any), null))
+                .block(PATIENCE));
+        try {
+            assertThat(status(HttpClient.create().baseUrl("http://" + router.address()), "/nothing"))
+                    .isEqualTo(404);
+            return families(Objects.requireNonNull(router.healthAddress()));
+        } finally {
+            router.stop(Duration.ZERO).block(PATIENCE);
         }
     }
 
@@ -93,7 +113,7 @@ class OperationsPageIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"server", "client", "app-proxy"})
+    @ValueSource(strings = {"server", "client", "router", "app-proxy"})
     void thePageListsWhatAPartShowsAndNoMore(String part) throws IOException {
         List<Row> rows = rows().stream().filter(row -> row.parts.contains(part)).toList();
         Map<String, Family> shown = new TreeMap<>(Objects.requireNonNull(SHOWN.get(part)));

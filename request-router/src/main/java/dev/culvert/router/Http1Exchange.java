@@ -205,6 +205,7 @@ final class Http1Exchange implements RequestSink {
         if (status == 101) {
             if (request.kind() == Kind.UPGRADE) {
                 headSeen = true;
+                connection().answered();
                 connection().deadline().clear();
                 times.tell(response);
                 response.head(Http1ResponseHead.of(head, true), false);
@@ -224,6 +225,7 @@ final class Http1Exchange implements RequestSink {
 
     private void finalHead(HttpResponse head) {
         headSeen = true;
+        connection().answered();
         connection().deadline().clear();
         bodiless = Http1ResponseHead.isBodiless(head, Http1RequestHead.isHead(request));
         endsWithConnection = !bodiless && !Http1ResponseHead.isFramed(head);
@@ -353,6 +355,9 @@ final class Http1Exchange implements RequestSink {
         if (over || responseEnded) {
             giveUp();
             return;
+        }
+        if (connection != null && !headSeen && problem.hop() == Problem.Hop.UPSTREAM) {
+            connection.failed();
         }
         responseEnded = true;
         mute = true;

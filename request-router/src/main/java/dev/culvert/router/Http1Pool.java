@@ -6,6 +6,8 @@ import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class Http1Pool implements UpstreamPool {
     private final LoopUpstreams upstreams;
     private final UpstreamAddress address;
+    private final Endpoints endpoints;
     private final ArrayDeque<Http1UpstreamConnection> idle = new ArrayDeque<>();
     private final ArrayDeque<Http1Exchange> waiting = new ArrayDeque<>();
     private int open;
@@ -20,6 +23,7 @@ final class Http1Pool implements UpstreamPool {
     Http1Pool(LoopUpstreams upstreams, UpstreamAddress address) {
         this.upstreams = upstreams;
         this.address = address;
+        this.endpoints = upstreams.endpoints(address);
     }
 
     @Override
@@ -51,22 +55,50 @@ final class Http1Pool implements UpstreamPool {
         return open == 0 && waiting.isEmpty();
     }
 
+    Endpoints endpoints() {
+        return endpoints;
+    }
+
     /** Gives the exchange a connection, now or later, or fails it. */
     void acquire(Http1Exchange exchange) {
-        for (Http1UpstreamConnection kept = idle.pollLast(); kept != null; kept = idle.pollLast()) {
-            if (kept.isUsable()) {
-                exchange.attach(kept);
-                return;
-            }
-            kept.close();
+        upstreams.refresh(address, endpoints);
+        Endpoint best = endpoints.pick(List.of());
+        Http1UpstreamConnection kept = pollIdle(best);
+        if (kept == null && !mayOpen()) {
+            kept = pollIdle(null);
         }
-        acquireNew(exchange);
+        if (kept != null) {
+            exchange.attach(kept);
+        } else {
+            acquireNew(exchange, best);
+        }
+    }
+
+    /** The kept connection that was used last, to this address or, if null, to any; closes those that are none any more. */
+    private @Nullable Http1UpstreamConnection pollIdle(@Nullable Endpoint to) {
+        for (Iterator<Http1UpstreamConnection> kept = idle.descendingIterator(); kept.hasNext();) {
+            Http1UpstreamConnection next = kept.next();
+            boolean gone = !next.isUsable() || !endpoints.include(next.endpoint());
+            if (gone || to == null || to.equals(next.endpoint())) {
+                kept.remove();
+            }
+            if (gone) {
+                next.close();
+            } else if (to == null || to.equals(next.endpoint())) {
+                return next;
+            }
+        }
+        return null;
     }
 
     /** The same, but with a connection that was never used. */
     void acquireNew(Http1Exchange exchange) {
+        acquireNew(exchange, null);
+    }
+
+    private void acquireNew(Http1Exchange exchange, @Nullable Endpoint to) {
         if (mayOpen()) {
-            open(exchange);
+            open(exchange, to);
         } else if (upstreams.mayWait()) {
             upstreams.keep(this);
             waiting.add(exchange);
@@ -80,11 +112,11 @@ final class Http1Pool implements UpstreamPool {
         return open < limits().connectionsPerUpstream() && upstreams.mayOpen();
     }
 
-    private void open(Http1Exchange exchange) {
+    private void open(Http1Exchange exchange, @Nullable Endpoint to) {
         open++;
         upstreams.opened(this);
         exchange.await(UpstreamProblem.NO_CONNECTION);
-        upstreams.dial(address, this::install, new UpstreamDialler.Outcome<>() {
+        upstreams.dial(address, endpoints, to, this::install, new UpstreamDialler.Outcome<>() {
             @Override
             public void connected(Http1UpstreamConnection connection) {
                 Http1Pool.this.connected(connection, exchange);
@@ -129,7 +161,8 @@ final class Http1Pool implements UpstreamPool {
     /** A connection has no exchange any more, and is as good as new. */
     void release(Http1UpstreamConnection connection) {
         Http1Exchange next = waiting.poll();
-        boolean usable = connection.isUsable() && connection.isCurrent();
+        boolean usable = connection.isUsable() && connection.isCurrent()
+                && endpoints.include(connection.endpoint());
         if (next != null && usable) {
             next.attach(connection);
         } else if (!usable || upstreams.isShort()
@@ -151,7 +184,7 @@ final class Http1Pool implements UpstreamPool {
     @Override
     public void serveWaiting() {
         while (!waiting.isEmpty() && mayOpen()) {
-            open(waiting.remove());
+            open(waiting.remove(), null);
         }
     }
 

@@ -19,6 +19,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     private final int generation;
     private final Runnable flush = this::flush;
 
+    private @Nullable Endpoint endpoint;
     private @Nullable Http1Exchange exchange;
     private Duration idleTimeout;
     private boolean flushing;
@@ -69,6 +71,16 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     /** Whether it leads to where its upstream is now. */
     boolean isCurrent() {
         return generation == pool.generation();
+    }
+
+    @Override
+    public void at(Endpoint reached) {
+        endpoint = reached;
+    }
+
+    /** The address that it leads to. */
+    Endpoint endpoint() {
+        return Objects.requireNonNull(endpoint);
     }
 
     @Override
@@ -109,6 +121,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     void begin(Http1Exchange next, boolean toHead) {
         deadline.clear();
         exchange = next;
+        endpoint().begin();
         decoder.expect(toHead);
     }
 
@@ -161,6 +174,16 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         }
     }
 
+    /** What came is a response: the address serves. */
+    void answered() {
+        pool.endpoints().succeeded(endpoint());
+    }
+
+    /** The exchange got no response. */
+    void failed() {
+        pool.endpoints().failed(endpoint());
+    }
+
     /** From now on there is no HTTP; bytes that came already follow at once. */
     void switchToRaw() {
         channel.pipeline().remove(decoder);
@@ -168,7 +191,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
 
     /** The exchange is complete, in both directions: the next one may come. */
     void release() {
-        exchange = null;
+        leave();
         reused = true;
         decoder.rest();
         resume();
@@ -180,11 +203,18 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     public void close() {
         boolean tell = adopted && !closed;
         closed = true;
-        exchange = null;
+        leave();
         deadline.stop();
         channel.close();
         if (tell) {
             pool.closed(this);
+        }
+    }
+
+    private void leave() {
+        if (exchange != null) {
+            exchange = null;
+            endpoint().end();
         }
     }
 

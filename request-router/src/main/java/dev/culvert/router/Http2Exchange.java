@@ -186,6 +186,9 @@ final class Http2Exchange implements RequestSink {
 
     private void finalHead(Http2Headers head, int status, boolean ended) {
         headSeen = true;
+        if (connection != null) {
+            connection.answered();
+        }
         deadline.clear();
         boolean bodiless = Http2ResponseHead.isBodiless(status, Http1RequestHead.isHead(request));
         owesBody = !bodiless && DeclaredLength.of(head) > 0;
@@ -313,6 +316,9 @@ final class Http2Exchange implements RequestSink {
         if (over || responseEnded) {
             giveUp(told);
             return;
+        }
+        if (connection != null && !headSeen && problem.hop() == Problem.Hop.UPSTREAM) {
+            connection.failed();
         }
         responseEnded = true;
         mute = true;

@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The HTTP/2 connections of one event loop to one upstream. Exchanges share the first connection that has room; another is
@@ -21,6 +22,7 @@ final class Http2Pool implements UpstreamPool {
 
     private final LoopUpstreams upstreams;
     private final UpstreamAddress address;
+    private final Endpoints endpoints;
     private final List<Http2UpstreamConnection> connections = new ArrayList<>();
     private final ArrayDeque<Http2Exchange> waiting = new ArrayDeque<>();
     /** Connections being made, or whose upstream has not said its settings. */
@@ -32,6 +34,11 @@ final class Http2Pool implements UpstreamPool {
     Http2Pool(LoopUpstreams upstreams, UpstreamAddress address) {
         this.upstreams = upstreams;
         this.address = address;
+        this.endpoints = upstreams.endpoints(address);
+    }
+
+    Endpoints endpoints() {
+        return endpoints;
     }
 
     @Override
@@ -72,14 +79,18 @@ final class Http2Pool implements UpstreamPool {
 
     /** Gives the exchange a stream, now or later, or fails it. */
     void acquire(Http2Exchange exchange) {
-        for (Http2UpstreamConnection connection : connections) {
-            if (connection.hasRoom()) {
-                exchange.attach(connection);
-                return;
+        upstreams.refresh(address, endpoints);
+        Endpoint best = endpoints.pick(List.of());
+        Http2UpstreamConnection roomy = withRoom(best);
+        if (roomy != null) {
+            if (best != null && !best.equals(roomy.endpoint()) && starting == 0 && mayOpen()) {
+                open(best); // for those that come later
             }
+            exchange.attach(roomy);
+            return;
         }
         if (!isRoomComing() && mayOpen()) {
-            open();
+            open(best);
         }
         boolean coming = isRoomComing();
         if (coming || upstreams.mayWait()) {
@@ -89,6 +100,30 @@ final class Http2Pool implements UpstreamPool {
         } else {
             exchange.fail(UpstreamProblem.OVERLOADED);
         }
+    }
+
+    /** A connection to this address, else to the one that is asked least of those in use. */
+    private @Nullable Http2UpstreamConnection withRoom(@Nullable Endpoint best) {
+        Http2UpstreamConnection least = null;
+        for (Http2UpstreamConnection connection : connections) {
+            if (!endpoints.include(connection.endpoint())) {
+                connection.supersede();
+            } else if (connection.hasRoom()) {
+                if (connection.endpoint().equals(best)) {
+                    return connection;
+                }
+                if (least == null || isBetter(connection.endpoint(), least.endpoint())) {
+                    least = connection;
+                }
+            }
+        }
+        return least;
+    }
+
+    private static boolean isBetter(Endpoint one, Endpoint other) {
+        return one.isEjected() == other.isEjected()
+                ? one.pending() < other.pending()
+                : other.isEjected();
     }
 
     void forget(Http2Exchange exchange) {
@@ -107,11 +142,12 @@ final class Http2Pool implements UpstreamPool {
 
     // ---- connections ----
 
-    private void open() {
+    /** @param to null: whichever address is best */
+    private void open(@Nullable Endpoint to) {
         open++;
         starting++;
         upstreams.opened(this);
-        upstreams.dial(address, this::install, new UpstreamDialler.Outcome<>() {
+        upstreams.dial(address, endpoints, to, this::install, new UpstreamDialler.Outcome<>() {
             @Override
             public void connected(Http2UpstreamConnection connection) {
                 if (connection.isReady()) {
@@ -192,7 +228,7 @@ final class Http2Pool implements UpstreamPool {
             }
         }
         while (!waiting.isEmpty() && waiting.size() > starting * expectedRoom && mayOpen()) {
-            open();
+            open(null);
         }
     }
 

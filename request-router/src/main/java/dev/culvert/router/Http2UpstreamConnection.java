@@ -39,6 +39,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
     private final Http2Pool pool;
     private final int generation;
     private final Http2Connection.PropertyKey exchanges;
+    private @Nullable Endpoint endpoint;
     private @Nullable ChannelHandlerContext context;
     private @Nullable Deadline idle;
     private Problem end = UpstreamProblem.NO_WORD;
@@ -99,6 +100,16 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
     }
 
     @Override
+    public void at(Endpoint reached) {
+        endpoint = reached;
+    }
+
+    /** The address that it leads to. */
+    Endpoint endpoint() {
+        return Objects.requireNonNull(endpoint);
+    }
+
+    @Override
     public boolean isUsable() {
         return !closed && !retired && context().channel().isActive() && !connection().goAwayReceived();
     }
@@ -120,6 +131,14 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
 
     boolean isIdle() {
         return connection().numActiveStreams() == 0;
+    }
+
+    /** The name leads elsewhere now: takes nothing new. Its pool is looking at it, and is told in a moment. */
+    void supersede() {
+        if (!retired) {
+            retired = true;
+            context().channel().eventLoop().execute(this::retire);
+        }
     }
 
     /** Finishes what it has and takes nothing new. */
@@ -219,6 +238,16 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         } catch (Http2Exception e) {
             onError(context(), false, e);
         }
+    }
+
+    /** What came is a response: the address serves. */
+    void answered() {
+        pool.endpoints().succeeded(endpoint());
+    }
+
+    /** An exchange got no response. */
+    void failed() {
+        pool.endpoints().failed(endpoint());
     }
 
     /** The exchange hears no more of its stream, which goes on as it is. */
@@ -329,7 +358,13 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
 
         @Override
+        public void onStreamActive(Http2Stream stream) {
+            endpoint().begin();
+        }
+
+        @Override
         public void onStreamClosed(Http2Stream stream) {
+            endpoint().end();
             streamClosed(stream);
         }
     }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** The upstream connections of one event loop. Used on that loop alone. */
 final class LoopUpstreams {
@@ -76,11 +77,12 @@ final class LoopUpstreams {
     /**
      * Makes a connection. The outcome is told on the loop, and not before this returns.
      *
-     * @param install puts the connection at the end of its channel's pipeline
+     * @param first the address to begin with; null: whichever is best
+     * @param install puts the connection at the end of its channel's pipeline; again for each address that is tried
      */
-    <C extends UpstreamConnection> void dial(UpstreamAddress address, Function<Channel, C> install,
-            UpstreamDialler.Outcome<C> outcome) {
-        dialler.dial(address, install, new UpstreamDialler.Outcome<C>() {
+    <C extends UpstreamConnection> void dial(UpstreamAddress address, Endpoints endpoints,
+            @Nullable Endpoint first, Function<Channel, C> install, UpstreamDialler.Outcome<C> outcome) {
+        dialler.dial(address, endpoints, first, install, new UpstreamDialler.Outcome<C>() {
             @Override
             public void connected(C connection) {
                 if (closed || !connection.isUsable()) {
@@ -98,6 +100,16 @@ final class LoopUpstreams {
                 outcome.failed(closed ? UpstreamProblem.DRAINING : problem);
             }
         });
+    }
+
+    /** The addresses of an upstream. */
+    Endpoints endpoints(UpstreamAddress address) {
+        return shared.endpoints(address);
+    }
+
+    /** Looks for them again if it is time to; nobody waits for that. */
+    void refresh(UpstreamAddress address, Endpoints endpoints) {
+        dialler.refresh(address, endpoints);
     }
 
     /** A pool has connections or exchanges again. */

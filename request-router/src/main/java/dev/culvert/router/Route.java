@@ -8,6 +8,7 @@ import dev.culvert.edge.route.RouteRule;
 import dev.culvert.edge.route.SourceList;
 import dev.culvert.router.RouteConfig.Cors;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ final class Route {
     private final SourceList sources;
     private final @Nullable String replacement;
     private final @Nullable Cors cors;
+    private final @Nullable Path ca;
     private final UpstreamAddress fixed;
 
     Route(RouteConfig config) {
@@ -33,7 +35,8 @@ final class Route {
                 ? rewrite.substring(0, rewrite.length() - 1)
                 : config.stripPrefix() ? "" : null;
         cors = config.browserAnswer();
-        fixed = upstream.address();
+        ca = config.tls() == null ? null : config.tls().ca();
+        fixed = upstream.address().trusting(ca);
     }
 
     RouteConfig config() {
@@ -44,8 +47,9 @@ final class Route {
         return rule;
     }
 
-    boolean tls() {
-        return upstream.tls();
+    /** Where it leads, its variables unfilled. */
+    UpstreamAddress upstream() {
+        return fixed;
     }
 
     /** The Host to send; null: the caller's. */
@@ -75,7 +79,8 @@ final class Route {
         return switch (variables.resolve(query.path(), webhooks)) {
             case PathVariables.Resolved.Refused refused -> new RouteMatch.Refused(refused.problem());
             case PathVariables.Resolved.Values values ->
-                new RouteMatch.Forward(this, upstream.address(values.host()), target(query));
+                new RouteMatch.Forward(this, upstream.address(values.host()).trusting(ca),
+                        target(query));
         };
     }
 

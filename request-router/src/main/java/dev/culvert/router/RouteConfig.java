@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeouts null: the usual ones
  * @param retries further attempts of what may be sent again, 0..5
  * @param sources blocks of addresses that may ask; empty: all
+ * @param tls of an upstream that speaks it; null: as the router's
  */
 public record RouteConfig(
         @Setting(value = "Path that is matched, with everything below it", accepts = "a path as /x/ or /webhooks/{namespace}/{eventSource}/") String path,
@@ -55,7 +56,8 @@ public record RouteConfig(
         @Setting("Largest request body; nothing said: any, but 25MiB for durable webhooks") @Nullable ByteSize maxBody,
         @Nullable Timeouts timeouts,
         @Setting(value = "Further attempts when the upstream refused the connection, or broke off what has no effect when it is repeated", byDefault = "0", accepts = "0..5") int retries,
-        @Setting(value = "Addresses that may ask, behind the trusted proxies; nothing listed: all", accepts = "blocks as 192.0.2.0/24", byDefault = "") List<String> sources) {
+        @Setting(value = "Addresses that may ask, behind the trusted proxies; nothing listed: all", accepts = "blocks as 192.0.2.0/24", byDefault = "") List<String> sources,
+        @Nullable Tls tls) {
 
     private static final String WEBHOOKS = "/webhooks/";
     private static final String APP_PROXY = "/app-proxy/";
@@ -81,9 +83,22 @@ public record RouteConfig(
         if (retries < 0 || retries > MAX_RETRIES) {
             throw new ConfigException("retries", "0.." + MAX_RETRIES);
         }
+        if (tls != null && !to.regionMatches(true, 0, "https:", 0, 6)) {
+            throw new ConfigException("tls", "none where to is no https:// URL");
+        }
         if (maxBody != null && maxBody.bytes() < 1) {
             throw new ConfigException("maxBody", "a size of 1 byte or more");
         }
+    }
+
+    /** A route whose upstream is trusted as any other. */
+    public RouteConfig(String path, String to, @Nullable String host, List<String> methods,
+            Map<String, String> headers, boolean stripPrefix, @Nullable String rewrite,
+            @Nullable String hostHeader, @Nullable Cors cors, @Nullable Delivery delivery, Order order,
+            @Nullable Verify verify, @Nullable ByteSize maxBody, @Nullable Timeouts timeouts, int retries,
+            List<String> sources) {
+        this(path, to, host, methods, headers, stripPrefix, rewrite, hostHeader, cors, delivery, order,
+                verify, maxBody, timeouts, retries, sources, null);
     }
 
     /** A route by its path alone. */
@@ -125,6 +140,14 @@ public record RouteConfig(
     Cors browserAnswer() {
         return cors == null && path.equals(APP_PROXY) ? new Cors(List.of()) : cors;
     }
+
+    /**
+     * TLS towards the upstream.
+     *
+     * @param ca file of the authorities that its certificate may come from
+     */
+    public record Tls(
+            @Setting("PEM file of the authorities that the upstream's certificate may come from, instead of upstreams.ca") Path ca) {}
 
     /** How webhooks reach the upstream. */
     public enum Delivery {

@@ -47,9 +47,9 @@ final class RouteTable {
         return routes;
     }
 
-    /** Whether an upstream speaks TLS. */
-    boolean tls() {
-        return routes.stream().anyMatch(Route::tls);
+    /** Where routes lead; names with variables as one of those that they may stand for. */
+    List<UpstreamAddress> upstreams() {
+        return routes.stream().map(Route::upstream).toList();
     }
 
     /**

@@ -47,7 +47,7 @@ public final class Router implements Relay, AutoCloseable {
     public static Router create(RoutingConfig config, UpstreamLimits limits, AuditLog audit) {
         Rules rules = Rules.of(config);
         return new Router(rules,
-                new Upstreams(limits, config.resolve(), UpstreamTls.system(rules.table.tls())), audit);
+                new Upstreams(limits, UpstreamNames.of(config), rules.trust()), audit);
     }
 
     /**
@@ -59,8 +59,10 @@ public final class Router implements Relay, AutoCloseable {
     public synchronized void replace(RoutingConfig config, String origin) {
         Rules next = Rules.of(config);
         RoutingConfig before = rules.config;
-        if (!before.resolve().equals(config.resolve()) || (upstreams.tls() == null && next.table.tls())) {
-            upstreams.replace(config.resolve(), UpstreamTls.system(next.table.tls()));
+        upstreams.replace(next.trust());
+        UpstreamNames names = UpstreamNames.of(config);
+        if (!upstreams.names().equals(names)) {
+            upstreams.replace(names);
         }
         rules = next;
         if (!before.policy().equals(config.policy())) {
@@ -131,6 +133,11 @@ public final class Router implements Relay, AutoCloseable {
         return upstreams.connections().intValue();
     }
 
+    /** Addresses of upstreams that are left out because they failed, now. Any thread. */
+    public int ejectedAddresses() {
+        return upstreams.ejected().intValue();
+    }
+
     /** Refuses new exchanges with {@code draining} and closes idle connections; running exchanges go on. Any thread. */
     public void drain() {
         upstreams.drain();
@@ -144,6 +151,11 @@ public final class Router implements Relay, AutoCloseable {
 
     /** What is replaced as a whole. */
     private record Rules(RoutingConfig config, RouteTable table, TcpTable tcp, ForwardingRules callers) {
+        /** Reads files. */
+        UpstreamTrust trust() {
+            return UpstreamTrust.load(config.upstreams().ca(), table.upstreams());
+        }
+
         static Rules of(RoutingConfig config) {
             return new Rules(config, RouteTable.of(config), TcpTable.of(config.tcp()), new ForwardingRules(
                     "culvert-router", config.trustedProxies().stream().map(Cidr::parse).toList()));

@@ -1,5 +1,8 @@
 package dev.culvert.router;
 
+import dev.culvert.certs.CertificateFiles;
+import dev.culvert.edge.caller.CallerLimits;
+import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
 import java.nio.file.Path;
@@ -11,32 +14,101 @@ import org.jspecify.annotations.Nullable;
  * router.yaml: a router in its own pod.
  *
  * @param listen where it takes requests
+ * @param tls the listener's certificate; null: plain HTTP, as behind an ingress controller
+ * @param trustedProxies networks whose forwarding fields and webhook marks are believed
+ * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
+ * @param limits what callers may use
+ * @param serverTiming whether responses tell the time spent per hop
+ * @param accessLog whether each request is a line of the logger {@code access}
+ * @param health the listener of health and metrics; null: none
  * @param dataDir folder of the webhook inbox; null: durable routes deliver directly
  * @param routes what goes where; empty: {@link RoutingConfig#defaultRoutes}
  * @param tcp where raw connections may lead, which come by a tunnel only
  * @param policy what the cluster allows
  * @param resolve addresses that win over DNS, by {@code host} or {@code host:port}
- * @param trustedProxies whose forwarding fields are believed
+ * @param upstreams how upstreams are found and trusted
+ * @param runtimeVersion of the GitOps runtime that is served; null: one with a router
  */
 public record RouterConfig(
         @Setting(value = "Address of the listener; port 0 picks a free one", byDefault = "0.0.0.0:8080") HostPort listen,
+        @Nullable Tls tls,
+        @Setting(value = "Networks of the ingress controllers: their X-Forwarded-* and Forwarded fields are believed, and that a webhook is stored already", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
+        @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which tells the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
+        CallerLimits limits,
+        @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside", byDefault = "false") boolean serverTiming,
+        @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog,
+        @Nullable Health health,
         @Setting("Folder of the webhook inbox; without it durable routes deliver directly, with a warning") @Nullable Path dataDir,
         @Setting(value = RoutingConfig.ROUTES, accepts = RoutingConfig.ROUTES_ACCEPTS, fileOnly = true) List<RouteConfig> routes,
         @Setting(value = RoutingConfig.TCP, accepts = RoutingConfig.TCP_ACCEPTS, fileOnly = true) List<TcpRouteConfig> tcp,
         RoutingConfig.Policy policy,
-        @Setting(value = RoutingConfig.RESOLVE, accepts = RoutingConfig.RESOLVE_ACCEPTS) Map<String, HostPort> resolve,
-        @Setting(value = RoutingConfig.TRUSTED, accepts = RoutingConfig.TRUSTED_ACCEPTS, byDefault = "") List<String> trustedProxies) {
+        @Setting(value = RoutingConfig.RESOLVE, accepts = RoutingConfig.RESOLVE_ACCEPTS) Map<String, List<HostPort>> resolve,
+        RoutingConfig.Reach upstreams,
+        @Setting(value = RoutingConfig.RUNTIME_VERSION, accepts = RuntimeVersion.ACCEPTS) @Nullable String runtimeVersion) {
 
     public RouterConfig {
-        var routing = new RoutingConfig(routes, tcp, policy, resolve, trustedProxies);
+        var routing = new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, upstreams,
+                runtimeVersion);
+        trustedProxies = routing.trustedProxies();
         routes = routing.routes();
         tcp = routing.tcp();
         resolve = routing.resolve();
-        trustedProxies = routing.trustedProxies();
+        if (proxyProtocol && trustedProxies.isEmpty()) {
+            throw new ConfigException("trustedProxies",
+                    "the addresses of the balancers, as 10.0.0.0/8, where proxyProtocol: true believes them");
+        }
+    }
+
+    /** A plain listener with the usual limits, without an inbox, whose callers are believed nothing. */
+    public static RouterConfig of(HostPort listen, RoutingConfig routing) {
+        return new RouterConfig(listen, null, routing.trustedProxies(), false, CallerLimits.defaults(), false,
+                true, null,
+                null, routing.routes(), routing.tcp(), routing.policy(), routing.resolve(),
+                routing.upstreams(), routing.runtimeVersion());
+    }
+
+    /** The same behind ingress controllers. */
+    public RouterConfig behind(List<String> proxies, boolean proxyHeaders) {
+        return new RouterConfig(listen, tls, proxies, proxyHeaders, limits, serverTiming, accessLog, health,
+                dataDir, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+    }
+
+    /** The same with a certificate, a listener for operators, or an inbox; null: none. */
+    public RouterConfig with(@Nullable Tls certificate, @Nullable Health operators, @Nullable Path data) {
+        return new RouterConfig(listen, certificate, trustedProxies, proxyProtocol, limits, serverTiming,
+                accessLog, operators, data, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+    }
+
+    /** The same with other limits. */
+    public RouterConfig within(CallerLimits others) {
+        return new RouterConfig(listen, tls, trustedProxies, proxyProtocol, others, serverTiming, accessLog,
+                health, dataDir, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
     /** The part that a router inside a tunnel client has as well. */
     public RoutingConfig routing() {
-        return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies);
+        return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, upstreams, runtimeVersion);
     }
+
+    /**
+     * The listener's certificate.
+     *
+     * @param certificate PEM chain, leaf first
+     * @param key PEM private key
+     */
+    public record Tls(
+            @Setting("PEM file of the listener's certificate chain, leaf first; read again when it changes") Path certificate,
+            @Setting("PEM file of its private key") Path key) {
+        CertificateFiles files() {
+            return new CertificateFiles(certificate, key);
+        }
+    }
+
+    /**
+     * The listener for operators. Apart from callers' own: what they can reach tells nothing of the inside.
+     *
+     * @param listen its address
+     */
+    public record Health(
+            @Setting("Address of /healthz, /readyz and /metrics, for operators: plain HTTP without a token. Left out: none; /healthz and /readyz are on the listener of callers all the same") HostPort listen) {}
 }

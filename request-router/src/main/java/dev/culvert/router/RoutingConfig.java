@@ -9,11 +9,14 @@ import dev.culvert.edge.route.DurableRoutes;
 import dev.culvert.edge.route.RequestPolicy;
 import dev.culvert.edge.route.RequestRule;
 import dev.culvert.edge.route.SourceList;
+import io.netty.util.NetUtil;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Routes, policy and addresses: what a router is told, in its own pod ({@link RouterConfig}) or as {@code router:} of a
@@ -22,24 +25,35 @@ import java.util.Map;
  * @param routes what goes where; empty: {@link #defaultRoutes}. At most 10,000, none that others leave no request
  * @param tcp where raw connections may lead; empty: nowhere. At most 1000, no two with the same name or host
  * @param policy what the cluster allows
- * @param resolve addresses that win over DNS, by {@code host} or {@code host:port}; hosts in lower case
+ * @param resolve addresses that win over DNS, by {@code host} or {@code host:port}; hosts in lower case, at least one each
  * @param trustedProxies what stands between callers and whoever passes their requests on to this router
+ * @param upstreams how upstreams are found and trusted
+ * @param runtimeVersion of the GitOps runtime that is served; null: one with a router
  */
 public record RoutingConfig(
         @Setting(value = ROUTES, accepts = ROUTES_ACCEPTS, fileOnly = true) List<RouteConfig> routes,
         @Setting(value = TCP, accepts = TCP_ACCEPTS, fileOnly = true) List<TcpRouteConfig> tcp,
         Policy policy,
-        @Setting(value = RESOLVE, accepts = RESOLVE_ACCEPTS) Map<String, HostPort> resolve,
-        @Setting(value = TRUSTED, accepts = TRUSTED_ACCEPTS, byDefault = "") List<String> trustedProxies) {
+        @Setting(value = RESOLVE, accepts = RESOLVE_ACCEPTS) Map<String, List<HostPort>> resolve,
+        @Setting(value = TRUSTED, accepts = TRUSTED_ACCEPTS, byDefault = "") List<String> trustedProxies,
+        Reach upstreams,
+        @Setting(value = RUNTIME_VERSION, accepts = RuntimeVersion.ACCEPTS) @Nullable String runtimeVersion) {
 
     static final String ROUTES = "What goes where; left out: App-Proxy, workflows and webhooks as in a GitOps runtime";
     static final String ROUTES_ACCEPTS = "a list of routes, each with path and to";
     static final String TCP = "Upstreams that raw connections may reach, by the server name of their TLS handshake; nothing listed: none";
     static final String TCP_ACCEPTS = "a list, each with to and with name or host";
     static final String RESOLVE = "Addresses that win over DNS, for names that DNS does not know";
-    static final String RESOLVE_ACCEPTS = "host or host:port, each with the host:port to dial";
+    static final String RESOLVE_ACCEPTS = "host or host:port, each with the host:port to dial, or a list of them";
     static final String TRUSTED = "Networks whose X-Forwarded-For is believed when a route looks at its callers' addresses";
     static final String TRUSTED_ACCEPTS = "addresses or CIDR blocks, as 10.0.0.0/8,::1";
+
+    static final String RUNTIME_VERSION = "Version of the GitOps runtime that is served: one older than 0.0.543 had no router, and gets the routes that its ingress had";
+
+    /** Addresses of one name; more are a mistake. */
+    private static final int MAX_ADDRESSES = 100;
+    /** Not among the paths of an ingress before there was a router. */
+    private static final String WORKFLOWS = "/workflows/";
 
     /** A look-up costs the same for any number; reading and checking them takes well under a second. */
     private static final int MAX_ROUTES = 10_000;
@@ -55,17 +69,39 @@ public record RoutingConfig(
         resolve = lowerCase(resolve);
         trustedProxies = List.copyOf(trustedProxies);
         requireBlocks(trustedProxies);
+        RuntimeVersion.require(runtimeVersion);
     }
 
     /** Without trusted proxies. */
     public RoutingConfig(List<RouteConfig> routes, List<TcpRouteConfig> tcp, Policy policy,
-            Map<String, HostPort> resolve) {
-        this(routes, tcp, policy, resolve, List.of());
+            Map<String, List<HostPort>> resolve) {
+        this(routes, tcp, policy, resolve, List.of(), Reach.usual(), null);
     }
 
-    /** Without raw connections. */
+    /** Without raw connections, each name with one address. */
     public RoutingConfig(List<RouteConfig> routes, Policy policy, Map<String, HostPort> resolve) {
-        this(routes, List.of(), policy, resolve);
+        this(routes, List.of(), policy, alone(resolve));
+    }
+
+    /** The same behind these proxies. */
+    public RoutingConfig behind(List<String> proxies) {
+        return new RoutingConfig(routes, tcp, policy, resolve, proxies, upstreams, runtimeVersion);
+    }
+
+    /** The same for a runtime of this version. */
+    public RoutingConfig of(@Nullable String version) {
+        return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, upstreams, version);
+    }
+
+    /** The same with other settings of upstreams. */
+    public RoutingConfig reaching(Reach settings) {
+        return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, settings, runtimeVersion);
+    }
+
+    private static Map<String, List<HostPort>> alone(Map<String, HostPort> resolve) {
+        Map<String, List<HostPort>> lists = new HashMap<>();
+        resolve.forEach((name, address) -> lists.put(name, List.of(address)));
+        return lists;
     }
 
     private static void requireBlocks(List<String> trustedProxies) {
@@ -78,20 +114,25 @@ public record RoutingConfig(
 
     /** The default routes, an empty policy (every webhook is refused) and DNS alone. */
     public static RoutingConfig defaults() {
-        return new RoutingConfig(List.of(), Policy.refusing(), Map.of());
+        return new RoutingConfig(List.of(), List.of(), Policy.refusing(), Map.of());
     }
 
     /** The routes of the GitOps runtime: App-Proxy, workflows server, event sources. */
     public static List<RouteConfig> defaultRoutes() {
         return List.of(RouteConfig.of("/app-proxy/", "http://cap-app-proxy:3017"),
-                new RouteConfig("/workflows/", "http://argo-server:2746", true, null, null, null),
+                new RouteConfig(WORKFLOWS, "http://argo-server:2746", true, null, null, null),
                 RouteConfig.of("/webhooks/{namespace}/{eventSource}/",
                         "http://{eventSource}-eventsource-svc.{namespace}.svc.cluster.local"));
     }
 
-    /** The routes in force: those configured, else the default ones. */
+    /** The routes in force: those configured, else the default ones of the runtime's version. */
     public List<RouteConfig> effectiveRoutes() {
-        return routes.isEmpty() ? defaultRoutes() : routes;
+        if (!routes.isEmpty()) {
+            return routes;
+        }
+        return RuntimeVersion.hasRouter(runtimeVersion)
+                ? defaultRoutes()
+                : defaultRoutes().stream().filter(route -> !route.path().equals(WORKFLOWS)).toList();
     }
 
     /** What the server is told. Throws ConfigException for the key {@code routes} when that is too much. */
@@ -105,17 +146,44 @@ public record RoutingConfig(
         return DurableRoutes.of(announcement());
     }
 
-    private static Map<String, HostPort> lowerCase(Map<String, HostPort> resolve) {
-        Map<String, HostPort> lower = new HashMap<>();
-        resolve.forEach((name, address) -> {
-            if (address.port() == 0) {
-                throw new ConfigException("resolve", "an address with a port of 1..65535 for " + name);
+    private static Map<String, List<HostPort>> lowerCase(Map<String, List<HostPort>> resolve) {
+        Map<String, List<HostPort>> lower = new HashMap<>();
+        resolve.forEach((name, addresses) -> {
+            if (addresses.isEmpty() || addresses.size() > MAX_ADDRESSES
+                    || addresses.stream().anyMatch(address -> address.port() == 0)) {
+                throw new ConfigException("resolve",
+                        "1 to " + MAX_ADDRESSES + " addresses with a port of 1..65535 for " + name);
             }
-            if (lower.put(name.toLowerCase(Locale.ROOT), address) != null) {
+            if (lower.put(name.toLowerCase(Locale.ROOT), List.copyOf(addresses)) != null) {
                 throw new ConfigException("resolve", "each host once; " + name + " stands there twice");
             }
         });
         return Map.copyOf(lower);
+    }
+
+    /**
+     * How upstreams are found and trusted.
+     *
+     * @param ca file of the authorities that upstreams' certificates may come from; null: the public ones
+     * @param dns the DNS servers; empty: the system's
+     */
+    public record Reach(
+            @Setting("PEM file of the authorities that certificates of https:// upstreams may come from, in place of the public ones") @Nullable Path ca,
+            @Setting(value = "DNS servers, asked one after the other, in place of the system's", accepts = "address:port each, as 10.96.0.10:53", byDefault = "") List<HostPort> dns) {
+        public Reach {
+            dns = List.copyOf(dns);
+            if (!dns.stream()
+                    .allMatch(server -> NetUtil.isValidIpV4Address(server.host())
+                            || NetUtil.isValidIpV6Address(server.host()))
+                    || dns.size() > 8) {
+                throw new ConfigException("dns", "at most 8, address:port each, as 10.96.0.10:53");
+            }
+        }
+
+        /** The public authorities, the system's DNS. */
+        public static Reach usual() {
+            return new Reach(null, List.of());
+        }
     }
 
     /**

@@ -5,7 +5,6 @@ import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import java.net.URI;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +38,7 @@ public final class SingleUpstream implements Relay, AutoCloseable {
 
     static SingleUpstream create(UpstreamTemplate upstream, UpstreamLimits limits,
             @Nullable UpstreamTls tls) {
-        return new SingleUpstream(upstream, new Upstreams(limits, Map.of(), tls));
+        return new SingleUpstream(upstream, new Upstreams(limits, UpstreamNames.DNS, UpstreamTrust.of(tls)));
     }
 
     @Override

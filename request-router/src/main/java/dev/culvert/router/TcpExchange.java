@@ -16,6 +16,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +38,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     /** What was read unwanted: when a peer closes its half, Netty's epoll reads all that the kernel holds. */
     private final ArrayDeque<ByteBuf> backlog = new ArrayDeque<>();
     private @Nullable Channel channel;
+    private @Nullable Endpoint endpoint;
     private boolean flushScheduled;
     private boolean requestEnded;
     private boolean outputEnded;
@@ -57,9 +59,12 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     void start() {
         counted = true;
         upstreams.opened();
-        upstreams.dial(address, this::install, new UpstreamDialler.Outcome<>() {
+        Endpoints endpoints = upstreams.endpoints(address);
+        upstreams.refresh(address, endpoints);
+        upstreams.dial(address, endpoints, null, this::install, new UpstreamDialler.Outcome<>() {
             @Override
             public void connected(TcpExchange connection) {
+                endpoints.succeeded(Objects.requireNonNull(endpoint));
                 TcpExchange.this.connected();
             }
 
@@ -69,6 +74,12 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
                 fail(problem);
             }
         });
+    }
+
+    /** Into one channel after the other, until one of them connects. */
+    @Override
+    public boolean isSharable() {
+        return true;
     }
 
     private TcpExchange install(Channel connecting) {
@@ -310,6 +321,10 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     }
 
     private void uncount() {
+        if (endpoint != null) {
+            endpoint.end();
+            endpoint = null;
+        }
         if (counted) {
             counted = false;
             upstreams.forget(this);
@@ -321,6 +336,12 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
 
     @Override
     public void adopt() {}
+
+    @Override
+    public void at(Endpoint reached) {
+        endpoint = reached;
+        reached.begin();
+    }
 
     @Override
     public boolean isUsable() {

@@ -5,6 +5,9 @@ interface UpstreamConnection {
     /** From now on the pool counts it, and hears of its end. */
     void adopt();
 
+    /** Leads to this address. Told once, before it is of any use. */
+    void at(Endpoint endpoint);
+
     /** Whether an exchange may be given to it. */
     boolean isUsable();
 

@@ -13,13 +13,16 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslHandler;
-import io.netty.util.concurrent.Future;
-import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Makes connections on one event loop: name, TCP, TLS. */
+/**
+ * Makes connections on one event loop: name, TCP, TLS. Where one address does not take a connection, the next one is tried,
+ * as nothing was sent yet.
+ */
 final class UpstreamDialler {
     /**
      * Netty's epoll reads a socket to its end as soon as the peer has ended it, though nobody asks for more: as much as the
@@ -27,19 +30,24 @@ final class UpstreamDialler {
      */
     private static final int RECEIVE_BUFFER = 192 << 10;
 
+    /** How many addresses are tried for one connection. */
+    static final int MAX_TRIED = 3;
+
     private final Upstreams shared;
+    private final EventLoop loop;
     private final UpstreamResolver resolver;
     private final Bootstrap bootstrap;
+    private final int timeoutMillis;
 
     UpstreamDialler(Upstreams shared, EventLoop loop) {
         this.shared = shared;
+        this.loop = loop;
         boolean epoll = loop instanceof IoEventLoop io && io.isIoType(EpollIoHandler.class);
-        int timeoutMillis = Math.toIntExact(shared.limits().connectTimeout().toMillis());
-        resolver = new UpstreamResolver(shared::addresses, loop, epoll, timeoutMillis);
+        timeoutMillis = Math.toIntExact(shared.limits().connectTimeout().toMillis());
+        resolver = new UpstreamResolver(shared, loop, epoll, timeoutMillis);
         Class<? extends SocketChannel> socket = epoll ? EpollSocketChannel.class : NioSocketChannel.class;
         bootstrap = new Bootstrap().group(loop)
                 .channel(socket)
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeoutMillis)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.SO_KEEPALIVE, true)
                 .option(ChannelOption.SO_RCVBUF, RECEIVE_BUFFER)
@@ -48,37 +56,39 @@ final class UpstreamDialler {
                 .option(ChannelOption.AUTO_CLOSE, false);
     }
 
-    /** Dials. The outcome is told on the loop, and not before this returns. */
-    <C extends UpstreamConnection> void dial(UpstreamAddress upstream, Function<Channel, C> install,
-            Outcome<C> outcome) {
-        resolver.resolve(upstream).addListener((Future<InetSocketAddress> resolved) -> {
-            if (resolved.isSuccess()) {
-                connect(new Pipeline<>(upstream, install), resolved.getNow(), outcome);
+    /** Looks for the addresses of an upstream again if it is time to; nobody waits for that. */
+    void refresh(UpstreamAddress upstream, Endpoints endpoints) {
+        if (endpoints.areKnown() && endpoints.isDue()) { // else whoever dials looks, and waits for it
+            look(upstream, endpoints, () -> {});
+        }
+    }
+
+    private void look(UpstreamAddress upstream, Endpoints endpoints, Runnable then) {
+        resolver.resolve(upstream, found -> {
+            if (found.isEmpty()) {
+                endpoints.notFound();
             } else {
-                outcome.failed(UpstreamProblem.refused("the upstream's name does not resolve"));
+                endpoints.found(found);
             }
+            then.run();
         });
     }
 
-    private <C extends UpstreamConnection> void connect(Pipeline<C> pipeline, InetSocketAddress address,
-            Outcome<C> outcome) {
-        bootstrap.clone().handler(pipeline).connect(address).addListener(connected -> {
-            if (!connected.isSuccess()) {
-                outcome.failed(UpstreamProblem.refused("the upstream refused the connection"));
-            } else if (pipeline.tls == null) {
-                outcome.connected(pipeline.connection());
-            } else {
-                pipeline.tls.handshakeFuture().addListener(shaken -> {
-                    if (shaken.isSuccess() && pipeline.isAgreed()) {
-                        outcome.connected(pipeline.connection());
-                    } else {
-                        pipeline.connection().close();
-                        outcome.failed(
-                                shaken.isSuccess() ? UpstreamProblem.NO_HTTP2 : UpstreamProblem.NO_TLS);
-                    }
-                });
-            }
-        });
+    /**
+     * Dials. The outcome is told on the loop, and not before this returns.
+     *
+     * @param first the address to begin with; null: whichever is best
+     */
+    <C extends UpstreamConnection> void dial(UpstreamAddress upstream, Endpoints endpoints,
+            @Nullable Endpoint first, Function<Channel, C> install, Outcome<C> outcome) {
+        Dial<C> dial = new Dial<>(upstream, endpoints, install, outcome);
+        if (first != null) {
+            dial.connect(first);
+        } else if (endpoints.areKnown()) {
+            dial.next(UpstreamProblem.NO_CONNECTION);
+        } else {
+            look(upstream, endpoints, () -> dial.next(UpstreamProblem.NO_NAME));
+        }
     }
 
     void close() {
@@ -92,6 +102,79 @@ final class UpstreamDialler {
 
         /** There is none. */
         void failed(Problem problem);
+    }
+
+    /** One connection to be made, by trying one address after the other. */
+    private final class Dial<C extends UpstreamConnection> {
+        private final UpstreamAddress upstream;
+        private final Endpoints endpoints;
+        private final Function<Channel, C> install;
+        private final Outcome<C> outcome;
+        private final List<Endpoint> tried = new ArrayList<>(MAX_TRIED);
+
+        Dial(UpstreamAddress upstream, Endpoints endpoints, Function<Channel, C> install,
+                Outcome<C> outcome) {
+            this.upstream = upstream;
+            this.endpoints = endpoints;
+            this.install = install;
+            this.outcome = outcome;
+        }
+
+        /** Tries the next address, or fails because of the last one. */
+        void next(Problem otherwise) {
+            Endpoint next = tried.size() < MAX_TRIED ? endpoints.pick(tried) : null;
+            if (next == null) {
+                loop.execute(() -> outcome.failed(otherwise));
+            } else {
+                connect(next);
+            }
+        }
+
+        void connect(Endpoint to) {
+            tried.add(to);
+            to.begin();
+            Pipeline<C> pipeline = new Pipeline<>(upstream, install);
+            bootstrap.clone()
+                    .handler(pipeline)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, patience())
+                    .connect(to.address())
+                    .addListener(connected -> {
+                        if (!connected.isSuccess()) {
+                            failed(to, UpstreamProblem.refused("the upstream refused the connection"));
+                        } else if (pipeline.tls == null) {
+                            connected(to, pipeline.connection());
+                        } else {
+                            pipeline.tls.handshakeFuture()
+                                    .addListener(shaken -> shaken(to, pipeline, shaken.isSuccess()));
+                        }
+                    });
+        }
+
+        /** Of the time that the whole may take, there has to be some left for another address. */
+        private int patience() {
+            return Math.max(1, timeoutMillis / Math.clamp(endpoints.size(), 1, MAX_TRIED));
+        }
+
+        private void shaken(Endpoint to, Pipeline<C> pipeline, boolean success) {
+            if (success && pipeline.isAgreed()) {
+                connected(to, pipeline.connection());
+            } else {
+                pipeline.connection().close();
+                failed(to, success ? UpstreamProblem.NO_HTTP2 : UpstreamProblem.NO_TLS);
+            }
+        }
+
+        private void connected(Endpoint to, C connection) {
+            to.end();
+            connection.at(to);
+            outcome.connected(connection);
+        }
+
+        private void failed(Endpoint to, Problem problem) {
+            to.end();
+            endpoints.failed(to);
+            next(problem);
+        }
     }
 
     /** Fills a new channel's pipeline. */
@@ -118,12 +201,12 @@ final class UpstreamDialler {
 
         @Override
         protected void initChannel(Channel channel) {
-            UpstreamTls contexts = shared.tls();
             if (address.tls()) {
-                tls = Objects.requireNonNull(contexts)
+                tls = shared.trust()
+                        .towards(address)
                         .context(address.http2())
                         .newHandler(channel.alloc(), address.host(), address.port());
-                tls.setHandshakeTimeoutMillis(shared.limits().connectTimeout().toMillis());
+                tls.setHandshakeTimeoutMillis(timeoutMillis);
                 channel.pipeline().addLast(tls);
             }
             connection = install.apply(channel);

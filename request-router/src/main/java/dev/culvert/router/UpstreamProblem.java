@@ -32,10 +32,14 @@ final class UpstreamProblem {
     static final Problem GOING_AWAY = refused("the upstream was closing its connection");
     static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.UPSTREAM,
             "the upstream takes no header section so large");
+    static final Problem NO_NAME = refused("the upstream's name does not resolve");
     static final Problem NO_CONNECTION = refused("the upstream did not accept a connection in time");
 
     static final Problem NO_HTTP2_CONNECTION = refused(
             "no HTTP/2 connection to the upstream came about in time");
+
+    static final Problem HEALTH_METHOD = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,
+            "this path is served to GET and HEAD");
 
     static final Problem NO_TCP = Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER,
             "the cluster lists no upstream for this server name");

@@ -8,80 +8,121 @@ import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
+import io.netty.resolver.dns.NoopDnsCnameCache;
+import io.netty.resolver.dns.SequentialDnsServerAddressStreamProvider;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.Promise;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.util.Map;
-import java.util.function.Supplier;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Finds upstreams' addresses: those configured first, else DNS, without blocking. Used on one event loop alone. */
 final class UpstreamResolver {
-    /** A service that moved must be found soon; cluster DNS answers from memory. */
-    private static final int MAX_CACHE_SECONDS = 10;
-
-    private final Supplier<Map<String, HostPort>> addresses;
+    private final Upstreams shared;
     private final EventLoop loop;
     private final boolean epoll;
     private final int timeoutMillis;
     /** Made when the first name needs it: it costs a socket. */
     private @Nullable DnsNameResolver dns;
+    private List<InetSocketAddress> servers = List.of();
 
     /**
-     * @param addresses what wins over DNS, by {@code host} or {@code host:port}
      * @param epoll whether the loop's sockets are epoll's
      * @param timeoutMillis for one query
      */
-    UpstreamResolver(Supplier<Map<String, HostPort>> addresses, EventLoop loop, boolean epoll,
-            int timeoutMillis) {
-        this.addresses = addresses;
+    UpstreamResolver(Upstreams shared, EventLoop loop, boolean epoll, int timeoutMillis) {
+        this.shared = shared;
         this.loop = loop;
         this.epoll = epoll;
         this.timeoutMillis = timeoutMillis;
     }
 
-    /** The address to dial. Completes on the loop. */
-    Future<InetSocketAddress> resolve(UpstreamAddress upstream) {
-        HostPort target = target(upstream);
-        byte[] literal = NetUtil.createByteArrayFromIpAddressString(target.host());
-        if (literal != null) {
-            try {
-                return loop.newSucceededFuture(
-                        new InetSocketAddress(InetAddress.getByAddress(literal), target.port()));
-            } catch (UnknownHostException e) {
-                return loop.newFailedFuture(e);
-            }
-        }
-        Promise<InetSocketAddress> resolved = loop.newPromise();
-        dns().resolve(target.host()).addListener((Future<InetAddress> found) -> {
-            if (found.isSuccess()) {
-                resolved.setSuccess(new InetSocketAddress(found.getNow(), target.port()));
+    /**
+     * Looks for the addresses of an upstream.
+     *
+     * @param then told once, on the loop, maybe before this returns; empty: there are none now
+     */
+    void resolve(UpstreamAddress upstream, Consumer<List<InetSocketAddress>> then) {
+        UpstreamNames names = shared.names();
+        var search = new Search(then);
+        for (HostPort target : names.targets(upstream)) {
+            byte[] literal = NetUtil.createByteArrayFromIpAddressString(target.host());
+            if (literal != null) {
+                search.add(literal, target.port());
             } else {
-                resolved.setFailure(found.cause());
+                search.ask(dns(names.servers()), target);
             }
-        });
-        return resolved;
-    }
-
-    private HostPort target(UpstreamAddress upstream) {
-        HostPort plain = new HostPort(upstream.host(), upstream.port());
-        HostPort exact = addresses.get().get(plain.toString());
-        return exact != null ? exact : addresses.get().getOrDefault(upstream.host(), plain);
-    }
-
-    private DnsNameResolver dns() {
-        if (dns == null) {
-            dns = new DnsNameResolverBuilder(loop)
-                    .datagramChannelType(epoll ? EpollDatagramChannel.class : NioDatagramChannel.class)
-                    .socketChannelType(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
-                    .ttl(0, MAX_CACHE_SECONDS)
-                    .queryTimeoutMillis(timeoutMillis)
-                    .build();
         }
-        return dns;
+        search.finish();
+    }
+
+    /** Of several targets, each of which may be a name. */
+    private static final class Search {
+        private final Consumer<List<InetSocketAddress>> then;
+        private final List<InetSocketAddress> found = new ArrayList<>();
+        private int open = 1;
+
+        Search(Consumer<List<InetSocketAddress>> then) {
+            this.then = then;
+        }
+
+        void add(byte[] literal, int port) {
+            try {
+                found.add(new InetSocketAddress(InetAddress.getByAddress(literal), port));
+            } catch (UnknownHostException e) {
+                throw new IllegalStateException("4 and 16 bytes are addresses", e);
+            }
+        }
+
+        void ask(DnsNameResolver dns, HostPort target) {
+            open++;
+            dns.resolveAll(target.host()).addListener((Future<List<InetAddress>> answer) -> {
+                if (answer.isSuccess()) {
+                    ofOneFamily(answer.getNow()).forEach(
+                            address -> found.add(new InetSocketAddress(address, target.port())));
+                }
+                finish();
+            });
+        }
+
+        /** Those of the preferred family stand first; the others are the same pods once more. */
+        private static List<InetAddress> ofOneFamily(List<InetAddress> all) {
+            Class<?> family = all.getFirst().getClass();
+            return all.stream().filter(address -> address.getClass() == family).toList();
+        }
+
+        void finish() {
+            open--;
+            if (open == 0) {
+                then.accept(List.copyOf(found));
+            }
+        }
+    }
+
+    private DnsNameResolver dns(List<InetSocketAddress> asked) {
+        DnsNameResolver made = dns;
+        if (made != null && servers.equals(asked)) {
+            return made;
+        }
+        close();
+        var builder = new DnsNameResolverBuilder(loop)
+                .datagramChannelType(epoll ? EpollDatagramChannel.class : NioDatagramChannel.class)
+                .socketChannelType(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
+                .resolveCache(shared.nameCache())
+                .cnameCache(NoopDnsCnameCache.INSTANCE)
+                .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
+                .queryTimeoutMillis(timeoutMillis);
+        servers = asked;
+        made = asked.isEmpty()
+                ? builder.build()
+                : builder.nameServerProvider(new SequentialDnsServerAddressStreamProvider(asked)).build();
+        dns = made;
+        return made;
     }
 
     void close() {

@@ -1,39 +1,48 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.config.HostPort;
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Ticker;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.channel.EventLoop;
 import io.netty.resolver.dns.DnsNameResolver;
 import java.lang.invoke.MethodHandles;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** Passes exchanges on to upstreams, each over connections of its own event loop. Safe for use by any thread. */
 final class Upstreams {
+    /** Ten times as long as an address is left out. */
+    private static final Duration REMEMBERED = Duration.ofMinutes(10);
+
     private final UpstreamLimits limits;
-    private volatile Map<String, HostPort> addresses;
-    private volatile @Nullable UpstreamTls tls;
+    private final NameCache nameCache = new NameCache(Ticker.systemTicker());
+    /** How addresses fare is known for longer than there are connections to them. */
+    private final Cache<UpstreamAddress, Endpoints> endpoints = Caffeine.newBuilder()
+            .maximumSize(NameCache.MAX_NAMES)
+            .expireAfterAccess(REMEMBERED)
+            .executor(Runnable::run)
+            .build();
+    private final LongAdder ejected = new LongAdder();
+    private volatile UpstreamNames names;
+    private volatile UpstreamTrust trust;
     private final AtomicInteger generation = new AtomicInteger();
     private final Map<EventLoop, LoopUpstreams> loops = new ConcurrentHashMap<>();
     private final LongAdder buffered = new LongAdder();
     private final LongAdder connections = new LongAdder();
     private volatile boolean draining;
 
-    /**
-     * @param addresses what wins over DNS, by {@code host} or {@code host:port}
-     * @param tls for upstreams that speak TLS; null: none does
-     */
-    Upstreams(UpstreamLimits limits, Map<String, HostPort> addresses, @Nullable UpstreamTls tls) {
+    Upstreams(UpstreamLimits limits, UpstreamNames names, UpstreamTrust trust) {
         this.limits = limits;
-        this.addresses = addresses;
-        this.tls = tls;
+        this.names = names;
+        this.trust = trust;
         readSystemFiles();
     }
 
@@ -72,14 +81,19 @@ final class Upstreams {
     }
 
     /**
-     * Dials by other addresses from now on. Exchanges on the connections there are go on; after that these are closed. One
+     * Dials by other names from now on. Exchanges on the connections there are go on; after that these are closed. One
      * thread at a time.
      */
-    void replace(Map<String, HostPort> changed, @Nullable UpstreamTls contexts) {
-        addresses = changed;
-        tls = contexts;
+    void replace(UpstreamNames changed) {
+        names = changed;
         generation.incrementAndGet();
+        endpoints.asMap().values().forEach(Endpoints::forget);
         onAllLoops(LoopUpstreams::drain);
+    }
+
+    /** Trusts others in connections that begin from now on. */
+    void replace(UpstreamTrust changed) {
+        trust = changed;
     }
 
     /** Connections of an earlier one lead to where names led before. */
@@ -91,13 +105,28 @@ final class Upstreams {
         return limits;
     }
 
-    Map<String, HostPort> addresses() {
-        return addresses;
+    UpstreamNames names() {
+        return names;
     }
 
-    @Nullable
-    UpstreamTls tls() {
-        return tls;
+    NameCache nameCache() {
+        return nameCache;
+    }
+
+    UpstreamTrust trust() {
+        return trust;
+    }
+
+    /** The addresses of an upstream, whatever is spoken there. */
+    Endpoints endpoints(UpstreamAddress upstream) {
+        return endpoints.get(upstream.over(false),
+                to -> new Endpoints(to.host() + ":" + to.port(), Ejection.defaults(), System::nanoTime,
+                        ejected));
+    }
+
+    /** Addresses that are left out now. */
+    LongAdder ejected() {
+        return ejected;
     }
 
     boolean isDraining() {

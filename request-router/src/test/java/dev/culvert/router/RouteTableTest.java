@@ -51,8 +51,8 @@ class RouteTableTest {
     void onlyRoutesToTlsUpstreamsNeedTls() {
         var tls = new RoutingConfig(List.of(RouteConfig.of("/x/", "https://x")), Policy.refusing(), Map.of());
 
-        assertThat(RouteTable.of(tls).tls()).isTrue();
-        assertThat(RouteTable.of(RoutingConfig.defaults()).tls()).isFalse();
+        assertThat(RouteTable.of(tls).upstreams()).allMatch(UpstreamAddress::tls);
+        assertThat(RouteTable.of(RoutingConfig.defaults()).upstreams()).noneMatch(UpstreamAddress::tls);
     }
 
     private static String told(RouteTable table, String target) {

@@ -38,7 +38,8 @@ class RouterConfigTest {
                         "127.0.0.1:12000"));
 
         assertThat(config.policy()).isEqualTo(Policy.allowing(List.of("argo/*", "ci/github")));
-        assertThat(config.resolve()).isEqualTo(Map.of("push.argo.svc", new HostPort("127.0.0.1", 12000)));
+        assertThat(config.resolve())
+                .isEqualTo(Map.of("push.argo.svc", List.of(new HostPort("127.0.0.1", 12000))));
     }
 
     @Test

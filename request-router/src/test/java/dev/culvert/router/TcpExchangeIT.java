@@ -31,7 +31,7 @@ class TcpExchangeIT {
                     List.of(TcpRouteConfig.named("db", HostPort.parse("postgres.db.svc:5432")),
                             new TcpRouteConfig(null, "K8s.example.com", at(upstream.port())),
                             TcpRouteConfig.named("away", at(1))),
-                    Policy.refusing(), Map.of("postgres.db.svc:5432", at(upstream.port()))),
+                    Policy.refusing(), Map.of("postgres.db.svc:5432", List.of(at(upstream.port())))),
             Loopback.limits(Loopback.LONG, Loopback.LONG));
 
     TcpExchangeIT() {

@@ -14,6 +14,7 @@ import dev.culvert.edge.caller.MemoryBudget;
 import dev.culvert.edge.caller.Reports;
 import dev.culvert.edge.caller.RuntimeQuota;
 import dev.culvert.edge.caller.RuntimeQuotas;
+import dev.culvert.edge.listen.CertificateWatch;
 import dev.culvert.edge.listen.OpenConnections;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.server.access.AccessControl;
@@ -40,9 +41,6 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
 
     /** Requests of a deleted runtime are still counted while they end. */
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
-
-    /** Those who wait for memory go on so soon after there is some. */
-    private static final Duration MEMORY_TICK = Duration.ofMillis(50);
 
     /** The files a server reads once. */
     private record Files(Entrances entrances, AuthorityFiles ca, CallersAsked asked,
@@ -82,8 +80,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 files.accessAuthorities,
                 loops, clock);
         Telemetry telemetry = new Telemetry();
-        MemoryBudget memory = MemoryBudget.ofProcess(config.edge().limits().maxBufferedBytes().bytes());
-        measure(memory, telemetry);
+        MemoryBudget memory = MemoryBudget.ofProcess(config.edge().limits().maxBufferedBytes().bytes())
+                .shown(telemetry);
         SessionMeter meter = new SessionMeter();
         ServerEvents events = new ServerEvents(clock);
         TunnelRegistry registry = new TunnelRegistry(clock, generations, events, new HeldRequests(memory));
@@ -138,23 +136,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                         entrances.edge().scheme(), door, reports),
                 handshake, sharedTunnels, access,
                 Disposables.composite(CertificateWatch.start(entrances.watched()), files.ca.watch(),
-                        Schedulers.parallel()
-                                .schedulePeriodically(memory::tick, MEMORY_TICK.toMillis(),
-                                        MEMORY_TICK.toMillis(),
-                                        TimeUnit.MILLISECONDS)));
-    }
-
-    private static void measure(MemoryBudget memory, Telemetry telemetry) {
-        Gauge.builder("culvert.memory.budget", memory, MemoryBudget::used)
-                .baseUnit("bytes")
-                .tag("kind", "used")
-                .strongReference(true)
-                .register(telemetry.registry());
-        Gauge.builder("culvert.memory.budget", memory, MemoryBudget::max)
-                .baseUnit("bytes")
-                .tag("kind", "max")
-                .strongReference(true)
-                .register(telemetry.registry());
+                        memory.ticking()));
     }
 
     private static EdgeRuntimes.Answerer answerer(RegisteredRuntime runtime, RuntimeQuotas quotas,

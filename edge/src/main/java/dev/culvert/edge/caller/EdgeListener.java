@@ -38,10 +38,18 @@ public final class EdgeListener {
      * @param scheme {@code https}; {@code http} where a balancer has ended TLS
      * @param door for tunnel clients, on a listener that serves them, too
      * @param reports what is told about each request
+     * @param marks whether trusted proxies are believed that another inbox has stored a webhook
      */
     public record Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits,
             Telemetry telemetry,
-            EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports) {
+            EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports,
+            boolean marks) {
+
+        /** One whose callers mark nothing. */
+        public Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits, Telemetry telemetry,
+                EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports) {
+            this(runtimes, rules, limits, telemetry, meters, scheme, door, reports, false);
+        }
 
         /** What all requests of a connection share, with the version of HTTP as {@code Via} writes it. */
         ForwardingRules.Peer peer(Channel channel, String version) {
@@ -51,7 +59,7 @@ public final class EdgeListener {
 
         /** Who answers a request, whose fields are made ready for that. Throws EdgeException when nobody does. */
         EdgeRuntimes.Answerer route(EdgeRequestHead head, ForwardingRules.Peer peer) {
-            CallerFields.remove(head.fields());
+            CallerFields.remove(head.fields(), marks && peer.trusted());
             Problem looped = rules.request(head.fields(), peer, head.host(), head.upgrade());
             if (looped != null) {
                 throw new EdgeException(looped);

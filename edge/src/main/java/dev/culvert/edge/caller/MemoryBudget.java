@@ -1,9 +1,12 @@
 package dev.culvert.edge.caller;
 
+import dev.culvert.edge.Telemetry;
+import io.micrometer.core.instrument.Gauge;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.channel.EventLoop;
 import io.netty.util.internal.PlatformDependent;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -11,8 +14,12 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * The bytes that callers' bodies may take up in this process, so that it never dies of memory. When it is spent, new
@@ -25,6 +32,8 @@ import java.util.function.LongSupplier;
 public final class MemoryBudget {
     /** What one exchange that goes on may read before it is asked again. */
     private static final int STEP = 64 << 10;
+    /** Those who wait for memory go on so soon after there is some. */
+    private static final Duration TICK = Duration.ofMillis(50);
 
     private final long max;
     private final long low;
@@ -58,6 +67,27 @@ public final class MemoryBudget {
                 ? allocator.metric()::usedDirectMemory
                 : () -> 0;
         return new MemoryBudget(max == 0 ? directMax / 2 : max, direct, directMax);
+    }
+
+    /** The same, shown as {@code culvert_memory_budget_bytes}. */
+    public MemoryBudget shown(Telemetry telemetry) {
+        gauge("used", MemoryBudget::used, telemetry);
+        gauge("max", MemoryBudget::max, telemetry);
+        return this;
+    }
+
+    private void gauge(String kind, ToDoubleFunction<MemoryBudget> value, Telemetry telemetry) {
+        Gauge.builder("culvert.memory.budget", this, value)
+                .baseUnit("bytes")
+                .tag("kind", kind)
+                .strongReference(true)
+                .register(telemetry.registry());
+    }
+
+    /** Looks after those who wait, until disposed. */
+    public Disposable ticking() {
+        return Schedulers.parallel()
+                .schedulePeriodically(this::tick, TICK.toMillis(), TICK.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** The bytes that may be held. */

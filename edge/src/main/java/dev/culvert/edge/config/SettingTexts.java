@@ -39,7 +39,7 @@ final class SettingTexts {
         return errors;
     }
 
-    /** A text as the shape wants it: lists are split at commas, maps at commas and the first equals sign. */
+    /** A text as the shape wants it: lists are split at commas, maps at commas and the first equals sign; a key may come again. */
     static ConfigNode node(Shape shape, String text, Origin origin) {
         return switch (shape) {
             case Shape.Many many -> new ConfigNode.Items(parts(text).stream()
@@ -58,9 +58,18 @@ final class SettingTexts {
             if (equals <= 0) {
                 return new ConfigNode.Scalar(text, origin);
             }
-            entries.put(part.substring(0, equals), new ConfigNode.Scalar(part.substring(equals + 1), origin));
+            entries.merge(part.substring(0, equals),
+                    new ConfigNode.Scalar(part.substring(equals + 1), origin),
+                    SettingTexts::both);
         }
         return new ConfigNode.Entries(entries, origin);
+    }
+
+    private static ConfigNode both(ConfigNode earlier, ConfigNode later) {
+        List<ConfigNode> all = new ArrayList<>(
+                earlier instanceof ConfigNode.Items several ? several.items() : List.of(earlier));
+        all.add(later);
+        return new ConfigNode.Items(all, later.origin());
     }
 
     private static List<String> parts(String text) {

@@ -49,7 +49,7 @@ sealed interface Shape {
 
         @Override
         public boolean flat() {
-            return value instanceof One;
+            return value instanceof One || (value instanceof Many many && many.flat());
         }
     }
 

@@ -1,4 +1,4 @@
-package dev.culvert.server;
+package dev.culvert.edge.listen;
 
 import dev.culvert.certs.ListenerTls;
 import java.time.Duration;
@@ -10,7 +10,7 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /** Keeps the listeners' TLS up to date with its files, off the event loops. */
-final class CertificateWatch {
+public final class CertificateWatch {
     private static final Logger log = LoggerFactory.getLogger(CertificateWatch.class);
     /** Some small files are read: too little to notice, and soon enough for whoever waits for a certificate to change. */
     private static final Duration EVERY = Duration.ofSeconds(2);
@@ -18,7 +18,7 @@ final class CertificateWatch {
     private CertificateWatch() {}
 
     /** Looks every 2 s until disposed. */
-    static Disposable start(List<ListenerTls> listeners) {
+    public static Disposable start(List<ListenerTls> listeners) {
         return Schedulers.boundedElastic()
                 .schedulePeriodically(() -> listeners.forEach(CertificateWatch::look), EVERY.toMillis(),
                         EVERY.toMillis(), TimeUnit.MILLISECONDS);

@@ -1,0 +1,33 @@
+package dev.culvert.launcher;
+
+import dev.culvert.edge.config.ConfigBinding;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.router.RouterConfig;
+import dev.culvert.router.RouterServer;
+import java.util.LinkedHashMap;
+import picocli.CommandLine.Command;
+import reactor.core.publisher.Mono;
+
+/** {@code culvert router}. */
+@Command(name = "router", description = "Runs the request router in its own pod, behind an ingress controller.", footer = {
+        "", "Example:", "  culvert router --config router.yaml"})
+final class RouterCommand extends PartCommand {
+    RouterCommand() {
+        super(RouterConfig.class);
+    }
+
+    @Override
+    Mono<RunningPart> start(ConfigBinding binding) {
+        return RouterServer.start(binding.value(RouterConfig.class)).map(RouterCommand::running);
+    }
+
+    private static RunningPart running(RouterServer router) {
+        var addresses = new LinkedHashMap<String, HostPort>();
+        addresses.put("listen", router.address());
+        HostPort health = router.healthAddress();
+        if (health != null) {
+            addresses.put("health", health);
+        }
+        return new RunningPart("request-router", addresses, Mono.never(), router::stop);
+    }
+}

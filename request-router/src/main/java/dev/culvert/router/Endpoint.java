@@ -1,0 +1,89 @@
+package dev.culvert.router;
+
+import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * One address of an upstream, and how it fares. Counts are any thread's; what {@link Endpoints} decides about it changes
+ * under its lock.
+ *
+ * <pre>
+ * healthy ──failures in a row──► ejected ──time──► half open (one exchange at a time) ──success──► healthy
+ *                                   ▲                             └─failure, for twice as long──┐
+ *                                   └───────────────────────────────────────────────────────────┘
+ * </pre>
+ */
+final class Endpoint {
+    private final InetSocketAddress address;
+    private final AtomicInteger pending = new AtomicInteger();
+    private volatile int failures;
+    private volatile boolean ejected;
+    private volatile long ejectedUntilNanos;
+    private int ejections;
+
+    Endpoint(InetSocketAddress address) {
+        this.address = address;
+    }
+
+    InetSocketAddress address() {
+        return address;
+    }
+
+    /** Something begins there: an exchange, or a connection for one. */
+    void begin() {
+        pending.incrementAndGet();
+    }
+
+    /** And is over, whatever came of it. */
+    void end() {
+        pending.decrementAndGet();
+    }
+
+    int pending() {
+        return pending.get();
+    }
+
+    boolean isEjected() {
+        return ejected;
+    }
+
+    /** Whether it takes an exchange like any other; half open, only while it has none. */
+    boolean isOpen(long nowNanos) {
+        return !ejected || (isHalfOpen(nowNanos) && pending.get() == 0);
+    }
+
+    boolean isHalfOpen(long nowNanos) {
+        return ejected && nowNanos - ejectedUntilNanos >= 0;
+    }
+
+    /** Whether nothing has gone wrong since something went well. */
+    boolean isSpotless() {
+        return failures == 0 && !ejected;
+    }
+
+    // ---- under the lock of its group ----
+
+    /** One more in a row. Returns how many that makes. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // changed under the lock, read without
+    int failed() {
+        failures++;
+        return failures;
+    }
+
+    /** Leaves it out. Returns for how many times in a row that is, this one included. */
+    int eject() {
+        ejected = true;
+        ejections++;
+        return ejections;
+    }
+
+    void ejectedUntil(long nanos) {
+        ejectedUntilNanos = nanos;
+    }
+
+    void restore() {
+        failures = 0;
+        ejected = false;
+        ejections = 0;
+    }
+}

@@ -1,0 +1,180 @@
+package dev.culvert.router;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The addresses of one upstream name, as all event loops share them: who gets the next exchange, and who is left out
+ * because it failed. Choosing takes no lock.
+ */
+final class Endpoints {
+    private static final Logger log = LoggerFactory.getLogger(Endpoints.class);
+    /** Addresses in use are looked at so often; DNS itself is asked when its own time is over. */
+    private static final Duration FRESH = Duration.ofSeconds(1);
+    /** How long addresses are used on after their name stopped resolving: DNS stumbles more often than services go. */
+    static final Duration STALE = Duration.ofSeconds(30);
+    /** Behind everybody who takes exchanges. */
+    private static final int LAST_RESORT = 1 << 30;
+
+    private final String name;
+    private final Ejection ejection;
+    private final LongSupplier nanoClock;
+    private final LongAdder ejected;
+    private volatile List<Endpoint> current = List.of();
+    private volatile long lookAtNanos;
+    private volatile boolean looking;
+    private long goodUntilNanos;
+
+    /**
+     * @param name for the log
+     * @param ejected counts those that are left out, of all names
+     */
+    Endpoints(String name, Ejection ejection, LongSupplier nanoClock, LongAdder ejected) {
+        this.name = name;
+        this.ejection = ejection;
+        this.nanoClock = nanoClock;
+        this.ejected = ejected;
+    }
+
+    boolean areKnown() {
+        return !current.isEmpty();
+    }
+
+    int size() {
+        return current.size();
+    }
+
+    boolean include(Endpoint endpoint) {
+        return current.contains(endpoint);
+    }
+
+    /**
+     * The one with the fewest exchanges of those that take any; one that is left out when there is no other.
+     *
+     * @param tried who is not asked for
+     * @return null: there is nobody else
+     */
+    @Nullable
+    Endpoint pick(Collection<Endpoint> tried) {
+        List<Endpoint> all = current;
+        if (all.size() == 1) {
+            return tried.contains(all.getFirst()) ? null : all.getFirst();
+        }
+        long now = nanoClock.getAsLong();
+        int start = all.isEmpty() ? 0 : ThreadLocalRandom.current().nextInt(all.size());
+        Endpoint best = null;
+        int least = Integer.MAX_VALUE;
+        for (int i = 0; i < all.size(); i++) {
+            Endpoint next = all.get((start + i) % all.size());
+            int rank = next.pending() + (next.isOpen(now) ? 0 : LAST_RESORT);
+            if (rank < least && !tried.contains(next)) {
+                best = next;
+                least = rank;
+            }
+        }
+        return best;
+    }
+
+    /** A connection failed, or an exchange got no response. */
+    synchronized void failed(Endpoint endpoint) {
+        long now = nanoClock.getAsLong();
+        int inARow = endpoint.failed();
+        boolean again = endpoint.isHalfOpen(now);
+        if (again || (!endpoint.isEjected() && inARow >= ejection.failures() && mayEject())) {
+            if (!again) {
+                ejected.increment();
+            }
+            Duration time = ejection.time(endpoint.eject());
+            endpoint.ejectedUntil(now + time.toNanos());
+            log.atWarn()
+                    .addKeyValue("upstream", name)
+                    .addKeyValue("address", endpoint.address())
+                    .addKeyValue("failures", inARow)
+                    .addKeyValue("seconds", time.toSeconds())
+                    .log("address of an upstream left out");
+        }
+    }
+
+    private boolean mayEject() {
+        List<Endpoint> all = current;
+        long out = all.stream().filter(Endpoint::isEjected).count();
+        return (out + 1) * 100 <= (long) ejection.most() * all.size();
+    }
+
+    /** A response came. */
+    void succeeded(Endpoint endpoint) {
+        if (!endpoint.isSpotless()) {
+            restore(endpoint);
+        }
+    }
+
+    private synchronized void restore(Endpoint endpoint) {
+        if (endpoint.isEjected()) {
+            ejected.decrement();
+            log.atInfo()
+                    .addKeyValue("upstream", name)
+                    .addKeyValue("address", endpoint.address())
+                    .log("address of an upstream serves again");
+        }
+        endpoint.restore();
+    }
+
+    // ---- where they come from ----
+
+    /** Whether the caller is to look for the addresses now, and then to say what it found. */
+    boolean isDue() {
+        return !looking && nanoClock.getAsLong() - lookAtNanos >= 0 && claim();
+    }
+
+    private synchronized boolean claim() {
+        boolean mine = !looking;
+        looking = true;
+        return mine;
+    }
+
+    /** These are the addresses now; those that were there before keep their state. */
+    synchronized void found(List<InetSocketAddress> addresses) {
+        List<Endpoint> before = current;
+        List<Endpoint> next = new ArrayList<>();
+        for (InetSocketAddress address : addresses.stream().distinct().toList()) {
+            next.add(before.stream()
+                    .filter(known -> known.address().equals(address))
+                    .findFirst()
+                    .orElseGet(() -> new Endpoint(address)));
+        }
+        before.stream().filter(gone -> !next.contains(gone) && gone.isEjected()).forEach(this::restore);
+        current = List.copyOf(next);
+        goodUntilNanos = nanoClock.getAsLong() + STALE.toNanos();
+        looked();
+    }
+
+    /** The name does not resolve now. */
+    synchronized void notFound() {
+        if (!current.isEmpty() && nanoClock.getAsLong() - goodUntilNanos >= 0) {
+            current.stream().filter(Endpoint::isEjected).forEach(this::restore);
+            current = List.of();
+        }
+        looked();
+    }
+
+    /** The name may lead anywhere now: whoever asks next has to look. */
+    synchronized void forget() {
+        current.stream().filter(Endpoint::isEjected).forEach(this::restore);
+        current = List.of();
+        lookAtNanos = nanoClock.getAsLong();
+    }
+
+    private void looked() {
+        lookAtNanos = nanoClock.getAsLong() + FRESH.toNanos();
+        looking = false;
+    }
+}

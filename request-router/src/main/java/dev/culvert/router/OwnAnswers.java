@@ -1,0 +1,58 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.Readiness;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.function.Supplier;
+
+/**
+ * What a router in its own pod answers itself: {@code /healthz} (it lives) and {@code /readyz} (it takes requests), as
+ * Kubernetes asks. Everything else goes on. A router inside a tunnel client has none of it.
+ */
+final class OwnAnswers implements Relay {
+    private final Supplier<Readiness> readiness;
+    private final Relay next;
+
+    /** @param readiness asked on event loops: never blocks */
+    OwnAnswers(Supplier<Readiness> readiness, Relay next) {
+        this.readiness = readiness;
+        this.next = next;
+    }
+
+    @Override
+    public RequestSink open(RelayRequest request, ResponseSink response) {
+        Http2Headers fields = request.fields();
+        String target = String.valueOf(fields.path());
+        int question = target.indexOf('?');
+        return switch (question < 0 ? target : target.substring(0, question)) {
+            case "/healthz" -> answer(fields, Readiness.READY, response);
+            case "/readyz" -> answer(fields, readiness.get(), response);
+            default -> next.open(request, response);
+        };
+    }
+
+    private static RequestSink answer(Http2Headers request, Readiness ready, ResponseSink response) {
+        String method = String.valueOf(request.method());
+        boolean toHead = method.equals("HEAD");
+        if (!toHead && !method.equals("GET")) {
+            response.fail(UpstreamProblem.HEALTH_METHOD);
+            return SwallowingSink.INSTANCE;
+        }
+        String line = (ready.reason() == null ? "ok" : ready.reason()) + "\n";
+        response.head(new DefaultHttp2Headers().status(ready.ready() ? "200" : "503")
+                .set("content-type", "text/plain; charset=utf-8")
+                .set("cache-control", "no-store")
+                .set("content-length", Integer.toString(line.length())), toHead);
+        if (!toHead) {
+            response.data(ByteBufUtil.writeAscii(UnpooledByteBufAllocator.DEFAULT, line));
+            response.end(null);
+        }
+        return SwallowingSink.INSTANCE;
+    }
+}

@@ -1,0 +1,133 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.EdgeServer;
+import dev.culvert.edge.HealthFilter;
+import dev.culvert.edge.Readiness;
+import dev.culvert.edge.caller.EdgeListener;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.spi.EdgeHandler;
+import dev.culvert.edge.spi.HandlerException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * A router in its own pod: the listener of callers in front of a {@link Router}, whatever their host, and one for operators
+ * where it is configured. Several can run in one JVM.
+ */
+public final class RouterServer {
+    private static final Logger log = LoggerFactory.getLogger(RouterServer.class);
+    /** A balancer asks whether this is ready every second or so; callers that it sends until then are served. */
+    private static final Duration BALANCERS_SEE = Duration.ofSeconds(2);
+    /** For answers on the listener of operators to leave. */
+    private static final Duration LAST_WORDS = Duration.ofMillis(500);
+    private static final EdgeHandler NOTHING_ELSE = request -> Mono
+            .error(HandlerException.of(HandlerException.Reason.NOT_FOUND, "there is nothing at this path"));
+
+    private final RouterParts parts;
+    private final AtomicReference<Readiness> readiness;
+    private final AtomicBoolean stopping = new AtomicBoolean();
+    private final Sinks.Empty<Void> stopped = Sinks.empty();
+    private @Nullable EdgeListener callers;
+    private @Nullable EdgeServer operators;
+
+    private RouterServer(RouterParts parts, AtomicReference<Readiness> readiness) {
+        this.parts = parts;
+        this.readiness = readiness;
+    }
+
+    /**
+     * Starts a router. Failing leaves nothing behind. Errors: {@link dev.culvert.edge.ListenException} when an
+     * address is taken, {@link dev.culvert.certs.CertsException} for a file that can't be used.
+     */
+    public static Mono<RouterServer> start(RouterConfig config) {
+        return Mono.defer(() -> {
+            var readiness = new AtomicReference<>(Readiness.notReady("starting"));
+            return RouterParts.load(config, readiness::get).flatMap(parts -> {
+                RouterServer server = new RouterServer(parts, readiness);
+                return server.listen(config)
+                        .onErrorResume(e -> server.stop(Duration.ZERO).then(Mono.error(e)));
+            });
+        });
+    }
+
+    private Mono<RouterServer> listen(RouterConfig config) {
+        warn(config);
+        return listenForOperators(config.health())
+                .then(EdgeListener.start(config.listen(), parts.entrance(), parts.edge(), parts.loops()))
+                .map(started -> {
+                    callers = started;
+                    readiness.set(Readiness.READY);
+                    return this;
+                });
+    }
+
+    private Mono<EdgeServer> listenForOperators(RouterConfig.@Nullable Health config) {
+        return config == null
+                ? Mono.empty()
+                : EdgeServer.start(EdgeServer.Setup.of(config.listen(), parts.loops())
+                        .filter(new HealthFilter(readiness::get, parts.telemetry())), NOTHING_ELSE)
+                        .doOnNext(started -> operators = started);
+    }
+
+    private static void warn(RouterConfig config) {
+        if (config.dataDir() == null
+                && config.routing().effectiveRoutes().stream().anyMatch(RouteConfig::durable)) {
+            log.atWarn()
+                    .addKeyValue("key", "dataDir")
+                    .log("webhooks are delivered directly, not stored: there is no dataDir");
+        }
+    }
+
+    /** Where callers come in. */
+    public HostPort address() {
+        return Objects.requireNonNull(callers).address();
+    }
+
+    /** Where operators ask for health and metrics; null: nowhere. */
+    public @Nullable HostPort healthAddress() {
+        EdgeServer listener = operators;
+        return listener == null ? null : listener.address();
+    }
+
+    /** Callers' connections that are open now. */
+    public int connections() {
+        return Objects.requireNonNull(callers).connections();
+    }
+
+    /** Bytes that wait in exchanges with upstreams, now. */
+    public long bufferedBytes() {
+        return parts.router().bufferedBytes();
+    }
+
+    /**
+     * Drains: not ready; callers are taken until balancers have seen that, then told to close. Exchanges in flight have {@code
+     * grace} to end, then everything closes. Stopped again, it waits for the first stop. Never fails.
+     */
+    public Mono<Void> stop(Duration grace) {
+        return Mono.defer(() -> {
+            if (stopping.compareAndSet(false, true)) {
+                readiness.set(Readiness.notReady("draining"));
+                shutDown(grace).subscribe(nothing -> {}, stopped::tryEmitError, stopped::tryEmitEmpty);
+            }
+            return stopped.asMono();
+        });
+    }
+
+    private Mono<Void> shutDown(Duration grace) {
+        EdgeListener listener = callers;
+        EdgeServer health = operators;
+        Duration tenth = grace.dividedBy(10);
+        Duration seen = tenth.compareTo(BALANCERS_SEE) < 0 ? tenth : BALANCERS_SEE;
+        Mono<Void> callersDone = listener == null
+                ? Mono.empty()
+                : Mono.delay(seen).then(listener.stop(grace.minus(seen)));
+        return callersDone.then(health == null ? Mono.empty() : health.stop(LAST_WORDS)).then(parts.close());
+    }
+}

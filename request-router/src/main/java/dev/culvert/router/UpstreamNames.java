@@ -1,0 +1,35 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.config.HostPort;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Where names lead.
+ *
+ * @param table what wins over DNS, by {@code host} or {@code host:port}; hosts in lower case
+ * @param servers the DNS servers; empty: the system's
+ */
+record UpstreamNames(Map<String, List<HostPort>> table, List<InetSocketAddress> servers) {
+    static final UpstreamNames DNS = new UpstreamNames(Map.of(), List.of());
+
+    /** What a configuration says. */
+    static UpstreamNames of(RoutingConfig config) {
+        return new UpstreamNames(config.resolve(), config.upstreams()
+                .dns()
+                .stream()
+                .map(server -> new InetSocketAddress(server.host(), server.port()))
+                .toList());
+    }
+
+    /** What to dial for an upstream: addresses, or names that DNS knows. */
+    List<HostPort> targets(UpstreamAddress upstream) {
+        HostPort plain = new HostPort(upstream.host(), upstream.port());
+        if (table.isEmpty()) {
+            return List.of(plain);
+        }
+        List<HostPort> exact = table.get(plain.toString());
+        return exact != null ? exact : table.getOrDefault(upstream.host(), List.of(plain));
+    }
+}
