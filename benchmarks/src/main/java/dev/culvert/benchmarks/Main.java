@@ -20,7 +20,8 @@ public final class Main {
     /** A command line that ends with this project's exit codes. It runs nothing by itself. */
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand())
-                .addSubcommand(new StormCommand());
+                .addSubcommand(new StormCommand())
+                .addSubcommand(new InboxCommand());
         // The script's first word, which names this module, does not get here.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
@@ -52,7 +53,8 @@ public final class Main {
 
         @Override
         public Integer call() {
-            throw new ParameterException(spec.commandLine(), "a subcommand is needed: compare or storm");
+            throw new ParameterException(spec.commandLine(),
+                    "a subcommand is needed: compare, storm or inbox");
         }
     }
 }

@@ -43,6 +43,8 @@ final class Attempt implements ResponseSink {
     private @Nullable Http2Headers head;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream(0);
     private boolean tooLong;
+    /** Bytes of the answer that came before there was somebody to tell. */
+    private int owed;
 
     /** Told the end, on the attempt's loop. */
     @FunctionalInterface
@@ -85,6 +87,9 @@ final class Attempt implements ResponseSink {
             if (!over) {
                 RequestSink to = relay.open(request, this);
                 sink = to;
+                if (owed > 0) {
+                    to.consumed(owed);
+                }
                 send();
             }
         });
@@ -210,6 +215,8 @@ final class Attempt implements ResponseSink {
             }
         } else if (sink != null) {
             sink.consumed(length);
+        } else {
+            owed += length;
         }
     }
 

@@ -165,6 +165,7 @@ final class CommitThread {
         try {
             transact(batch);
         } catch (SQLException failed) {
+            statements.forget();
             if (batch.size() == 1 || DatabaseTrouble.isFull(failed)) {
                 StoreException told = DatabaseTrouble.of(file, failed);
                 batch.forEach(task -> task.failed.accept(told));

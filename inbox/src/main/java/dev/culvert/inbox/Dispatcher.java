@@ -47,7 +47,7 @@ final class Dispatcher implements CommitListener {
     private @Nullable ScheduledFuture<?> wake;
     private long wakeAt = Long.MAX_VALUE;
     /** Until when this process may begin attempts, by the clock; 0: it may not. */
-    private long holdingUntil;
+    private volatile long holdingUntil;
     /** Of the time since the lease was taken: what was begun before does not count any more. */
     private long epoch;
     /** Told when nothing is under way any more, as nothing new is begun; null: things are begun. */
@@ -460,7 +460,9 @@ final class Dispatcher implements CommitListener {
 
     /** Ends the thread. What is under way is given up. */
     void close() {
-        run(this::stop);
-        thread.shutdown();
+        run(() -> {
+            stop();
+            thread.shutdownNow();
+        });
     }
 }

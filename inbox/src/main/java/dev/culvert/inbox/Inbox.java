@@ -90,9 +90,15 @@ public final class Inbox {
      * Errors: {@link StoreException.Failed}. Cancelling leaves it closed.
      */
     public static Mono<Inbox> open(InboxSetup setup) {
-        return Mono.fromCallable(() -> new Inbox(setup, InboxFiles.open(setup.folder(), setup.clock())))
-                .subscribeOn(Schedulers.boundedElastic())
-                .doOnNext(Inbox::start);
+        return Mono.fromCallable(() -> of(setup, InboxFiles.open(setup.folder(), setup.clock())))
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    /** One of files that were opened. */
+    static Inbox of(InboxSetup setup, InboxFiles files) {
+        var inbox = new Inbox(setup, files);
+        inbox.start();
+        return inbox;
     }
 
     private void start() {
@@ -194,6 +200,11 @@ public final class Inbox {
 
     // ---- for the part that owns it ----
 
+    /** Whether this process delivers; else another one does, or none may yet. */
+    public boolean isDelivering() {
+        return dispatcher.isHolding();
+    }
+
     /** A runtime's tunnel is there: what waits for it is sent. */
     public void reachable(String runtimeId) {
         dispatcher.run(() -> dispatcher.reachable(runtimeId));
@@ -292,7 +303,8 @@ public final class Inbox {
     private record Beat(Set<String> paused, Map<WebhookState, Long> counts,
             @Nullable List<SourceKey> taken) {}
 
-    private void tick() {
+    /** What is done each second. */
+    void tick() {
         long now = setup.clock().millis();
         boolean due = now >= renewAt;
         this.<Beat>transact(tx -> {
@@ -332,7 +344,8 @@ public final class Inbox {
         }
     }
 
-    private void forgetOld() {
+    /** What is done each minute. */
+    void forgetOld() {
         var retention = new Retention(setup.config());
         transact(retention::step).doOnNext(step -> removeSpools(step.spools()))
                 .repeat()

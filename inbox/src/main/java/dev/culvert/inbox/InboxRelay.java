@@ -11,6 +11,7 @@ import dev.culvert.edge.route.DurableMatch;
 import dev.culvert.edge.route.DurableRoutes;
 import dev.culvert.edge.route.RouteQuery;
 import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -90,7 +91,12 @@ public final class InboxRelay implements Relay {
             return refuse(response, problem(Cause.OVERLOADED, "too many webhooks are being taken in")
                     .retryAfter(OVERLOADED));
         }
+        // RFC 9110 §10.1.1: it is this hop that was asked, and the event source never waits.
+        boolean asked = request.fields().remove("expect");
         var upload = new Upload(inbox, target, route, request, response, held);
+        if (asked && !request.ended()) {
+            response.informational(new DefaultHttp2Headers(false).status("100"));
+        }
         if (request.ended()) {
             upload.end(null);
         }

@@ -67,10 +67,20 @@ final class Statements implements AutoCloseable {
         return statement;
     }
 
-    @Override
-    public void close() throws SQLException {
+    /** One that failed, as of a full disk, can't be used again. */
+    void forget() {
         for (PreparedStatement statement : prepared.values()) {
-            statement.close();
+            try {
+                statement.close();
+            } catch (SQLException failedBefore) {
+                // Its failure was told; the connection goes on without it.
+            }
         }
+        prepared.clear();
+    }
+
+    @Override
+    public void close() {
+        forget();
     }
 }

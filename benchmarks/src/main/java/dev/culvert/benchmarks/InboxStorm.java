@@ -1,0 +1,156 @@
+package dev.culvert.benchmarks;
+
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.route.DurableRoutes;
+import dev.culvert.inbox.Delivery;
+import dev.culvert.inbox.Inbox;
+import dev.culvert.inbox.InboxConfig;
+import dev.culvert.inbox.InboxRelay;
+import dev.culvert.inbox.InboxSetup;
+import dev.culvert.inbox.WebhookSecrets;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Callers that post webhooks into an inbox whose runtimes are away, each its next when it has the answer to its last. */
+final class InboxStorm implements AutoCloseable {
+    private static final int SOURCES = 32;
+    /** So that no quota is met: webhooks are spread over as many. */
+    private static final int RUNTIMES = 64;
+
+    private final Inbox inbox;
+    private final EventLoopGroup loops;
+    private final byte[] body;
+    private final AtomicInteger next = new AtomicInteger();
+    private final ConcurrentLinkedQueue<Long> took = new ConcurrentLinkedQueue<>();
+
+    InboxStorm(Path folder, EventLoops own, int bytes) {
+        this.loops = own.onServer(true);
+        this.body = new byte[bytes];
+        this.inbox = Objects.requireNonNull(
+                Inbox.open(new InboxSetup(folder, InboxConfig.defaults(), new Nowhere(), loops,
+                        new SimpleMeterRegistry(), Clock.systemUTC())).toFuture().join());
+    }
+
+    /** Nanoseconds of each webhook's answer. */
+    long[] run(int callers, double seconds) {
+        took.clear();
+        long end = System.nanoTime() + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
+        var ended = new CountDownLatch(callers);
+        for (int i = 0; i < callers; i++) {
+            EventLoop loop = loops.next();
+            loop.execute(() -> post(loop, end, ended));
+        }
+        try {
+            ended.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        return took.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    private void post(EventLoop loop, long end, CountDownLatch ended) {
+        long began = System.nanoTime();
+        if (began >= end) {
+            ended.countDown();
+            return;
+        }
+        int number = next.getAndIncrement();
+        Http2Headers fields = new DefaultHttp2Headers(false).method("POST")
+                .scheme("https")
+                .authority("h.example")
+                .path("/webhooks/argo/source" + number % SOURCES + "/")
+                .add("content-type", "application/json")
+                .add("x-github-delivery", "delivery-" + number);
+        var target = new InboxRelay.Target("runtime" + number % RUNTIMES, DurableRoutes.byDefault(),
+                WebhookSecrets.NONE, Hop.EDGE);
+        RequestSink sink = new InboxRelay(inbox, target, null, false, Nowhere.RELAY)
+                .open(new RelayRequest(RelayRequest.Kind.HTTP, fields, false, loop), new Answered(() -> {
+                    took.add(System.nanoTime() - began);
+                    loop.execute(() -> post(loop, end, ended));
+                }));
+        sink.data(Unpooled.wrappedBuffer(body));
+        sink.end(null);
+    }
+
+    static void remove(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        inbox.close().toFuture().join();
+    }
+
+    private record Answered(Runnable then) implements ResponseSink {
+        @Override
+        public void informational(Http2Headers head) {}
+
+        @Override
+        public void head(Http2Headers head, boolean ended) {
+            if (!"202".contentEquals(String.valueOf(head.status()))) {
+                throw new IllegalStateException("answered " + head.status());
+            }
+        }
+
+        @Override
+        public void data(ByteBuf bytes) {
+            bytes.release();
+        }
+
+        @Override
+        public void end(@Nullable Http2Headers trailers) {
+            then.run();
+        }
+
+        @Override
+        public void fail(Problem problem) {
+            throw new IllegalStateException("refused: " + problem.detail());
+        }
+
+        @Override
+        public void consumed(int count) {}
+    }
+
+    private record Nowhere() implements Delivery {
+        static final Relay RELAY = (request, response) -> {
+            throw new IllegalStateException("nothing is delivered");
+        };
+
+        @Override
+        public Relay relayTo(String runtimeId) {
+            return RELAY;
+        }
+
+        @Override
+        public boolean isReachable(String runtimeId) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package dev.culvert.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Which webhook is next: pure state, time is a number. */
+class DispatchPlanTest {
+    private final DispatchPlan plan = new DispatchPlan(8);
+    private long seq;
+
+    @Test
+    void runtimesAndTheirSourcesTakeTurns() {
+        for (String runtime : List.of("a", "b")) {
+            for (String source : List.of("x", "x", "x", "y")) {
+                plan.stored(pending(runtime, source));
+            }
+        }
+
+        List<String> sent = new ArrayList<>();
+        for (Pending next = next(0); next != null; next = next(0)) {
+            sent.add(next.runtime + next.source);
+        }
+
+        assertThat(sent).containsExactly("ax", "bx", "ay", "by");
+    }
+
+    @Test
+    void oneOfASourceIsUnderWayAtATime() {
+        plan.stored(pending("a", "x"));
+        plan.stored(pending("a", "x"));
+        Pending first = taken(0);
+
+        assertThat(next(0)).isNull();
+        plan.ended(first);
+        Pending second = taken(0);
+        assertThat(second.seq).isGreaterThan(first.seq);
+    }
+
+    @Test
+    void aRuntimeHasAQuarterOfAllAttempts() {
+        for (int i = 0; i < 20; i++) {
+            plan.stored(pending("a", "source" + i));
+        }
+
+        assertThat(next(0)).isNotNull();
+        assertThat(next(0)).isNotNull();
+        assertThat(next(0)).isNull();
+        plan.stored(pending("b", "x"));
+        assertThat(next(0)).isNotNull();
+    }
+
+    @Test
+    void allAttemptsAreBounded() {
+        for (int i = 0; i < 20; i++) {
+            plan.stored(pending("runtime" + i, "x"));
+        }
+
+        for (int i = 0; i < 8; i++) {
+            assertThat(next(0)).isNotNull();
+        }
+        assertThat(next(0)).isNull();
+    }
+
+    @Test
+    void aRefusedSourceIsAskedOnceASecond() {
+        plan.stored(pending("a", "x"));
+        Pending first = taken(0);
+        plan.refused(first, 0);
+
+        assertThat(next(999)).isNull();
+        assertThat(plan.nextAt()).isEqualTo(1000);
+        assertThat(next(1000)).isSameAs(first);
+    }
+
+    @Test
+    void aReturningTunnelWakesWhatWaitsForIt() {
+        plan.stored(pending("a", "x"));
+
+        assertThat(plan.next(0, runtime -> false)).isNull();
+        assertThat(next(10_000)).isNull();
+        assertThat(plan.awaited()).containsExactly("a");
+        plan.reachable("a");
+        assertThat(next(10_000)).isNotNull();
+    }
+
+    @Test
+    void aFailedOneHoldsUpItsLineUntilItStepsAside() {
+        plan.stored(pending("a", "x"));
+        plan.stored(pending("a", "x"));
+        Pending first = taken(0);
+        first.next = 5000;
+        plan.retried(first, false);
+
+        assertThat(next(4999)).isNull();
+        assertThat(taken(5000)).isSameAs(first);
+        first.next = 30_000;
+        first.aside = true;
+        plan.retried(first, false);
+        Pending second = taken(5000);
+        assertThat(second).isNotSameAs(first);
+        assertThat(taken(30_000)).isSameAs(first);
+    }
+
+    @Test
+    void whatIsBeyondTheWindowIsReadWhenThereIsRoom() {
+        int stored = 0;
+        while (plan.stored(pending("a", "x"))) {
+            stored++;
+        }
+        assertThat(stored).isEqualTo(SourceQueue.WINDOW);
+
+        DispatchPlan.Load wanted = null;
+        long last = 0;
+        for (int i = 0; i < SourceQueue.WINDOW && wanted == null; i++) {
+            Pending sent = taken(0);
+            last = sent.seq;
+            plan.ended(sent);
+            wanted = plan.pollLoad();
+        }
+
+        DispatchPlan.Load load = Objects.requireNonNull(wanted, "nothing is read");
+        assertThat(load.source().lastSeq()).isEqualTo(SourceQueue.WINDOW);
+        plan.loaded(load, List.of(pendingOf(SourceQueue.WINDOW + 1, "a", "x")));
+        while (last <= SourceQueue.WINDOW) {
+            Pending sent = taken(0);
+            assertThat(sent.seq).isEqualTo(last + 1);
+            last = sent.seq;
+            plan.ended(sent);
+        }
+    }
+
+    @Test
+    void aSourceWithNothingToDoIsForgotten() {
+        plan.stored(pending("a", "x"));
+        assertThat(plan.isIdle("a", "x")).isFalse();
+        plan.ended(taken(0));
+
+        assertThat(next(0)).isNull();
+        assertThat(plan.isIdle("a", "x")).isTrue();
+    }
+
+    private Pending taken(long now) {
+        return Objects.requireNonNull(next(now), "nothing is to be sent");
+    }
+
+    private @Nullable Pending next(long now) {
+        return plan.next(now, runtime -> true);
+    }
+
+    private Pending pending(String runtime, String source) {
+        return pendingOf(++seq, runtime, source);
+    }
+
+    private static Pending pendingOf(long seq, String runtime, String source) {
+        return new Pending(seq, "id" + seq, runtime, source, true, 0);
+    }
+}

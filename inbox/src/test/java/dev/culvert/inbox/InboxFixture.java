@@ -1,0 +1,141 @@
+package dev.culvert.inbox;
+
+import static dev.culvert.edge.testing.Results.await;
+
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.route.DurableMatch.DurableRoute;
+import dev.culvert.edge.route.DurableRoutes;
+import dev.culvert.edge.testing.FakeRelay;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+
+/** An inbox of a folder, its runtime played by a {@link FakeRelay}, and callers. */
+final class InboxFixture implements AutoCloseable, Delivery {
+    static final String RUNTIME = "r1";
+    static final InboxConfig CONFIG = InboxConfig.defaults();
+
+    static {
+        Awaitility.setDefaultPollDelay(Duration.ZERO);
+        Awaitility.setDefaultPollInterval(Duration.ofMillis(10));
+    }
+
+    final FakeRelay runtime = new FakeRelay();
+    final FakeRelay direct = new FakeRelay();
+    final MovableClock clock;
+    final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private final Set<String> away = ConcurrentHashMap.newKeySet();
+    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
+    final Inbox inbox;
+    volatile DurableRoutes routes = DurableRoutes.byDefault();
+    volatile WebhookSecrets secrets = WebhookSecrets.NONE;
+
+    InboxFixture(Path folder, InboxConfig config, MovableClock clock) {
+        this.clock = clock;
+        this.inbox = await(Inbox.open(setup(folder, config)));
+        inbox.tick();
+    }
+
+    InboxFixture(Path folder) {
+        this(folder, CONFIG, new MovableClock());
+    }
+
+    /** One of files that a test has prepared. */
+    InboxFixture(Path folder, InboxFiles files) {
+        this.clock = new MovableClock();
+        this.inbox = Inbox.of(setup(folder, CONFIG), files);
+    }
+
+    private InboxSetup setup(Path folder, InboxConfig config) {
+        return new InboxSetup(folder, config, this, loops, meters, clock);
+    }
+
+    @Override
+    public Relay relayTo(String runtimeId) {
+        return runtime;
+    }
+
+    @Override
+    public boolean isReachable(String runtimeId) {
+        return !away.contains(runtimeId);
+    }
+
+    /** Time passes. */
+    void advance(Duration time) {
+        clock.advance(time);
+        inbox.tick();
+    }
+
+    void cut() {
+        away.add(RUNTIME);
+    }
+
+    void restore() {
+        away.remove(RUNTIME);
+        inbox.reachable(RUNTIME);
+    }
+
+    /** Posts a webhook; returns at once. */
+    Reply post(String path, String body, String... fields) {
+        return send("POST", path, body, false, fields);
+    }
+
+    Reply send(String method, String path, String body, boolean trusted, String... fields) {
+        var reply = new Reply();
+        EventLoop loop = loops.next();
+        Http2Headers head = new DefaultHttp2Headers(false).method(method)
+                .scheme("https")
+                .authority("h.example")
+                .path(path);
+        for (int i = 0; i < fields.length; i += 2) {
+            head.add(fields[i], fields[i + 1]);
+        }
+        loop.execute(() -> {
+            RequestSink sink = relay(trusted).open(
+                    new RelayRequest(RelayRequest.Kind.HTTP, head, body.isEmpty(), loop),
+                    reply);
+            if (!body.isEmpty()) {
+                sink.data(Unpooled.copiedBuffer(body, StandardCharsets.ISO_8859_1));
+                sink.end(null);
+            }
+        });
+        return reply;
+    }
+
+    InboxRelay relay(boolean trusted) {
+        return new InboxRelay(inbox, new InboxRelay.Target(RUNTIME, routes, this::secretsOf, Hop.EDGE),
+                InetAddress.getLoopbackAddress(), trusted, direct);
+    }
+
+    private @Nullable List<byte[]> secretsOf(String runtimeId, DurableRoute route) {
+        return secrets.of(runtimeId, route);
+    }
+
+    EventLoop loop() {
+        return loops.next();
+    }
+
+    @Override
+    public void close() {
+        inbox.close().block(Duration.ofSeconds(20));
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+}

@@ -1,0 +1,229 @@
+package dev.culvert.inbox;
+
+import static dev.culvert.edge.testing.Results.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.config.ByteSize;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.testing.FakeRelay.Exchange;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the inbox may use: each limit is crossed once. */
+class InboxLimitsTest {
+    private static final String PUSH = "/webhooks/argo/push/";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aLargeBodyGoesThroughAFileAndArrivesAsItWas() throws IOException, InterruptedException {
+        try (var fixture = new InboxFixture(folder)) {
+            await().until(fixture.inbox::isDelivering);
+            String body = "0123456789abcdef".repeat(20_000);
+
+            Reply reply = fixture.post(PUSH, body);
+            Exchange sent = fixture.runtime.next();
+            sent.awaitEnd();
+
+            assertThat(sent.receivedBytes).hasValue(body.length());
+            assertThat(body.startsWith(sent.body())).as("the same bytes, as far as they are kept").isTrue();
+            assertThat(spooled()).hasSize(1);
+            sent.ok("big");
+            assertThat(reply.body()).isEqualTo("big");
+            assertThat(reply.consumed).hasValue(body.length());
+            fixture.inbox.delete(reply.id()).block();
+            await().until(() -> spooled().isEmpty());
+        }
+    }
+
+    @Test
+    void aBodyAboveTheLimitIsRefused() {
+        try (var fixture = new InboxFixture(folder)) {
+            Reply told = fixture.post(PUSH, "x", "content-length", Long.toString(26L << 20));
+            assertThat(told.status()).isEqualTo(413);
+
+            Reply sent = uploaded(fixture, 26 << 20);
+            assertThat(sent.status()).isEqualTo(413);
+            await().until(() -> spooled().isEmpty());
+            assertThat(fixture.inbox.memory().used()).isZero();
+        }
+    }
+
+    @Test
+    void aFullQuotaRefusesAndDropsNothing() {
+        InboxConfig small = with("1MiB", "1MiB", 1000, 100_000);
+        try (var fixture = new InboxFixture(folder, small, new MovableClock())) {
+            fixture.cut();
+            List<Reply> replies = new ArrayList<>();
+            for (int i = 0; i < 21; i++) {
+                replies.add(fixture.post(PUSH + i, "x".repeat(50_000)));
+            }
+
+            assertThat(replies.stream().filter(reply -> reply.status() == 202)).hasSize(20);
+            Reply refused = replies.stream().filter(reply -> reply.status() == 503).findFirst().orElseThrow();
+            assertThat(Objects.requireNonNull(refused.problem).retryAfterSeconds()).isPositive();
+            assertThat(await(fixture.inbox.list(InboxQuery.of(null, 200))).entries()).hasSize(20);
+        }
+    }
+
+    @Test
+    void tooManySourcesAreRefused() {
+        try (var fixture = new InboxFixture(folder, with("1GiB", "1MiB", 2, 100_000), new MovableClock())) {
+            fixture.cut();
+
+            assertThat(fixture.post("/webhooks/argo/a/", "x").status()).isEqualTo(202);
+            assertThat(fixture.post("/webhooks/argo/b/", "x").status()).isEqualTo(202);
+            assertThat(fixture.post("/webhooks/argo/c/", "x").status()).isEqualTo(503);
+            assertThat(fixture.post("/webhooks/argo/a/", "x").status()).isEqualTo(202);
+        }
+    }
+
+    @Test
+    void anAddressThatSendsTooManyIsToldToWait() {
+        try (var fixture = new InboxFixture(folder, with("1GiB", "1MiB", 1000, 2), new MovableClock())) {
+            fixture.cut();
+            List<Reply> replies = new ArrayList<>();
+            for (int i = 0; i < 30; i++) {
+                replies.add(fixture.post(PUSH, "x"));
+            }
+
+            assertThat(replies).extracting(Reply::status).contains(202, 429);
+        }
+    }
+
+    @Test
+    void webhooksBeyondTheMemoryAreRefused() {
+        try (var fixture = new InboxFixture(folder)) {
+            List<RequestSink> open = new ArrayList<>();
+            List<Reply> replies = new ArrayList<>();
+            EventLoop loop = fixture.loop();
+
+            for (int i = 0; i < 500; i++) {
+                var reply = new Reply();
+                replies.add(reply);
+                loop.submit(() -> open.add(fixture.relay(false).open(request(loop), reply)))
+                        .syncUninterruptibly();
+            }
+
+            assertThat(replies.getLast().status()).isEqualTo(503);
+            assertThat(replies.getFirst().isThere()).isFalse();
+            loop.submit(() -> open.forEach(sink -> sink.cancel(AttemptResult.late()))).syncUninterruptibly();
+            assertThat(fixture.inbox.memory().used()).isZero();
+        }
+    }
+
+    @Test
+    void aFullDiskRefusesAndGoesOnByItself() throws SQLException {
+        InboxFiles files = InboxFiles.open(folder, Clock.systemUTC());
+        pages(files, 100);
+        try (var fixture = new InboxFixture(folder, files)) {
+            fixture.cut();
+            List<Reply> stored = new ArrayList<>();
+            Reply last = fixture.post(PUSH, "x".repeat(30_000));
+            for (int i = 0; last.status() == 202; i++) {
+                stored.add(last);
+                last = fixture.post(PUSH + i, "x".repeat(30_000));
+            }
+
+            assertThat(last.status()).isEqualTo(503);
+            assertThat(stored).isNotEmpty();
+            pages(files, 10_000);
+            assertThat(fixture.post(PUSH, "x").status()).isEqualTo(202);
+            assertThat(await(fixture.inbox.list(InboxQuery.of(null, 200))).entries())
+                    .hasSize(stored.size() + 1);
+        }
+    }
+
+    @Test
+    void whatWasKeptLongEnoughIsForgotten() {
+        var clock = new MovableClock();
+        try (var fixture = new InboxFixture(folder, InboxFixture.CONFIG, clock)) {
+            fixture.runtime.answer(
+                    exchange -> exchange.head(exchange.path().endsWith("dead") ? "400" : "200", true));
+            Reply dead = fixture.post(PUSH + "dead", "x");
+            Reply delivered = fixture.post(PUSH, "x");
+            await().until(() -> state(fixture, dead) == WebhookState.DEAD
+                    && state(fixture, delivered) == WebhookState.DELIVERED);
+
+            clock.advance(Duration.ofDays(2));
+            fixture.inbox.tick();
+            fixture.inbox.forgetOld();
+            await().until(() -> state(fixture, delivered) == null);
+            assertThat(state(fixture, dead)).isEqualTo(WebhookState.DEAD);
+
+            clock.advance(Duration.ofDays(29));
+            fixture.inbox.tick();
+            fixture.inbox.forgetOld();
+            await().until(() -> state(fixture, dead) == null);
+        }
+    }
+
+    private static @Nullable WebhookState state(InboxFixture fixture, Reply reply) {
+        return fixture.inbox.entry(reply.id()).map(InboxEntry::state).block();
+    }
+
+    private static void pages(InboxFiles files, int most) throws SQLException {
+        try (Statement statement = files.writes().createStatement()) {
+            statement.execute("PRAGMA max_page_count = " + most);
+        }
+    }
+
+    private static RelayRequest request(EventLoop loop) {
+        return new RelayRequest(RelayRequest.Kind.HTTP, new DefaultHttp2Headers(false).method("POST")
+                .scheme("https")
+                .authority("h.example")
+                .path(PUSH), false, loop);
+    }
+
+    private static Reply uploaded(InboxFixture fixture, int bytes) {
+        var reply = new Reply();
+        EventLoop loop = fixture.loop();
+        loop.submit(() -> {
+            RequestSink sink = new InboxRelay(fixture.inbox,
+                    new InboxRelay.Target(InboxFixture.RUNTIME, fixture.routes, WebhookSecrets.NONE,
+                            Hop.EDGE),
+                    InetAddress.getLoopbackAddress(), false, fixture.direct).open(request(loop), reply);
+            byte[] chunk = "x".repeat(1 << 20).getBytes(StandardCharsets.US_ASCII);
+            for (int sent = 0; sent < bytes; sent += chunk.length) {
+                sink.data(Unpooled.wrappedBuffer(chunk));
+            }
+            sink.cancel(AttemptResult.late());
+        }).syncUninterruptibly();
+        return reply;
+    }
+
+    private static InboxConfig with(String runtime, String source, int sources, int perAddress) {
+        InboxConfig usual = InboxConfig.defaults();
+        return new InboxConfig(ByteSize.parse(runtime), ByteSize.parse(source), sources, usual.memory(),
+                perAddress,
+                usual.answerWithin(), usual.attemptTimeout(), usual.maxAttempts(), usual.keepDead(),
+                usual.keepDelivered(), usual.keepDeliveredBytes());
+    }
+
+    private List<Path> spooled() throws IOException {
+        try (Stream<Path> files = Files.walk(folder.resolve("spool"))) {
+            return files.filter(Files::isRegularFile).filter(file -> !file.endsWith("lock")).toList();
+        }
+    }
+}

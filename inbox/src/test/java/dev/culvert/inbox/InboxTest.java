@@ -1,0 +1,327 @@
+package dev.culvert.inbox;
+
+import static dev.culvert.edge.testing.Results.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.route.AnnouncedRoute;
+import dev.culvert.edge.route.Announcement;
+import dev.culvert.edge.route.DurableRoutes;
+import dev.culvert.edge.route.HostTemplate;
+import dev.culvert.edge.route.RequestPolicy;
+import dev.culvert.edge.route.RouteRule;
+import dev.culvert.edge.route.SourceList;
+import dev.culvert.edge.route.Verification;
+import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.edge.testing.FakeRelay.Exchange;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.test.StepVerifier;
+
+/** What becomes of webhooks. */
+class InboxTest {
+    private static final String PUSH = "/webhooks/argo/push/x?y=1";
+
+    @TempDir
+    Path folder;
+    private InboxFixture fixture;
+
+    @BeforeEach
+    void open() {
+        fixture = new InboxFixture(folder);
+        await().until(fixture.inbox::isDelivering);
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void theCallerGetsItsEventSourcesAnswer() throws InterruptedException {
+        Reply reply = fixture.post(PUSH, "{}", "x-github-event", "push", "culvert-webhook-id", "mine",
+                "culvert-delivery-attempt", "7");
+
+        Exchange sent = fixture.runtime.next();
+        sent.awaitEnd();
+        sent.head("200", false, "x-a", "b").body("success").end();
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(reply.body()).isEqualTo("success");
+        assertThat(reply.field("x-a")).isEqualTo("b");
+        assertThat(sent.body()).isEqualTo("{}");
+        assertThat(sent.path()).isEqualTo(PUSH);
+        assertThat(sent.request.fields().get("x-github-event")).hasToString("push");
+        assertThat(sent.request.fields().getAll("culvert-webhook-id")).containsExactly(reply.id());
+        assertThat(sent.request.fields().get("culvert-delivery-attempt")).hasToString("1");
+        await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
+        assertThat(entry(reply).target()).isEqualTo("/webhooks/argo/push/x");
+        assertThat(entry(reply).source()).isEqualTo("argo/push");
+        assertThat(fixture.inbox.memory().used()).isZero();
+    }
+
+    @Test
+    void aCallerThatAsksFirstIsToldToGoOn() throws InterruptedException {
+        Reply reply = fixture.post(PUSH, "{}", "expect", "100-continue");
+
+        Exchange sent = fixture.runtime.next();
+        assertThat(reply.interims).hasValue(1);
+        assertThat(sent.request.fields().get("expect")).isNull();
+        sent.ok("x");
+    }
+
+    @Test
+    void aFinalRefusalIsPassedOnAndItsWebhookIsDead() {
+        fixture.runtime.answer(exchange -> exchange.head("404", true));
+
+        Reply reply = fixture.post(PUSH, "{}");
+
+        assertThat(reply.status()).isEqualTo(404);
+        await().until(() -> entry(reply).state() == WebhookState.DEAD);
+    }
+
+    @Test
+    void aFailureIsAcceptedAndTriedAgain() {
+        fixture.runtime.answer(exchange -> exchange.head("500", true));
+
+        Reply reply = fixture.post(PUSH, "{}");
+
+        assertThat(reply.status()).isEqualTo(202);
+        assertThat(reply.body()).isEqualTo("{\"id\":\"" + reply.id() + "\",\"state\":\"pending\"}");
+        await().until(() -> entry(reply).outcome().equals("500"));
+        fixture.runtime.answer(exchange -> exchange.head("204", true));
+        fixture.advance(Duration.ofSeconds(5));
+        await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
+        assertThat(entry(reply).attempts()).isEqualTo(2);
+    }
+
+    @Test
+    void withoutATunnelItWaitsAndUsesUpNoAttempt() throws InterruptedException {
+        fixture.cut();
+        fixture.runtime.answer(exchange -> exchange.ok("late"));
+
+        Reply reply = fixture.post(PUSH, "{}");
+
+        assertThat(reply.status()).isEqualTo(202);
+        assertThat(fixture.runtime.all).isEmpty();
+        fixture.restore();
+        assertThat(fixture.runtime.next().request.fields().get("culvert-delivery-attempt")).hasToString("1");
+        await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
+    }
+
+    @Test
+    void aRefusedConnectionUsesUpNoAttempt() {
+        fixture.runtime.answer(exchange -> exchange.fail(
+                Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, "refused")));
+
+        Reply reply = fixture.post(PUSH, "{}");
+
+        assertThat(reply.status()).isEqualTo(202);
+        await().until(() -> fixture.runtime.all.size() >= 2);
+        assertThat(fixture.runtime.all)
+                .allMatch(sent -> "1".contentEquals(sent.request.fields().get("culvert-delivery-attempt")));
+        fixture.runtime.answer(exchange -> exchange.ok("up"));
+        await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
+        assertThat(entry(reply).attempts()).isEqualTo(1);
+    }
+
+    @Test
+    void aLostOneIsRepeatedUnderTheNextNumber() throws InterruptedException {
+        fixture.post(PUSH, "{}");
+
+        fixture.runtime.next().fail(Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL, "lost"));
+        Exchange again = fixture.runtime.next();
+        again.ok("there");
+
+        assertThat(again.request.fields().get("culvert-delivery-attempt")).hasToString("2");
+    }
+
+    @Test
+    void aSourceGetsItsWebhooksInOrderOneAtATime() throws InterruptedException {
+        for (int i = 0; i < 5; i++) {
+            fixture.post("/webhooks/argo/push/" + i, "{}");
+        }
+
+        await().until(() -> entries().size() == 5);
+        List<String> stored = entries().reversed().stream().map(InboxEntry::target).toList();
+        for (String path : stored) {
+            Exchange sent = fixture.runtime.next();
+            assertThat(sent.path()).isEqualTo(path);
+            sent.ok("x");
+        }
+    }
+
+    @Test
+    void aPoisonedOneStepsAsideAfterFiveFailures() {
+        fixture.runtime
+                .answer(exchange -> exchange.head(exchange.path().endsWith("bad") ? "500" : "200", true));
+        Reply bad = fixture.post("/webhooks/argo/push/bad", "{}");
+        bad.await();
+        Reply good = fixture.post("/webhooks/argo/push/good", "{}");
+
+        for (int failures = 1; failures <= 5; failures++) {
+            int now = failures;
+            await().until(() -> entry(bad).attempts() == now && entry(bad).outcome().equals("500"));
+            if (failures < RetrySchedule.STEPS_ASIDE) {
+                assertThat(entry(good).state()).isEqualTo(WebhookState.PENDING);
+                fixture.advance(Duration.ofMinutes(8));
+            }
+        }
+
+        await().until(() -> entry(good).state() == WebhookState.DELIVERED);
+        assertThat(entry(bad).outOfOrder()).isTrue();
+        assertThat(entry(bad).state()).isEqualTo(WebhookState.PENDING);
+    }
+
+    @Test
+    void aDuplicateIsAnsweredLikeTheFirstAndNotDelivered() {
+        fixture.runtime.answer(exchange -> exchange.ok("success"));
+        Reply first = fixture.post(PUSH, "{}", "x-github-delivery", "d1");
+        await().until(() -> entry(first).state() == WebhookState.DELIVERED);
+
+        Reply second = fixture.post(PUSH, "{}", "x-github-delivery", "d1");
+        Reply otherBody = fixture.post(PUSH, "{ }", "x-github-delivery", "d1");
+
+        assertThat(second.status()).isEqualTo(200);
+        assertThat(second.body()).isEqualTo("success");
+        assertThat(second.id()).isEqualTo(first.id());
+        assertThat(second.field("culvert-webhook-duplicate")).isEqualTo("true");
+        assertThat(otherBody.id()).isNotEqualTo(first.id());
+        assertThat(fixture.runtime.all).hasSize(2);
+    }
+
+    @Test
+    void aDuplicateOfADeadOrAnOldOneIsDelivered() {
+        fixture.runtime.answer(exchange -> exchange.head("410", true));
+        Reply dead = fixture.post(PUSH, "{}", "webhook-id", "d1");
+        await().until(() -> entry(dead).state() == WebhookState.DEAD);
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+
+        Reply again = fixture.post(PUSH, "{}", "webhook-id", "d1");
+        await().until(() -> entry(again).state() == WebhookState.DELIVERED);
+        fixture.advance(Duration.ofHours(25));
+        Reply old = fixture.post(PUSH, "{}", "webhook-id", "d1");
+
+        assertThat(old.id()).isNotEqualTo(again.id());
+    }
+
+    @Test
+    void aDeadOneIsReplayed() {
+        fixture.runtime.answer(exchange -> exchange.head("400", true));
+        Reply reply = fixture.post(PUSH, "{}");
+        await().until(() -> entry(reply).state() == WebhookState.DEAD);
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+
+        fixture.inbox.replay(reply.id()).block();
+
+        await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
+        assertThat(entry(reply).attempts()).isEqualTo(2);
+        StepVerifier.create(fixture.inbox.replay("none")).verifyError(StoreException.Absent.class);
+    }
+
+    @Test
+    void aDeletedOneIsGoneAndNeverSent() {
+        fixture.cut();
+        Reply reply = fixture.post(PUSH, "{}");
+        reply.await();
+
+        fixture.inbox.delete(reply.id()).block();
+        fixture.restore();
+
+        StepVerifier.create(fixture.inbox.entry(reply.id())).verifyComplete();
+        Reply next = fixture.post(PUSH, "{}");
+        await().until(() -> fixture.runtime.all.size() == 1);
+        assertThat(fixture.runtime.all.getFirst().request.fields().get("culvert-webhook-id")).isNotNull();
+        fixture.runtime.all.getFirst().ok("x");
+        assertThat(next.status()).isEqualTo(200);
+    }
+
+    @Test
+    void aPausedSourceGetsNothingUntilItIsResumed() {
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+        fixture.inbox.pause(InboxFixture.RUNTIME, "argo/push").block();
+
+        Reply paused = fixture.post(PUSH, "{}");
+        Reply other = fixture.post("/webhooks/argo/other/", "{}");
+
+        assertThat(other.status()).isEqualTo(200);
+        assertThat(paused.status()).isEqualTo(202);
+        assertThat(fixture.runtime.all).hasSize(1);
+        fixture.inbox.resume(InboxFixture.RUNTIME, "argo/push").block();
+        await().until(() -> entry(paused).state() == WebhookState.DELIVERED);
+    }
+
+    @Test
+    void aWrongSignatureIsRefusedBeforeItIsStored() {
+        fixture.routes = DurableRoutes.of(announced());
+        fixture.secrets = (runtimeId, route) -> List.of("secret".getBytes(StandardCharsets.US_ASCII));
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+
+        assertThat(fixture.post(PUSH, "{}", "x-gitlab-token", "wrong").status()).isEqualTo(401);
+        assertThat(entries()).isEmpty();
+        assertThat(fixture.post(PUSH, "{}", "x-gitlab-token", "secret").status()).isEqualTo(200);
+    }
+
+    @Test
+    void whatTheClusterDoesNotAllowIsRefused() {
+        fixture.routes = DurableRoutes.of(announced());
+
+        Reply refused = fixture.post("/webhooks/other/push/", "{}");
+
+        assertThat(refused.status()).isEqualTo(403);
+        assertThat(entries()).isEmpty();
+    }
+
+    @Test
+    void otherRequestsPassAndAMarkedOneIsNotStoredAgain() throws InterruptedException {
+        fixture.send("GET", PUSH, "", false, "culvert-webhook-id", "x");
+        assertThat(fixture.direct.next().request.fields().get("culvert-webhook-id")).isNull();
+
+        fixture.send("POST", PUSH, "{}", true, "culvert-webhook-id", "x");
+        assertThat(fixture.direct.next().request.fields().get("culvert-webhook-id")).hasToString("x");
+        assertThat(entries()).isEmpty();
+    }
+
+    @Test
+    void aListIsReadPageByPage() {
+        fixture.cut();
+        for (int i = 0; i < 5; i++) {
+            fixture.post("/webhooks/argo/push/" + i, "{}").await();
+        }
+
+        InboxPage first = await(fixture.inbox.list(InboxQuery.of(WebhookState.PENDING, 3)));
+        InboxPage second = await(fixture.inbox.list(
+                new InboxQuery(null, InboxFixture.RUNTIME, "argo/push", first.next(), 3)));
+
+        assertThat(first.entries()).extracting(InboxEntry::target)
+                .containsExactly("/webhooks/argo/push/4", "/webhooks/argo/push/3", "/webhooks/argo/push/2");
+        assertThat(second.entries()).extracting(InboxEntry::target)
+                .containsExactly("/webhooks/argo/push/1", "/webhooks/argo/push/0");
+        assertThat(second.next()).isNull();
+    }
+
+    /** Webhooks of the namespace argo alone, signed as GitLab does. */
+    private static Announcement announced() {
+        var route = new AnnouncedRoute(RouteRule.of("/webhooks/{namespace}/{eventSource}/"), true, true,
+                1 << 20,
+                new Verification(Verification.Provider.GITLAB, null), SourceList.parse(List.of()),
+                HostTemplate.of("{eventSource}.{namespace}.svc"));
+        return new Announcement(List.of(route), List.of("argo/*"), RequestPolicy.OPEN);
+    }
+
+    private List<InboxEntry> entries() {
+        return await(fixture.inbox.list(InboxQuery.of(null, 200))).entries();
+    }
+
+    private InboxEntry entry(Reply reply) {
+        return await(fixture.inbox.entry(reply.id()));
+    }
+}

@@ -1,0 +1,60 @@
+package dev.culvert.inbox;
+
+import static dev.culvert.edge.testing.Results.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two processes on one folder, as during an upgrade: both store, one delivers. */
+class TwoInboxesTest {
+    private static final String PUSH = "/webhooks/argo/push/";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void eachWebhookIsDeliveredOnceAndInOrderWhoeverStoredIt() {
+        try (var old = new InboxFixture(folder); var next = new InboxFixture(folder)) {
+            old.runtime.answer(exchange -> exchange.ok("ok"));
+            next.runtime.answer(exchange -> exchange.ok("ok"));
+            await().until(() -> old.inbox.isDelivering() || next.inbox.isDelivering());
+            InboxFixture holder = old.inbox.isDelivering() ? old : next;
+            InboxFixture other = holder == old ? next : old;
+
+            Reply stored = other.post(PUSH + 0, "{}");
+            assertThat(stored.status()).isEqualTo(202);
+            holder.inbox.tick();
+            await().until(() -> state(other, stored) == WebhookState.DELIVERED);
+            for (int i = 1; i < 20; i++) {
+                (i % 2 == 0 ? holder : other).post(PUSH + i, "{}").await();
+            }
+            holder.inbox.tick();
+            await().until(() -> holder.runtime.all.size() == 20);
+            assertThat(other.runtime.all).isEmpty();
+            assertThat(holder.runtime.all.stream().map(sent -> sent.path()).toList())
+                    .isEqualTo(paths(0, 20));
+
+            holder.inbox.release().block();
+            other.inbox.tick();
+            await().until(other.inbox::isDelivering);
+            holder.post(PUSH + 20, "{}").await();
+            other.inbox.tick();
+            await().until(() -> other.runtime.all.size() == 1);
+            assertThat(other.runtime.all.getFirst().path()).isEqualTo(PUSH + 20);
+            assertThat(holder.runtime.all).hasSize(20);
+        }
+    }
+
+    private static List<String> paths(int from, int to) {
+        return Stream.iterate(from, i -> i < to, i -> i + 1).map(i -> PUSH + i).toList();
+    }
+
+    private static WebhookState state(InboxFixture fixture, Reply reply) {
+        return await(fixture.inbox.entry(reply.id())).state();
+    }
+}
