@@ -76,7 +76,8 @@ class ArchitectureTest {
                     "edge.listen", "certs")
             .row("appproxy", "edge", "edge.config", "edge.spi")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
-                    "edge.config", "edge.sqlite", "certs", "server", "client", "router", "appproxy")
+                    "edge.config", "edge.route", "edge.sqlite", "certs", "server", "client", "router",
+                    "appproxy")
             .row("launcher.admin", "edge")
             .row("launcher.certs", "certs", "edge")
             .row("launcher.config", "edge", "edge.config")

@@ -7,6 +7,7 @@ import dev.culvert.client.TunnelClient;
 import dev.culvert.edge.config.HostPort;
 import io.netty.handler.codec.http.HttpMethod;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -117,6 +118,30 @@ class PauseIT {
                     .startsWith("403 ");
 
             assertThat(get(client, "/status")).contains("\"state\":\"connected\"");
+        }
+    }
+
+    @Test
+    void aPausedClientStaysSoWhenItIsStartedAnewAndTheOwnerCanReadWhoDidIt() throws Exception {
+        try (Platform platform = Platform.start(folder)) {
+            TunnelClient first = platform.connect("acme", "prod", URI.create("http://127.0.0.1:1"));
+            var config = platform.clientConfig("acme", "prod", null, URI.create("http://127.0.0.1:1"), null);
+            assertThat(control(first, "/pause/now")).isEqualTo("204");
+            await().atMost(PATIENCE).until(() -> platform.sessions().isEmpty());
+            first.stop(Duration.ZERO).block(PATIENCE);
+
+            TunnelClient second = platform.start(config, event -> {});
+
+            assertThat(get(second, "/status")).contains("\"state\":\"paused\"");
+            assertThat(control(second, "/resume")).isEqualTo("204");
+            await().atMost(PATIENCE).until(() -> platform.sessions().size() == 2);
+            assertThat(config.identityDir().resolve("paused")).doesNotExist();
+            second.stop(Duration.ZERO).block(PATIENCE);
+            assertThat(Files.readAllLines(config.identityDir().resolve("audit-changes.log")))
+                    .satisfiesExactly(
+                            line -> assertThat(line).contains("\"what\":\"pause\"",
+                                    "\"by\":\"operator at 127.0.0.1\""),
+                            line -> assertThat(line).contains("\"what\":\"resume\""));
         }
     }
 }

@@ -26,8 +26,8 @@ final class ClientCommand extends PartCommand {
     Mono<RunningPart> start(ConfigBinding binding) {
         return TunnelClient.start(binding.value(ClientConfig.class), ClientCommand::tell)
                 .map(client -> new RunningPart("tunnel-client", Map.of("health", client.healthAddress()),
-                        client.ended(),
-                        client::stop));
+                        client.ended(), client::stop,
+                        (changed, origin) -> client.reload(changed.value(ClientConfig.class), origin)));
     }
 
     private static void tell(ClientEvent event) {

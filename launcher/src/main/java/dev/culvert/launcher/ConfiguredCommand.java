@@ -53,11 +53,15 @@ abstract class ConfiguredCommand implements Task {
 
     /** Reads the configuration. Throws {@link dev.culvert.edge.config.ConfigErrors}. */
     final ConfigBinding binding() {
+        return config.load(file(), System.getenv(), flags);
+    }
+
+    /** The file that was named; null: none. */
+    final @Nullable Path file() {
         Map<String, String> environment = System.getenv();
-        Path path = file == null && environment.containsKey("CULVERT_CONFIG")
+        return file == null && environment.containsKey("CULVERT_CONFIG")
                 ? Path.of(environment.getOrDefault("CULVERT_CONFIG", ""))
                 : file;
-        return config.load(path, environment, flags);
     }
 
     private static OptionSpec flag(SettingInfo setting) {

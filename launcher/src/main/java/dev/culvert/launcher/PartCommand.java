@@ -3,6 +3,7 @@ package dev.culvert.launcher;
 import dev.culvert.edge.config.ConfigBinding;
 import dev.culvert.launcher.config.LogSettings;
 import dev.culvert.launcher.config.PartConfig;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
@@ -20,6 +23,8 @@ abstract class PartCommand extends ConfiguredCommand implements Task.LongRunning
     private static final Logger LOG = LoggerFactory.getLogger(PartCommand.class);
 
     private final AtomicReference<@Nullable RunningPart> running = new AtomicReference<>();
+
+    private final Disposable.Swap watching = Disposables.swap();
 
     @Option(names = "--check-config", order = -1, description = "Print the effective configuration and the origin of each value,"
             + " secrets masked, and end. Files that it names are not opened.")
@@ -43,6 +48,7 @@ abstract class PartCommand extends ConfiguredCommand implements Task.LongRunning
     @Override
     public final Mono<Void> stop(Duration grace) {
         RunningPart part = running.getAndSet(null);
+        watching.dispose();
         if (part == null) {
             return Mono.empty();
         }
@@ -65,11 +71,19 @@ abstract class PartCommand extends ConfiguredCommand implements Task.LongRunning
         return Mono.just(ExitCode.DONE);
     }
 
+    private void watch(RunningPart part) {
+        Path file = file();
+        if (file != null && part.reload() != null) {
+            watching.update(ConfigReload.start(file, this::binding, part.reload()));
+        }
+    }
+
     private Mono<Integer> serve(ConfigBinding binding) {
         Logging.toStandardOutput(binding.value(LogSettings.class));
         binding.warnings().forEach(warning -> LOG.atWarn().log(warning));
         return start(binding).onErrorMap(failure -> PortTrouble.explain(failure, binding)).flatMap(part -> {
             running.set(part);
+            watch(part);
             var facts = new LinkedHashMap<String, Object>();
             facts.put("part", part.name());
             facts.putAll(part.addresses());

@@ -9,8 +9,10 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert router}. */
-@Command(name = "router", description = "Runs the request router in its own pod, behind an ingress controller.", footer = {
-        "", "Example:", "  culvert router --config router.yaml"})
+@Command(name = "router", description = "Runs the request router in its own pod, behind an ingress controller.", subcommands = {
+        RouterRoutesCommand.class, RouterExplainCommand.class}, footer = {"", "Examples:",
+                "  culvert router --config router.yaml",
+                "  culvert router explain /webhooks/argo/push --method POST --config router.yaml"})
 final class RouterCommand extends PartCommand {
     RouterCommand() {
         super(RouterConfig.class);
@@ -28,6 +30,7 @@ final class RouterCommand extends PartCommand {
         if (health != null) {
             addresses.put("health", health);
         }
-        return new RunningPart("request-router", addresses, Mono.never(), router::stop);
+        return new RunningPart("request-router", addresses, Mono.never(), router::stop,
+                (changed, origin) -> router.reload(changed.value(RouterConfig.class), origin));
     }
 }

@@ -174,7 +174,7 @@ final class Http1Exchange implements RequestSink {
             upstream.endOutput();
         } else if (!headSeen) {
             times.requestWritten();
-            upstream.deadline().set(pool.limits().headTimeout(), () -> fail(UpstreamProblem.TIMEOUT));
+            upstream.deadline().set(outgoing.headTimeout(pool.limits()), () -> fail(UpstreamProblem.TIMEOUT));
         }
     }
 

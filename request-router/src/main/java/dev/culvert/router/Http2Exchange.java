@@ -143,7 +143,7 @@ final class Http2Exchange implements RequestSink {
             leave();
         } else if (!headSeen && !over) {
             times.requestWritten();
-            deadline.set(pool.limits().headTimeout(), this::headTooLate);
+            deadline.set(outgoing.headTimeout(pool.limits()), this::headTooLate);
         }
     }
 

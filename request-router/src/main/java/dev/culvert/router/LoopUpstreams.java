@@ -5,6 +5,7 @@ import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RelayRequest.Kind;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.relay.SwallowingSink;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package dev.culvert.router;
 
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.relay.ResponseSink;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,9 +11,26 @@ import org.jspecify.annotations.Nullable;
  * @param target the request target to send
  * @param hostHeader the Host to send; null: the caller's
  * @param away answers in place of an upstream that is away; null: the problem is the answer
+ * @param headTimeout from the last request byte to the response's head; null: the usual one
  */
 record Outgoing(UpstreamAddress address, String target, @Nullable String hostHeader,
-        @Nullable AwayAnswer away) {
+        @Nullable AwayAnswer away, @Nullable Duration headTimeout) {
+
+    /** With the usual time-out. */
+    Outgoing(UpstreamAddress address, String target, @Nullable String hostHeader,
+            @Nullable AwayAnswer away) {
+        this(address, target, hostHeader, away, null);
+    }
+
+    /** The same, of whose failure the asker is told. */
+    Outgoing withoutAway() {
+        return away == null ? this : new Outgoing(address, target, hostHeader, null, headTimeout);
+    }
+
+    /** For how long the response's head may be waited for. */
+    Duration headTimeout(UpstreamLimits limits) {
+        return headTimeout == null ? limits.headTimeout() : headTimeout;
+    }
 
     /** Speaks for an upstream that gave no response. */
     @FunctionalInterface

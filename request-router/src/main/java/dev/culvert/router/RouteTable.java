@@ -52,6 +52,12 @@ final class RouteTable {
         return routes.stream().map(Route::upstream).toList();
     }
 
+    /** The route that takes a request, whatever the policy says; null: none. */
+    @Nullable
+    Route find(RouteQuery query) {
+        return RawPath.wellFormed(query.path()) ? index.find(query) : null;
+    }
+
     /**
      * Where a request leads.
      *

@@ -8,6 +8,7 @@ import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.relay.SwallowingSink;
 import dev.culvert.edge.route.RouteQuery;
 import dev.culvert.router.RouteConfig.Cors;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -90,9 +91,17 @@ public final class Router implements Relay, AutoCloseable {
         }
         RouteMatch match = now.table.match(RouteQuery.of(fields, null), () -> now.callers.caller(fields));
         return switch (match) {
-            case RouteMatch.Forward to -> upstreams.open(request, outgoing(to, fields), response);
+            case RouteMatch.Forward to -> forward(request, to, response);
             case RouteMatch.Refused refused -> refuse(now, fields, refused.problem(), response);
         };
+    }
+
+    private RequestSink forward(RelayRequest request, RouteMatch.Forward to, ResponseSink response) {
+        RouteConfig route = to.route().config();
+        Outgoing outgoing = outgoing(to, request.fields());
+        return GuardedExchange.isNeeded(route)
+                ? GuardedExchange.open(upstreams, request, outgoing, response, route)
+                : upstreams.open(request, outgoing, response);
     }
 
     private RequestSink openTcp(Rules now, RelayRequest request, ResponseSink response) {
@@ -113,8 +122,10 @@ public final class Router implements Relay, AutoCloseable {
 
     private static Outgoing outgoing(RouteMatch.Forward to, Http2Headers fields) {
         Cors cors = to.route().cors();
+        RouteConfig.Timeouts timeouts = to.route().config().timeouts();
         return new Outgoing(to.address(), to.target(), to.route().hostHeader(),
-                cors == null ? null : new BrowserAnswer(cors, fields));
+                cors == null ? null : new BrowserAnswer(cors, fields),
+                timeouts == null ? null : timeouts.head());
     }
 
     Upstreams upstreams() {

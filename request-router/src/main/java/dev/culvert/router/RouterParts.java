@@ -56,7 +56,9 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, Entranc
 
     private static RouterParts wire(RouterConfig config, @Nullable ListenerTls tls,
             Supplier<Readiness> readiness) {
-        Router router = Router.create(config.routing());
+        AuditFiles audit = config.dataDir() == null ? null : AuditFiles.in(config.dataDir());
+        Router router = Router.create(config.routing(), UpstreamLimits.defaults(),
+                audit == null ? AuditLog.NONE : audit);
         EventLoops loops = EventLoops.create();
         Telemetry telemetry = new Telemetry();
         MemoryBudget memory = MemoryBudget.ofProcess(config.limits().maxBufferedBytes().bytes())
@@ -67,6 +69,9 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, Entranc
         var answerer = new Answerer(NAME, new OwnAnswers(readiness, router), quota);
         AccessLog accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
         Disposable.Composite watches = Disposables.composite(memory.ticking());
+        if (audit != null) {
+            watches.add(() -> Schedulers.boundedElastic().schedule(audit::close));
+        }
         if (tls != null) {
             watches.add(CertificateWatch.start(List.of(tls)));
             measure(tls, telemetry);

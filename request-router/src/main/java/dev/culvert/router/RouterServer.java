@@ -85,6 +85,16 @@ public final class RouterServer {
         }
     }
 
+    /**
+     * Takes other routes, policy and addresses; all else of a configuration holds from the start. What runs goes on. Reads
+     * certificate authorities: not for an event loop.
+     *
+     * @param origin who changes it, for the audit log: the file's name
+     */
+    public void reload(RouterConfig changed, String origin) {
+        parts.router().replace(changed.routing(), origin);
+    }
+
     /** Where callers come in. */
     public HostPort address() {
         return Objects.requireNonNull(callers).address();

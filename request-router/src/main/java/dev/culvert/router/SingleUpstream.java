@@ -4,6 +4,7 @@ import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.relay.SwallowingSink;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 

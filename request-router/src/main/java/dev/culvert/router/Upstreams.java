@@ -6,6 +6,7 @@ import com.github.benmanes.caffeine.cache.Ticker;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.relay.SwallowingSink;
 import io.netty.channel.EventLoop;
 import io.netty.resolver.dns.DnsNameResolver;
 import java.lang.invoke.MethodHandles;

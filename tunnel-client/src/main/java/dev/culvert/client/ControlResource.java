@@ -10,11 +10,12 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import reactor.core.publisher.Mono;
 
 /**
- * {@code POST /pause} and {@code POST /resume} of the health listener. That has no token and may be open to a cluster's
+ * {@code POST /pause}, {@code POST /pause/now} and {@code POST /resume} of the health listener. That has no token and may be open to a cluster's
  * probes, so these are for the client's own machine or container alone: the peer and the host asked for must be loopback, and
  * a field must be there that no web page can send along to another origin.
  */
@@ -25,21 +26,21 @@ final class ControlResource implements EdgeHandler {
     private static final Pattern LOOPBACK_HOST = Pattern
             .compile("(localhost|127(\\.\\d{1,3}){3}|\\[::1])(:\\d+)?");
 
-    private final Map<String, Runnable> actions;
+    private final Map<String, Function<String, Mono<Void>>> actions;
     private final EdgeHandler others;
 
     /**
-     * @param actions run on an event loop by path: must not block
+     * @param actions by path, told who asks; subscribed to on an event loop: must not block
      * @param others answers all other paths
      */
-    ControlResource(Map<String, Runnable> actions, EdgeHandler others) {
+    ControlResource(Map<String, Function<String, Mono<Void>>> actions, EdgeHandler others) {
         this.actions = Map.copyOf(actions);
         this.others = others;
     }
 
     @Override
     public Mono<EdgeResponse> handle(EdgeRequest request) {
-        Runnable action = actions.get(request.path());
+        Function<String, Mono<Void>> action = actions.get(request.path());
         if (action == null) {
             return others.handle(request);
         }
@@ -51,10 +52,8 @@ final class ControlResource implements EdgeHandler {
                     "only from the client's own machine or container, by 127.0.0.1 and with the field Culvert-Control,"
                             + " as culvert client pause does")));
         }
-        return Mono.fromSupplier(() -> {
-            action.run();
-            return EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT);
-        });
+        return action.apply("operator at " + request.context().remote().getAddress().getHostAddress())
+                .then(Mono.fromSupplier(() -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
     }
 
     private static boolean isLocal(EdgeRequest request) {

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -71,9 +72,8 @@ final class Link {
      * @param observer told of changes, on the link's event loop
      */
     record Shared(Dialler dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
-            Supplier<byte @Nullable []> announcement,
-            SessionMeter meter,
-            UUID instance, String software, SecureRandom random, TakeOver takeOver, Duration conflictRetry,
+            Supplier<byte @Nullable []> announcement, SessionMeter meter, UUID instance, String software,
+            SecureRandom random, TakeOver takeOver, Duration conflictRetry,
             DialPace pace,
             Observer observer) {}
 
@@ -203,12 +203,14 @@ final class Link {
 
     /** Proves the newest identity on the present session, if that rests on an older one. Callable from any thread. */
     void prove() {
-        loop.execute(() -> {
-            Tunnelled present = current;
-            if (present != null && present.live) {
-                present.identity.prove();
-            }
-        });
+        loop.execute(() -> Optional.ofNullable(current)
+                .filter(present -> present.live)
+                .ifPresent(present -> present.identity.prove()));
+    }
+
+    /** Tells the server anew what is behind this. Callable from any thread. */
+    void announce() {
+        loop.execute(() -> Optional.ofNullable(current).ifPresent(Tunnelled::announce));
     }
 
     /** Takes no new streams, gives those in flight {@code grace} to end, and dials no more before {@link #resume}. */

@@ -24,7 +24,7 @@ final class StatusResource implements EdgeHandler {
     public Mono<EdgeResponse> handle(EdgeRequest request) {
         if (!request.path().equals("/status")) {
             return Mono.error(new EdgeException(Problem.of(Problem.Cause.NOT_FOUND, Problem.Hop.EDGE,
-                    "this listener serves /healthz, /readyz, /metrics, /status, /pause and /resume")));
+                    "this listener serves /healthz, /readyz, /metrics, /status, /pause, /pause/now and /resume")));
         }
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
             return Mono.error(HandlerException.methodNotAllowed(HttpMethod.GET, HttpMethod.HEAD));

@@ -6,6 +6,7 @@ import dev.culvert.edge.HealthFilter;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.router.AuditFiles;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
@@ -30,13 +31,17 @@ import reactor.core.scheduler.Schedulers;
 public final class TunnelClient {
     private static final Logger log = LoggerFactory.getLogger(TunnelClient.class);
 
+    private static final String EMBEDDER = "embedding program";
+
     private final ClientConfig config;
     private final EventLoops loops;
     private final boolean ownsLoops;
     private final Telemetry telemetry = new Telemetry();
     private final Connector connector;
     private final OpenSessions sessions = new OpenSessions(Clock.systemUTC());
+    private final AuditFiles audit;
     private final TunnelLinks links;
+    private final KillSwitch killSwitch;
     private final Sinks.Empty<Void> ended = Sinks.empty();
     private final Sinks.Empty<Void> stopped = Sinks.empty();
     private final AtomicBoolean stopping = new AtomicBoolean();
@@ -52,11 +57,14 @@ public final class TunnelClient {
         this.loops = loops;
         this.ownsLoops = ownsLoops;
         this.connector = new Connector(loops, Outbound.of(config));
-        this.links = new TunnelLinks(config, loops, new Dialler(connector, sessions), telemetry,
+        this.audit = AuditFiles.in(config.identityDir());
+        this.links = new TunnelLinks(config, loops, new Dialler(connector, sessions), telemetry, audit,
                 event -> {
                     told(event);
                     events.accept(event);
                 });
+        this.killSwitch = new KillSwitch(links, new PauseMark(config.identityDir()), audit);
+        killSwitch.remember();
     }
 
     /**
@@ -70,7 +78,9 @@ public final class TunnelClient {
             TunnelClient client = new TunnelClient(config, EventLoops.create(), true, events);
             EdgeServer.Setup setup = EdgeServer.Setup.of(config.health().listen(), client.loops)
                     .filter(new HealthFilter(client::readiness, client.telemetry));
-            var resources = new ControlResource(Map.of("/pause", client::pause, "/resume", client::resume),
+            var resources = new ControlResource(Map.of("/pause",
+                    by -> client.killSwitch.pause(by, TunnelLinks.GRACE), "/pause/now",
+                    by -> client.killSwitch.pause(by, Duration.ZERO), "/resume", client.killSwitch::resume),
                     new StatusResource(client::status));
             return EdgeServer.start(setup, resources)
                     .map(started -> {
@@ -185,15 +195,30 @@ public final class TunnelClient {
 
     /**
      * Lets the tunnel go until {@link #resume}: the server opens no more streams, those in flight have 30 s to end. Identity
-     * and renewal go on. Not kept when the process ends. Nothing happens when it is paused already. From any thread.
+     * and renewal go on. Holds at once, and over restarts as soon as the file {@code paused} is in {@code identityDir}. Nothing
+     * happens when it is paused already. From any thread.
      */
     public void pause() {
-        links.pause();
+        killSwitch.pause(EMBEDDER, TunnelLinks.GRACE).subscribe(nothing -> {}, TunnelClient::notKept);
     }
 
-    /** Dials again. Nothing happens unless it is paused. From any thread. */
+    /** Dials again, soon. Nothing happens unless it is paused. From any thread. */
     public void resume() {
-        links.resume();
+        killSwitch.resume(EMBEDDER).subscribe(nothing -> {}, TunnelClient::notKept);
+    }
+
+    private static void notKept(Throwable error) {
+        log.atError().addKeyValue("reason", error.getMessage()).log("pause or resume not kept");
+    }
+
+    /**
+     * Takes other routes, policy and addresses of the router inside; all else of a configuration holds from the start. What runs
+     * goes on. Reads certificate authorities: not for an event loop.
+     *
+     * @param origin who changes it, for the audit log: the file's name
+     */
+    public void reload(ClientConfig changed, String origin) {
+        links.reload(changed, origin);
     }
 
     /** Bytes that wait in this client, now: {@code culvert_buffered_bytes}. */
@@ -235,6 +260,7 @@ public final class TunnelClient {
         return links.stop(grace)
                 .then(listener == null ? Mono.empty() : listener.stop(Duration.ZERO))
                 .then(Mono.fromRunnable(telemetry::close))
+                .then(Mono.fromRunnable(audit::close).subscribeOn(Schedulers.boundedElastic()))
                 .then(ownsLoops ? loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)) : Mono.empty())
                 .doFinally(signal -> ended.tryEmitEmpty());
     }

@@ -1,11 +1,20 @@
 package dev.culvert.client;
 
 import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.TunnelFigures;
 import dev.culvert.edge.Version;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.edge.relay.SwallowingSink;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.protocol.session.SessionEvent;
+import dev.culvert.router.AuditLog;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import java.security.SecureRandom;
@@ -25,7 +34,12 @@ import reactor.core.publisher.Mono;
 final class TunnelLinks implements Link.Observer, TunnelFigures {
     private static final Logger log = LoggerFactory.getLogger(TunnelLinks.class);
     /** The contract's grace of a drain. */
-    private static final Duration GRACE = Duration.ofSeconds(30);
+    static final Duration GRACE = Duration.ofSeconds(30);
+    private static final Relay PAUSED = (request, response) -> {
+        response.fail(
+                Problem.of(Cause.DRAINING, Hop.ROUTER, "the cluster's operator has paused this runtime"));
+        return SwallowingSink.INSTANCE;
+    };
     private static final Duration POLL = Duration.ofMillis(20);
 
     private final ClientConfig config;
@@ -42,14 +56,15 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     private volatile Runnable refused = () -> {};
     private volatile boolean stopping;
     private volatile boolean paused;
+    private Duration pausedWith = GRACE;
 
-    TunnelLinks(ClientConfig config, EventLoops loops, Dialler dialler, Telemetry telemetry,
+    TunnelLinks(ClientConfig config, EventLoops loops, Dialler dialler, Telemetry telemetry, AuditLog audit,
             Consumer<ClientEvent> events) {
         this.config = config;
         this.loops = loops;
         this.dialler = dialler;
         this.events = events;
-        this.upstream = Upstream.of(config);
+        this.upstream = Upstream.of(config, audit);
         this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(telemetry.registry());
         telemetry.tunnels(this);
         Gauge.builder("culvert.client.paused", this, links -> links.paused ? 1 : 0)
@@ -69,7 +84,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         }
         refused = whenRefused;
         pace.begin(System.nanoTime());
-        var shared = new Link.Shared(dialler, config.server(), credentials, upstream.relay(),
+        var shared = new Link.Shared(dialler, config.server(), credentials, this::relay,
                 upstream.announcement(),
                 meter,
                 UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(),
@@ -79,7 +94,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         for (int index = 0; index < config.connections(); index++) {
             Link link = new Link(shared, index, loops.group().next());
             if (paused) {
-                link.pause(GRACE);
+                link.pause(pausedWith);
             }
             link.start(delay.plus(DialPace.SPACING.multipliedBy(index)));
             all.add(link);
@@ -87,12 +102,26 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         links = List.copyOf(all);
     }
 
-    /** Lets the tunnel go: streams in flight have {@link #GRACE} to end, and nothing is dialled until {@link #resume}. */
-    synchronized void pause() {
-        if (!paused) {
+    /** Whatever the server goes on to open while an operator has paused this client is refused. */
+    private RequestSink relay(RelayRequest request, ResponseSink response) {
+        return paused ? PAUSED.open(request, response) : upstream.relay().open(request, response);
+    }
+
+    /** Lets the tunnel go: streams in flight have {@code grace} to end, and nothing is dialled until {@link #resume}. */
+    synchronized void pause(Duration grace) {
+        boolean sooner = grace.compareTo(pausedWith) < 0;
+        if (!paused || sooner) {
             paused = true;
-            links.forEach(link -> link.pause(GRACE));
-            log.atInfo().log("tunnel paused by an operator");
+            pausedWith = grace;
+            links.forEach(link -> link.pause(grace));
+            log.atInfo().addKeyValue("graceSeconds", grace.toSeconds()).log("tunnel paused by an operator");
+        }
+    }
+
+    /** Takes other routes and policy, and tells the server. Not for an event loop. */
+    void reload(ClientConfig changed, String origin) {
+        if (upstream.reload().take(changed, origin)) {
+            links.forEach(Link::announce);
         }
     }
 
@@ -100,6 +129,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     synchronized void resume() {
         if (paused) {
             paused = false;
+            pausedWith = GRACE;
             pace.begin(System.nanoTime());
             links.forEach(Link::resume);
             log.atInfo().log("tunnel resumed by an operator");

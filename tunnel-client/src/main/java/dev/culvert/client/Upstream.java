@@ -3,11 +3,14 @@ package dev.culvert.client;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.route.Announcement;
 import dev.culvert.edge.route.RequestPolicy;
+import dev.culvert.router.AuditLog;
 import dev.culvert.router.Router;
 import dev.culvert.router.RoutingConfig;
 import dev.culvert.router.SingleUpstream;
+import dev.culvert.router.UpstreamLimits;
 import java.net.URI;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,25 +22,47 @@ import org.jspecify.annotations.Nullable;
  * @param bufferedBytes what waits there, now
  * @param drain refuses new exchanges
  * @param close ends everything
+ * @param reload takes what can change while it runs, and who changed it; true: there is something to announce
  */
 record Upstream(Relay relay, Supplier<byte @Nullable []> announcement, LongSupplier bufferedBytes,
-        Runnable drain, Runnable close) {
+        Runnable drain, Runnable close, Reload reload) {
 
     /** One upstream gets everything as it comes. */
     private static final Announcement NOTHING_DURABLE = new Announcement(List.of(), List.of(),
             RequestPolicy.OPEN);
 
-    static Upstream of(ClientConfig config) {
+    /** @param audit told of what the router refuses */
+    static Upstream of(ClientConfig config, AuditLog audit) {
         URI only = config.to() != null ? config.to() : config.routerUrl();
         if (only != null) {
             SingleUpstream upstream = SingleUpstream.create(only);
             byte[] none = config.to() == null ? null : NOTHING_DURABLE.toJson();
             return new Upstream(upstream, () -> none, upstream::bufferedBytes, upstream::drain,
-                    upstream::close);
+                    upstream::close, (changed, origin) -> false);
         }
-        RoutingConfig routing = config.router() == null ? RoutingConfig.defaults() : config.router();
-        Router router = Router.create(routing);
-        byte[] announcement = routing.announcement().toJson();
-        return new Upstream(router, () -> announcement, router::bufferedBytes, router::drain, router::close);
+        RoutingConfig routing = routing(config);
+        Router router = Router.create(routing, UpstreamLimits.defaults(), audit);
+        var announced = new AtomicReference<byte[]>(routing.announcement().toJson());
+        return new Upstream(router, announced::get, router::bufferedBytes, router::drain, router::close,
+                (changed, origin) -> {
+                    if (changed.to() != null || changed.routerUrl() != null) {
+                        return false;
+                    }
+                    RoutingConfig next = routing(changed);
+                    byte[] document = next.announcement().toJson(); // throws before anything is changed
+                    router.replace(next, origin);
+                    announced.set(document);
+                    return true;
+                });
+    }
+
+    private static RoutingConfig routing(ClientConfig config) {
+        return config.router() == null ? RoutingConfig.defaults() : config.router();
+    }
+
+    /** Takes other routes, policy and addresses; all else of a configuration holds from the start of the process. */
+    @FunctionalInterface
+    interface Reload {
+        boolean take(ClientConfig changed, String origin);
     }
 }

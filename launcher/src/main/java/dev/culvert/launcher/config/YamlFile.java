@@ -24,8 +24,8 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
  * aliases, deep nesting and large files: a configuration needs none of them.
  */
 public final class YamlFile {
-    /** Large route tables are some 100 KiB. */
-    static final int MAX_BYTES = 1 << 20;
+    /** A table of 10,000 routes is some 2 MiB. */
+    static final int MAX_BYTES = 8 << 20;
 
     private YamlFile() {}
 
@@ -38,7 +38,7 @@ public final class YamlFile {
         try {
             if (Files.size(file) > MAX_BYTES) {
                 throw new ConfigErrors(
-                        List.of(file + ": larger than 1 MiB (expected: a configuration file)"));
+                        List.of(file + ": larger than 8 MiB (expected: a configuration file)"));
             }
             return parse(Files.readString(file), file);
         } catch (NoSuchFileException e) {

@@ -89,7 +89,7 @@ class YamlFileTest {
 
     @Test
     void aLargeFileIsRefused() {
-        refused("a: " + "x".repeat(YamlFile.MAX_BYTES), "larger than 1 MiB");
+        refused("a: " + "x".repeat(YamlFile.MAX_BYTES), "larger than 8 MiB");
     }
 
     @Test

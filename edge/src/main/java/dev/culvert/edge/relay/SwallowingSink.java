@@ -1,14 +1,14 @@
-package dev.culvert.router;
+package dev.culvert.edge.relay;
 
 import dev.culvert.edge.Problem;
-import dev.culvert.edge.relay.RequestSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
 /** Takes what still comes for an exchange that has failed. */
-final class SwallowingSink implements RequestSink {
-    static final RequestSink INSTANCE = new SwallowingSink();
+public final class SwallowingSink implements RequestSink {
+    /** There is nothing to tell one from another. */
+    public static final RequestSink INSTANCE = new SwallowingSink();
 
     private SwallowingSink() {}
 

@@ -1,0 +1,87 @@
+package dev.culvert.client;
+
+import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.router.AuditLog;
+import java.io.IOException;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The cluster owner's own way to let the tunnel go. It holds at once and over restarts, and nothing that comes through the
+ * tunnel can undo it. Callable from any thread.
+ */
+final class KillSwitch {
+    private static final Logger log = LoggerFactory.getLogger(KillSwitch.class);
+
+    private final TunnelLinks links;
+    private final PauseMark mark;
+    private final AuditLog audit;
+    /** What the file is to say in the end, in whatever order the disk is written. */
+    private volatile boolean wanted;
+
+    KillSwitch(TunnelLinks links, PauseMark mark, AuditLog audit) {
+        this.links = links;
+        this.mark = mark;
+        this.audit = audit;
+    }
+
+    /** Before the first dial: a client that was paused stays so. Blocks on the disk. */
+    void remember() {
+        if (mark.isThere()) {
+            wanted = true;
+            links.pause(Duration.ZERO);
+        }
+    }
+
+    /**
+     * Lets the tunnel go. Completes when that will be remembered; errors when it holds for this process alone.
+     *
+     * @param grace for streams in flight
+     */
+    Mono<Void> pause(String by, Duration grace) {
+        return Mono.defer(() -> {
+            wanted = true;
+            links.pause(grace);
+            audit.changed("pause", by, grace.isZero() ? "at once" : "");
+            return kept(by, "paused, but a new start of this client would end that");
+        });
+    }
+
+    /** Dials again. Completes when that will be remembered; errors, still paused, when it would not. */
+    Mono<Void> resume(String by) {
+        return Mono.defer(() -> {
+            wanted = false;
+            return kept(by, "still paused");
+        }).then(Mono.fromRunnable(() -> {
+            if (!wanted) {
+                links.resume();
+                audit.changed("resume", by, "");
+            }
+        }));
+    }
+
+    private Mono<Void> kept(String by, String otherwise) {
+        return Mono.<Void>fromCallable(() -> {
+            keep(by);
+            return null;
+        }).subscribeOn(Schedulers.boundedElastic()).onErrorMap(IOException.class, e -> {
+            log.atError().addKeyValue("reason", e.toString()).log("identityDir can't be written");
+            return new EdgeException(Problem.of(Cause.INTERNAL, Hop.EDGE,
+                    otherwise + ": the file paused in identityDir can't be changed"));
+        });
+    }
+
+    private synchronized void keep(String by) throws IOException {
+        if (wanted) {
+            mark.put(by);
+        } else {
+            mark.remove();
+        }
+    }
+}
