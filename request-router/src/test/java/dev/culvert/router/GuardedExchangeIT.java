@@ -12,6 +12,7 @@ import dev.culvert.router.RouteConfig.Cors;
 import dev.culvert.router.RouteConfig.Order;
 import dev.culvert.router.RouteConfig.Timeouts;
 import dev.culvert.router.RoutingConfig.Policy;
+import dev.culvert.router.RoutingConfig.Reach;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -46,9 +47,11 @@ class GuardedExchangeIT {
             String... sources) {
         Leaks.watch();
         var route = new RouteConfig("/x/", "http://x:1", null, List.of(), Map.of(), false, null, null,
-                new Cors(List.of()), null, Order.SOURCE, null, maxBody, timeouts, retries, List.of(sources));
+                new Cors(List.of()), null, Order.SOURCE, null, maxBody, timeouts, retries, List.of(sources),
+                null);
         Router made = Router.create(new RoutingConfig(List.of(route), List.of(), Policy.refusing(),
-                Map.of("x:1", new HostPort("127.0.0.1", port)), List.of("10.0.0.0/8")));
+                Map.of("x:1", List.of(new HostPort("127.0.0.1", port))), List.of("10.0.0.0/8"), Reach.usual(),
+                null));
         router = made;
         return new Asker(made, loops.group().next());
     }
