@@ -34,6 +34,9 @@ final class InboxCommand implements Callable<Integer> {
     @Option(names = "--seconds", defaultValue = "5", description = "Of each measurement, after half as long to warm up. Default: ${DEFAULT-VALUE}")
     private int seconds;
 
+    @Option(names = "--deliver", description = "Deliver them, too, to event sources that answer at once: their callers wait for that.")
+    private boolean deliver;
+
     @Override
     public Integer call() throws IOException, SQLException {
         System.out.println(Surroundings.describe());
@@ -45,7 +48,7 @@ final class InboxCommand implements Callable<Integer> {
         EventLoops loops = EventLoops.create();
         for (int count : callers) {
             Path folder = Files.createTempDirectory(dir, "culvert-bench-inbox");
-            try (var storm = new InboxStorm(folder, loops, bytes)) {
+            try (var storm = new InboxStorm(folder, loops, bytes, deliver)) {
                 storm.run(count, seconds / 2.0);
                 print("inbox, " + count + " at once", storm.run(count, seconds), single);
             } finally {

@@ -63,7 +63,7 @@ class ArchitectureTest {
             .row("edge.sqlite")
             .libraries("edge.sqlite", "reactor.", "org.slf4j.", "org.sqlite.")
             .row("inbox", "edge", "edge.config", "edge.relay", "edge.route", "edge.sqlite")
-            .libraries("inbox", "reactor.", "io.netty.", "io.micrometer.", "org.slf4j.")
+            .libraries("inbox", "reactor.", "io.netty.", "io.micrometer.", "org.slf4j.", "javax.crypto.")
             .row("server", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.relay", "edge.spi", "certs", "server.access", "edge.caller", "edge.listen",
                     "edge.sqlite")

@@ -8,6 +8,7 @@ import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.config.ByteSize;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.edge.testing.FakeRelay.Exchange;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
@@ -28,6 +29,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.test.StepVerifier;
 
 /** What the inbox may use: each limit is crossed once. */
 class InboxLimitsTest {
@@ -152,6 +154,27 @@ class InboxLimitsTest {
             assertThat(fixture.post(PUSH, "x").status()).isEqualTo(202);
             assertThat(await(fixture.inbox.list(InboxQuery.of(null, 200))).entries())
                     .hasSize(stored.size() + 1);
+        }
+    }
+
+    @Test
+    void theOldestDeliveredOnesLoseTheirContentFirst() {
+        InboxConfig usual = InboxConfig.defaults();
+        var little = new InboxConfig(usual.maxRuntimeBytes(), usual.maxSourceBytes(), usual.maxSources(),
+                usual.memory(), usual.perAddress(), usual.answerWithin(), usual.attemptTimeout(),
+                usual.maxAttempts(), usual.keepDead(), usual.keepDelivered(), new ByteSize(70_000));
+        try (var fixture = new InboxFixture(folder, little, new MovableClock())) {
+            fixture.runtime.answer(exchange -> exchange.head("200", true));
+            Reply old = fixture.post(PUSH, "x".repeat(50_000));
+            await().until(() -> state(fixture, old) == WebhookState.DELIVERED);
+            Reply young = fixture.post(PUSH, "x".repeat(50_000));
+            await().until(() -> state(fixture, young) == WebhookState.DELIVERED);
+
+            fixture.inbox.forgetOld();
+
+            await().until(() -> !await(fixture.inbox.entry(old.id())).replayable());
+            assertThat(await(fixture.inbox.entry(young.id())).replayable()).isTrue();
+            StepVerifier.create(fixture.inbox.replay(old.id())).verifyError(StoreException.Conflict.class);
         }
     }
 

@@ -291,6 +291,36 @@ class InboxTest {
     }
 
     @Test
+    void whatHappensIsToldAndCounted() {
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+
+        StepVerifier.create(fixture.inbox.events().map(InboxEvent::kind).take(2))
+                .then(() -> fixture.post(PUSH, "{}"))
+                .expectNext(InboxEvent.Kind.STORED, InboxEvent.Kind.DELIVERED)
+                .expectComplete()
+                .verify(Duration.ofSeconds(10));
+
+        fixture.inbox.tick();
+        await().until(
+                () -> fixture.meters.get("culvert.webhooks").tag("state", "delivered").gauge().value() == 1);
+        assertThat(fixture.meters.get("culvert.webhook.delivery").timer().count()).isEqualTo(1);
+    }
+
+    @Test
+    void aDeletedRuntimeLeavesNothing() {
+        fixture.cut();
+        for (int i = 0; i < Retention.CHUNK + 5; i++) {
+            fixture.post(PUSH + i, "{}").await();
+        }
+
+        fixture.inbox.forget(InboxFixture.RUNTIME).block();
+
+        assertThat(entries()).isEmpty();
+        fixture.inbox.tick();
+        await().until(() -> fixture.inbox.counts().getOrDefault(WebhookState.PENDING, 9L) == 0);
+    }
+
+    @Test
     void aListIsReadPageByPage() {
         fixture.cut();
         for (int i = 0; i < 5; i++) {

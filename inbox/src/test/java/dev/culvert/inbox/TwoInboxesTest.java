@@ -4,6 +4,7 @@ import static dev.culvert.edge.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.culvert.edge.sqlite.SqliteLease;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -47,6 +48,30 @@ class TwoInboxesTest {
             await().until(() -> other.runtime.all.size() == 1);
             assertThat(other.runtime.all.getFirst().path()).isEqualTo(PUSH + 20);
             assertThat(holder.runtime.all).hasSize(20);
+        }
+    }
+
+    @Test
+    void aHolderThatSleptBeyondItsLeaseSendsNothingMore() throws InterruptedException {
+        try (var slept = new InboxFixture(folder)) {
+            await().until(slept.inbox::isDelivering);
+            slept.post(PUSH, "{}");
+            var underWay = slept.runtime.next();
+            var late = new MovableClock();
+            late.advance(SqliteLease.LIFE.plusSeconds(60));
+            try (var next = new InboxFixture(folder, InboxFixture.CONFIG, late)) {
+                await().until(next.inbox::isDelivering);
+
+                slept.inbox.tick();
+                await().until(() -> underWay.cancelled != null && !slept.inbox.isDelivering());
+                var repeated = next.runtime.next();
+                assertThat(repeated.request.fields().get("culvert-delivery-attempt")).hasToString("2");
+                Reply other = slept.post(PUSH + 2, "{}");
+                assertThat(other.status()).isEqualTo(202);
+                repeated.ok("ok");
+                assertThat(next.runtime.next().path()).isEqualTo(PUSH + 2);
+                assertThat(slept.runtime.all).hasSize(1);
+            }
         }
     }
 
