@@ -166,7 +166,7 @@ final class CommitThread {
             transact(batch);
         } catch (SQLException failed) {
             statements.forget();
-            if (batch.size() == 1 || DatabaseTrouble.isFull(failed)) {
+            if (batch.size() == 1 || !DatabaseTrouble.isOfData(failed)) {
                 StoreException told = DatabaseTrouble.of(file, failed);
                 batch.forEach(task -> task.failed.accept(told));
             } else {

@@ -4,19 +4,10 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.sqlite.StoreException;
-import dev.culvert.inbox.Attempt.Numbered;
 import dev.culvert.inbox.InboxEvent.Kind;
-import io.netty.channel.EventLoop;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,12 +31,9 @@ final class Dispatcher implements CommitListener {
     private final InboxReads reads;
     private final InboxMeters meters;
     private final DispatchPlan plan;
-    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().name("culvert-inbox-dispatch").daemon().factory());
-    private final Map<Long, Attempt> attempts = new HashMap<>();
+    private final DispatchThread thread = new DispatchThread();
+    private final Attempts attempts;
     private final Sinks.Many<InboxEvent> events = Sinks.many().multicast().directBestEffort();
-    private @Nullable ScheduledFuture<?> wake;
-    private long wakeAt = Long.MAX_VALUE;
     /** Until when this process may begin attempts, by the clock; 0: it may not. */
     private volatile long holdingUntil;
     /** Of the time since the lease was taken: what was begun before does not count any more. */
@@ -58,6 +46,7 @@ final class Dispatcher implements CommitListener {
         this.commits = commits;
         this.reads = reads;
         this.meters = meters;
+        this.attempts = new Attempts(setup, reads.files());
         this.plan = new DispatchPlan(setup.config().maxAttempts());
     }
 
@@ -72,19 +61,7 @@ final class Dispatcher implements CommitListener {
 
     /** Runs {@code task} on the dispatcher's thread; drops it when that has ended. */
     void run(Runnable task) {
-        try {
-            thread.execute(() -> guarded(task));
-        } catch (RejectedExecutionException stopped) {
-            // What is not delivered is on the disk.
-        }
-    }
-
-    private static void guarded(Runnable task) {
-        try {
-            task.run();
-        } catch (RuntimeException bug) {
-            log.atError().setCause(bug).log("dispatch of webhooks failed");
-        }
+        thread.run(task);
     }
 
     private long now() {
@@ -137,8 +114,7 @@ final class Dispatcher implements CommitListener {
         }
         epoch++;
         holdingUntil = 0;
-        attempts.values().forEach(attempt -> attempt.abandon(STOPPING));
-        attempts.clear();
+        attempts.abandon(STOPPING);
         plan.flying().forEach(pending -> {
             pending.accept();
             pending.drop();
@@ -238,18 +214,9 @@ final class Dispatcher implements CommitListener {
 
     private void sleep() {
         long at = plan.nextAt();
-        if (at >= wakeAt) {
-            return;
+        if (at < Long.MAX_VALUE) {
+            thread.alarm(at, now(), this::pump);
         }
-        ScheduledFuture<?> before = wake;
-        if (before != null) {
-            before.cancel(false);
-        }
-        wakeAt = at;
-        wake = thread.schedule(() -> guarded(() -> {
-            wakeAt = Long.MAX_VALUE;
-            pump();
-        }), Math.max(1, at - now()), TimeUnit.MILLISECONDS);
     }
 
     private void read(DispatchPlan.Load load) {
@@ -313,21 +280,13 @@ final class Dispatcher implements CommitListener {
 
     private void send(Pending pending, Content content) {
         long of = epoch;
-        EventLoop callers = pending.loop;
-        EventLoop loop = callers == null || callers.isShuttingDown() ? setup.loops().next() : callers;
         pending.reserved = false;
-        pending.loop = null;
-        var attempt = new Attempt(loop, setup.delivery().relayTo(pending.runtime),
-                StoredFields.decode(content.fields),
-                new Numbered(pending.id, pending.begun), BodySource.of(content, reads.files()),
-                setup.config().attemptTimeout().toNanos(), (result, answer) -> run(() -> {
-                    if (of == epoch) {
-                        attempts.remove(pending.seq);
-                        ended(pending, result, answer);
-                    }
-                }));
-        attempts.put(pending.seq, attempt);
-        attempt.start();
+        attempts.start(pending, content, (result, answer) -> run(() -> {
+            if (of == epoch) {
+                attempts.ended(pending);
+                ended(pending, result, answer);
+            }
+        }));
     }
 
     private void ended(Pending pending, AttemptResult result, @Nullable Answer answer) {
@@ -342,6 +301,7 @@ final class Dispatcher implements CommitListener {
             }
             case AttemptResult.Failed failed -> fail(pending, failed);
             case AttemptResult.Lost lost -> {
+                note(pending, lost.outcome());
                 if (++pending.lost > MAX_LOST) {
                     fail(pending, new AttemptResult.Failed(lost.outcome(), null));
                 } else if (setup.delivery().isReachable(pending.runtime)) {
@@ -351,13 +311,24 @@ final class Dispatcher implements CommitListener {
                 }
             }
             case AttemptResult.Refused refused -> {
+                note(pending, refused.outcome());
                 pending.reserved = true; // that number was not sent
                 postpone(pending);
             }
             case AttemptResult.Away away -> {
+                note(pending, away.outcome());
                 pending.reserved = true;
                 wait(pending);
             }
+        }
+    }
+
+    /** So that operators see what it waits for; nothing depends on it. */
+    private void note(Pending pending, String obstacle) {
+        if (!obstacle.equals(pending.obstacle)) {
+            pending.obstacle = obstacle;
+            commits.<Boolean>submit(tx -> WebhookRows.note(tx, pending.seq, obstacle), 0, noted -> {},
+                    failed -> {});
         }
     }
 
@@ -418,11 +389,11 @@ final class Dispatcher implements CommitListener {
                 follower.reserved = true;
             }
             settled(pending, settlement, there);
-        }), failed -> run(() -> notWritten(of, failed, () -> thread.schedule(() -> guarded(() -> {
+        }), failed -> run(() -> notWritten(of, failed, () -> thread.later(() -> {
             if (of == epoch) {
                 settle(pending, settlement);
             }
-        }), AGAIN_MILLIS, TimeUnit.MILLISECONDS))));
+        }, AGAIN_MILLIS))));
     }
 
     private void settled(Pending pending, Settlement settlement, boolean there) {
@@ -460,9 +431,7 @@ final class Dispatcher implements CommitListener {
 
     /** Ends the thread. What is under way is given up. */
     void close() {
-        run(() -> {
-            stop();
-            thread.shutdownNow();
-        });
+        run(this::stop);
+        thread.close();
     }
 }

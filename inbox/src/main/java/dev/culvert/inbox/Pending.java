@@ -24,6 +24,8 @@ final class Pending {
     boolean remembered;
     /** Attempts that were lost on the way, since this process has it. */
     int lost;
+    /** Why it could not be sent, as the disk has it; empty: it could, or was not tried. */
+    String obstacle = "";
     /** When the attempt under way began. */
     long attemptBegan;
     /** What is to be sent, while it is in memory. */

@@ -75,6 +75,12 @@ final class WebhookRows {
         return tx.update("UPDATE webhooks SET begun = begun + 1 WHERE seq = ? AND state = 0", seq) == 1;
     }
 
+    /** It could not be sent. */
+    static boolean note(Transaction tx, long seq, String outcome) throws SQLException {
+        tx.requireLease();
+        return tx.update("UPDATE webhooks SET outcome = ? WHERE seq = ? AND state = 0", outcome, seq) == 1;
+    }
+
     /** It is tried again at {@code next}. False: it is not pending any more. */
     static boolean retry(Transaction tx, long seq, int failures, long next, boolean aside, String outcome)
             throws SQLException {

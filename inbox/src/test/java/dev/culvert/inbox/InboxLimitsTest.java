@@ -158,6 +158,24 @@ class InboxLimitsTest {
     }
 
     @Test
+    void aCallerIsNotKeptLongerThanItWaits() throws InterruptedException {
+        InboxConfig usual = InboxConfig.defaults();
+        var quick = new InboxConfig(usual.maxRuntimeBytes(), usual.maxSourceBytes(), usual.maxSources(),
+                usual.memory(), usual.perAddress(), Duration.ofMillis(20), Duration.ofSeconds(1),
+                usual.maxAttempts(), usual.keepDead(), usual.keepDelivered(), usual.keepDeliveredBytes());
+        try (var fixture = new InboxFixture(folder, quick, new MovableClock())) {
+            await().until(fixture.inbox::isDelivering);
+            Reply reply = fixture.post(PUSH, "x");
+
+            assertThat(reply.status()).isEqualTo(202);
+            Exchange late = fixture.runtime.next();
+            assertThat(late.cancelled).isNull();
+            await().until(() -> late.cancelled != null);
+            await().until(() -> await(fixture.inbox.entry(reply.id())).outcome().equals("upstream-timeout"));
+        }
+    }
+
+    @Test
     void theOldestDeliveredOnesLoseTheirContentFirst() {
         InboxConfig usual = InboxConfig.defaults();
         var little = new InboxConfig(usual.maxRuntimeBytes(), usual.maxSourceBytes(), usual.maxSources(),

@@ -125,6 +125,7 @@ class InboxTest {
         Reply reply = fixture.post(PUSH, "{}");
 
         assertThat(reply.status()).isEqualTo(202);
+        await().until(() -> entry(reply).outcome().equals("upstream-refused"));
         await().until(() -> fixture.runtime.all.size() >= 2);
         assertThat(fixture.runtime.all)
                 .allMatch(sent -> "1".contentEquals(sent.request.fields().get("culvert-delivery-attempt")));

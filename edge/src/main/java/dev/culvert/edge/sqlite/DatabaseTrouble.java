@@ -39,6 +39,14 @@ public final class DatabaseTrouble {
         return cause instanceof SQLiteException sqlite && code(sqlite) == SQLiteErrorCode.SQLITE_FULL;
     }
 
+    /** Whether what was to be written is the reason, so that something else may still be written. */
+    public static boolean isOfData(SQLException cause) {
+        return cause instanceof SQLiteException sqlite && switch (code(sqlite)) {
+            case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG -> true;
+            default -> false;
+        };
+    }
+
     private static SQLiteErrorCode code(SQLiteException cause) {
         // An extended code's lowest byte is the primary one (sqlite.org/rescode.html).
         return SQLiteErrorCode.getErrorCode(cause.getResultCode().code & 0xff);
