@@ -73,7 +73,7 @@ class ArchitectureTest {
                     "edge.relay", "edge.spi", "certs", "router")
             // certs: TLS contexts are made there and nowhere else, those for upstreams too
             .row("router", "edge", "edge.config", "edge.relay", "edge.route", "edge.spi", "edge.caller",
-                    "edge.listen", "certs")
+                    "edge.listen", "certs", "inbox")
             .row("appproxy", "edge", "edge.config", "edge.spi")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "edge.route", "edge.sqlite", "certs", "server", "client", "router",

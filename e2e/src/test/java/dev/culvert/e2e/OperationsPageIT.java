@@ -13,7 +13,9 @@ import dev.culvert.router.RoutingConfig;
 import dev.culvert.server.ServerConfig;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,18 +82,29 @@ class OperationsPageIT {
     }
 
     /** What a router of its own pod shows, once it had a request for which there is no route. */
-    private static Map<String, Family> router() {
+    private static Map<String, Family> router() throws IOException {
         var any = HostPort.parse("127.0.0.1:0");
         RouterServer router = Objects.requireNonNull(RouterServer.start(RouterConfig
                 .of(any, RoutingConfig.defaults())
-                .with(null, new RouterConfig.Health(any), null))
+                .with(null, new RouterConfig.Health(any), folder.resolve("router")))
                 .block(PATIENCE));
         try {
             assertThat(status(HttpClient.create().baseUrl("http://" + router.address()), "/nothing"))
                     .isEqualTo(404);
+            assertThat(tooLong(router)).startsWith("HTTP/1.1 413 ");
             return families(Objects.requireNonNull(router.healthAddress()));
         } finally {
             router.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    /** A webhook that no inbox takes. */
+    private static String tooLong(RouterServer router) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), router.address().port())) {
+            String head = String.join("\r\n", "POST /webhooks/a/b HTTP/1.1", "Host: x",
+                    "Content-Length: 99999999", "", "");
+            socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readNBytes(64), StandardCharsets.US_ASCII);
         }
     }
 

@@ -143,4 +143,40 @@ class PartsIT {
             assertThat(proxy.err()).isEmpty();
         }
     }
+
+    @Test
+    void theRouterTellsWhereItListensAndDrainsOnSigterm() throws Exception {
+        Files.writeString(folder.resolve("router.yaml"), """
+                listen: "127.0.0.1:0"
+                health: { listen: "127.0.0.1:0" }
+                dataDir: inbox
+                policy: { webhooks: { allow: ["argo/*"] } }
+                """);
+
+        try (Launched router = Launched.start(folder, "router", "--config", "router.yaml")) {
+            JsonNode ready = router.event("listening");
+            assertThat(ready.path("part").asText()).isEqualTo("request-router");
+            assertThat(ready.path("listen").asText()).startsWith("127.0.0.1:");
+            assertThat(ready.path("health").asText()).startsWith("127.0.0.1:");
+
+            assertThat(router.terminate().exitCode()).isZero();
+            assertThat(router.err()).isEmpty();
+        }
+    }
+
+    @Test
+    void aRouterOnAPortInUseEndsWith69AndABadRouteWith78() throws Exception {
+        Files.writeString(folder.resolve("router.yaml"), "routes: [{ path: /x/, to: \"ftp://x\" }]\n");
+
+        try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Launched router = Launched.start(folder, "router", "--listen",
+                        "127.0.0.1:" + taken.getLocalPort());
+                Launched misled = Launched.start(folder, "router", "--config", "router.yaml")) {
+            assertThat(router.exitCode()).isEqualTo(69);
+            assertThat(router.err())
+                    .startsWith("culvert: port " + taken.getLocalPort() + " is in use: listen");
+            assertThat(misled.exitCode()).isEqualTo(78);
+            assertThat(misled.err()).contains("router.yaml", "routes[0].to").doesNotContain("\tat ");
+        }
+    }
 }

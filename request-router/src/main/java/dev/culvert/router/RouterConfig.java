@@ -5,6 +5,7 @@ import dev.culvert.edge.caller.CallerLimits;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
+import dev.culvert.inbox.InboxConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param accessLog whether each request is a line of the logger {@code access}
  * @param health the listener of health and metrics; null: none
  * @param dataDir folder of the webhook inbox; null: durable routes deliver directly
+ * @param inbox what the inbox may use
  * @param routes what goes where; empty: {@link RoutingConfig#defaultRoutes}
  * @param tcp where raw connections may lead, which come by a tunnel only
  * @param policy what the cluster allows
@@ -39,6 +41,7 @@ public record RouterConfig(
         @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog,
         @Nullable Health health,
         @Setting("Folder of the webhook inbox; without it durable routes deliver directly, with a warning") @Nullable Path dataDir,
+        InboxConfig inbox,
         @Setting(value = RoutingConfig.ROUTES, accepts = RoutingConfig.ROUTES_ACCEPTS, fileOnly = true) List<RouteConfig> routes,
         @Setting(value = RoutingConfig.TCP, accepts = RoutingConfig.TCP_ACCEPTS, fileOnly = true) List<TcpRouteConfig> tcp,
         RoutingConfig.Policy policy,
@@ -63,26 +66,27 @@ public record RouterConfig(
     public static RouterConfig of(HostPort listen, RoutingConfig routing) {
         return new RouterConfig(listen, null, routing.trustedProxies(), false, CallerLimits.defaults(), false,
                 true, null,
-                null, routing.routes(), routing.tcp(), routing.policy(), routing.resolve(),
+                null, InboxConfig.defaults(), routing.routes(), routing.tcp(), routing.policy(),
+                routing.resolve(),
                 routing.upstreams(), routing.runtimeVersion());
     }
 
     /** The same behind ingress controllers. */
     public RouterConfig behind(List<String> proxies, boolean proxyHeaders) {
         return new RouterConfig(listen, tls, proxies, proxyHeaders, limits, serverTiming, accessLog, health,
-                dataDir, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+                dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
     /** The same with a certificate, a listener for operators, or an inbox; null: none. */
     public RouterConfig with(@Nullable Tls certificate, @Nullable Health operators, @Nullable Path data) {
         return new RouterConfig(listen, certificate, trustedProxies, proxyProtocol, limits, serverTiming,
-                accessLog, operators, data, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+                accessLog, operators, data, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
     /** The same with other limits. */
     public RouterConfig within(CallerLimits others) {
         return new RouterConfig(listen, tls, trustedProxies, proxyProtocol, others, serverTiming, accessLog,
-                health, dataDir, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+                health, dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
     /** The part that a router inside a tunnel client has as well. */

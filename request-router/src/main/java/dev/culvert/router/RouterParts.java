@@ -19,7 +19,12 @@ import dev.culvert.edge.listen.CertificateWatch;
 import dev.culvert.edge.listen.Entrance;
 import dev.culvert.edge.listen.PlainPeers;
 import dev.culvert.edge.listen.ProxySenders;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.inbox.Inbox;
+import dev.culvert.inbox.InboxConfig;
+import dev.culvert.inbox.InboxSetup;
 import io.micrometer.core.instrument.Gauge;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -31,20 +36,53 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** What a router in its own pod is made of, but for its sockets. */
-record RouterParts(EventLoops loops, Telemetry telemetry, Router router, Entrance entrance,
-        EdgeListener.Shared edge, Disposable watches) {
+record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullable Inbox inbox,
+        Entrance entrance, EdgeListener.Shared edge, Disposable watches) {
     /** The one runtime that there is, in metrics and logs. */
-    private static final String NAME = "router";
+    private static final String NAME = InboxFront.RUNTIME;
     /** A balancer sends its header at once, and may lose it once on the way. */
     private static final Duration PROXY_HEADER_TIME = Duration.ofSeconds(5);
     private static final List<String> PROTOCOLS = List.of("h2", "http/1.1");
     /** A pod's neighbours may all call: who may is a matter of the cluster's network policies. */
     private static final List<Cidr> EVERYBODY = List.of(Cidr.parse("0.0.0.0/0"), Cidr.parse("::/0"));
 
-    /** Reads files, wires. Opens no socket. Errors: {@link dev.culvert.certs.CertsException}. */
+    /** Reads files, wires. Opens no socket. Errors: {@link dev.culvert.certs.CertsException}, {@link
+     * dev.culvert.edge.sqlite.StoreException}. */
     static Mono<RouterParts> load(RouterConfig config, Supplier<Readiness> readiness) {
-        return Mono.fromCallable(() -> wire(config, tls(config), readiness))
-                .subscribeOn(Schedulers.boundedElastic());
+        return Mono.fromCallable(() -> base(config))
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(base -> inbox(config.dataDir(), config.inbox(), base)
+                        .map(inbox -> wire(config, base, inbox, readiness))
+                        .switchIfEmpty(Mono.fromCallable(() -> wire(config, base, null, readiness)))
+                        .onErrorResume(failed -> base.close().then(Mono.error(failed))));
+    }
+
+    private static Base base(RouterConfig config) {
+        ListenerTls tls = tls(config);
+        AuditFiles audit = config.dataDir() == null ? null : AuditFiles.in(config.dataDir());
+        Router router = Router.create(config.routing(), UpstreamLimits.defaults(),
+                audit == null ? AuditLog.NONE : audit);
+        return new Base(router, audit, tls, EventLoops.create(), new Telemetry());
+    }
+
+    /** What there is before the inbox, which delivers through it. */
+    private record Base(Router router, @Nullable AuditFiles audit, @Nullable ListenerTls tls,
+            EventLoops loops, Telemetry telemetry) {
+        Mono<Void> close() {
+            router.close();
+            if (audit != null) {
+                audit.close();
+            }
+            telemetry.close();
+            return loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2));
+        }
+    }
+
+    private static Mono<Inbox> inbox(@Nullable Path folder, InboxConfig config, Base base) {
+        return folder == null
+                ? Mono.empty()
+                : Inbox.open(new InboxSetup(folder, config, InboxFront.to(base.router), base.loops.group(),
+                        base.telemetry.registry(), Clock.systemUTC()));
     }
 
     private static @Nullable ListenerTls tls(RouterConfig config) {
@@ -54,21 +92,21 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, Entranc
                         material -> TlsContexts.edge(material, PROTOCOLS), Clock.systemUTC());
     }
 
-    private static RouterParts wire(RouterConfig config, @Nullable ListenerTls tls,
+    private static RouterParts wire(RouterConfig config, Base base, @Nullable Inbox inbox,
             Supplier<Readiness> readiness) {
-        AuditFiles audit = config.dataDir() == null ? null : AuditFiles.in(config.dataDir());
-        Router router = Router.create(config.routing(), UpstreamLimits.defaults(),
-                audit == null ? AuditLog.NONE : audit);
-        EventLoops loops = EventLoops.create();
-        Telemetry telemetry = new Telemetry();
+        Router router = base.router;
+        ListenerTls tls = base.tls;
+        Telemetry telemetry = base.telemetry;
         MemoryBudget memory = MemoryBudget.ofProcess(config.limits().maxBufferedBytes().bytes())
                 .shown(telemetry);
         List<Cidr> trusted = config.trustedProxies().stream().map(Cidr::parse).toList();
         Entrance entrance = entrance(config.proxyProtocol(), tls, trusted);
         var quota = new RuntimeQuotas(config.limits().ofRuntime(), memory).of(NAME, OwnLimits.NONE);
-        var answerer = new Answerer(NAME, new OwnAnswers(readiness, router), quota);
-        AccessLog accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
         Disposable.Composite watches = Disposables.composite(memory.ticking());
+        Relay front = inbox == null ? router : front(inbox, router, watches);
+        var answerer = new Answerer(NAME, new OwnAnswers(readiness, front), quota);
+        AccessLog accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
+        AuditFiles audit = base.audit;
         if (audit != null) {
             watches.add(() -> Schedulers.boundedElastic().schedule(audit::close));
         }
@@ -77,12 +115,18 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, Entranc
             measure(tls, telemetry);
         }
         measure(router, telemetry);
-        return new RouterParts(loops, telemetry, router, entrance,
+        return new RouterParts(base.loops, telemetry, router, inbox, entrance,
                 new EdgeListener.Shared(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
                         new Reports(accessLog, config.serverTiming()), true),
                 watches);
+    }
+
+    private static Relay front(Inbox inbox, Router router, Disposable.Composite watches) {
+        SecretFiles secrets = new SecretFiles(router::config);
+        watches.add(secrets.watch());
+        return new InboxFront(inbox, router, secrets);
     }
 
     private static Entrance entrance(boolean proxyProtocol, @Nullable ListenerTls tls, List<Cidr> trusted) {
@@ -119,10 +163,9 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, Entranc
     /** Gives back everything but the sockets of callers and operators, which are closed before. */
     Mono<Void> close() {
         AccessLog accessLog = edge.reports().accessLog();
-        return Mono.<Void>fromRunnable(() -> {
-            watches.dispose();
-            router.close();
-        })
+        return Mono.<Void>fromRunnable(watches::dispose)
+                .then(inbox == null ? Mono.empty() : inbox.close())
+                .then(Mono.fromRunnable(router::close))
                 .then(accessLog == null ? Mono.empty() : accessLog.close())
                 .then(Mono.fromRunnable(telemetry::close))
                 .then(loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)));

@@ -7,6 +7,7 @@ import dev.culvert.edge.caller.EdgeListener;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.inbox.Inbox;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -44,7 +45,8 @@ public final class RouterServer {
 
     /**
      * Starts a router. Failing leaves nothing behind. Errors: {@link dev.culvert.edge.ListenException} when an
-     * address is taken, {@link dev.culvert.certs.CertsException} for a file that can't be used.
+     * address is taken, {@link dev.culvert.certs.CertsException} for a file that can't be used, {@link
+     * dev.culvert.edge.sqlite.StoreException} for a data folder.
      */
     public static Mono<RouterServer> start(RouterConfig config) {
         return Mono.defer(() -> {
@@ -116,6 +118,11 @@ public final class RouterServer {
         return parts.router().bufferedBytes();
     }
 
+    /** The webhooks that are stored; null: there is no {@code dataDir}. It stays this server's. */
+    public @Nullable Inbox inbox() {
+        return parts.inbox();
+    }
+
     /**
      * Drains: not ready; callers are taken until balancers have seen that, then told to close. Exchanges in flight have {@code
      * grace} to end, then everything closes. Stopped again, it waits for the first stop. Never fails.
@@ -138,6 +145,12 @@ public final class RouterServer {
         Mono<Void> callersDone = listener == null
                 ? Mono.empty()
                 : Mono.delay(seen).then(listener.stop(grace.minus(seen)));
-        return callersDone.then(health == null ? Mono.empty() : health.stop(LAST_WORDS)).then(parts.close());
+        Inbox inbox = parts.inbox();
+        Mono<Void> deliveriesDone = inbox == null || grace.isZero()
+                ? Mono.empty()
+                : inbox.release().timeout(grace, Mono.empty());
+        return Mono.when(callersDone, deliveriesDone)
+                .then(health == null ? Mono.empty() : health.stop(LAST_WORDS))
+                .then(parts.close());
     }
 }

@@ -137,6 +137,26 @@ class RouterConfigTest {
     }
 
     @Test
+    void aRuntimeOlderThanTheRouterGetsThePathsThatItsIngressHad() {
+        assertThat(paths("0.0.542")).containsExactly("/app-proxy/", "/webhooks/{namespace}/{eventSource}/");
+        assertThat(paths("v0.0.9-beta")).hasSize(2);
+        assertThat(paths("0.0.543")).hasSize(3);
+        assertThat(paths("0.1.0")).hasSize(3);
+        assertThat(paths("1.0.0-rc.1")).hasSize(3);
+        assertThatThrownBy(() -> paths("0.542")).isInstanceOf(ConfigException.class)
+                .hasMessageContaining("runtimeVersion");
+    }
+
+    private static List<String> paths(String version) {
+        return RoutingConfig.defaults()
+                .of(version)
+                .effectiveRoutes()
+                .stream()
+                .map(RouteConfig::path)
+                .toList();
+    }
+
+    @Test
     void anAddressToDialNeedsAPort() {
         var resolve = Map.of("x", new HostPort("127.0.0.1", 0));
 

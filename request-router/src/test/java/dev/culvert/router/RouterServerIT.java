@@ -14,6 +14,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
@@ -186,6 +188,27 @@ class RouterServerIT {
             assertThat(ready).startsWith("HTTP/1.1 503 ").endsWith("draining\n");
             assertThat(late.get().body()).isEqualTo("late");
             stopped.get();
+        }
+    }
+
+    @Test
+    void aWebhookIsStoredWhileItsEventSourceIsAwayUnlessAnotherInboxHasIt(@TempDir Path folder)
+            throws Exception {
+        var away = new RoutingConfig(List.of(), Policy.allowing(List.of("argo/*")),
+                Map.of("push-eventsource-svc.argo.svc.cluster.local", new HostPort("127.0.0.1", 1)));
+        RouterServer storing = started(RouterConfig.of(ANY, away)
+                .behind(List.of("127.0.0.1"), false)
+                .with(null, null, folder.resolve("inbox")));
+        String webhook = post("Host: x").replace("/app-proxy/fields", "/webhooks/argo/push");
+        String marked = post("Host: x", "Culvert-Webhook-Id: w1").replace("/app-proxy/fields",
+                "/webhooks/argo/push");
+
+        try {
+            assertThat(raw(storing, webhook)).startsWith("HTTP/1.1 202 ").contains("culvert-webhook-id: ");
+            assertThat(raw(storing, marked)).startsWith("HTTP/1.1 502 ").contains("upstream-refused");
+            assertThat(raw(storing, webhook.replace("argo/push", "ci/push"))).startsWith("HTTP/1.1 403 ");
+        } finally {
+            storing.stop(Duration.ZERO).block(PATIENCE);
         }
     }
 

@@ -1,0 +1,70 @@
+package dev.culvert.router;
+
+import dev.culvert.edge.Cidr;
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.inbox.Delivery;
+import dev.culvert.inbox.Inbox;
+import dev.culvert.inbox.InboxRelay;
+import java.net.InetAddress;
+
+/**
+ * The inbox in front of the router of the same process: durable routes go through it. What a trusted proxy says another inbox
+ * has stored is not stored again; the listener has dropped what anybody else says.
+ */
+final class InboxFront implements Relay {
+    /** The one runtime that there is. */
+    static final String RUNTIME = "router";
+
+    private final Inbox inbox;
+    private final Router router;
+    private final SecretFiles secrets;
+    private volatile Rules rules;
+
+    /** What holds for one configuration of the router. */
+    private record Rules(RoutingConfig config, InboxRelay.Target target, ForwardingRules callers) {}
+
+    InboxFront(Inbox inbox, Router router, SecretFiles secrets) {
+        this.inbox = inbox;
+        this.router = router;
+        this.secrets = secrets;
+        this.rules = rules(router.config());
+    }
+
+    private Rules rules(RoutingConfig config) {
+        var target = new InboxRelay.Target(RUNTIME, config.durableRoutes(), secrets, Hop.ROUTER);
+        return new Rules(config, target, new ForwardingRules(ForwardingRules.newPseudonym(),
+                config.trustedProxies().stream().map(Cidr::parse).toList()));
+    }
+
+    /** Where webhooks of an inbox go: to the router, which is always there. */
+    static Delivery to(Router router) {
+        return new Delivery() {
+            @Override
+            public Relay relayTo(String runtimeId) {
+                return router;
+            }
+
+            @Override
+            public boolean isReachable(String runtimeId) {
+                return true;
+            }
+        };
+    }
+
+    @Override
+    @SuppressWarnings("ReferenceEquality") // each one that takes effect is an object of its own
+    public RequestSink open(RelayRequest request, ResponseSink response) {
+        Rules now = rules;
+        if (now.config != router.config()) {
+            now = rules(router.config());
+            rules = now;
+        }
+        InetAddress caller = now.callers.caller(request.fields());
+        return new InboxRelay(inbox, now.target, caller, true, router).open(request, response);
+    }
+}
