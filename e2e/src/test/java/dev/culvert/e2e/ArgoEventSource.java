@@ -88,6 +88,7 @@ public final class ArgoEventSource implements AutoCloseable {
      * @param header the request's fields, names as they came
      * @param body its bytes
      */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Event(String id, String source, String subject, String type, Instant time,
             Map<String, String> header, byte[] body) {
         /** A field, whatever the case of its name; empty: there is none. */
@@ -127,7 +128,7 @@ public final class ArgoEventSource implements AutoCloseable {
     private ArgoEventSource(Source source, int port, Consumer<Event> bus) throws IOException {
         this.source = source;
         this.bus = bus;
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port), 1024);
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1024);
         server.setExecutor(threads);
         server.createContext("/", this::serve);
         server.start();

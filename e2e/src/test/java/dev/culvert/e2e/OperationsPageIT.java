@@ -85,7 +85,8 @@ class OperationsPageIT {
     private static Map<String, Family> router() throws IOException {
         var any = HostPort.parse("127.0.0.1:0");
         RouterServer router = Objects.requireNonNull(RouterServer.start(RouterConfig
-                .of(any, RoutingConfig.defaults())
+                .of(any, new RoutingConfig(List.of(), RoutingConfig.Policy.allowing(List.of("a/b")),
+                        Map.of()))
                 .with(null, new RouterConfig.Health(any), folder.resolve("router")))
                 .block(PATIENCE));
         try {
