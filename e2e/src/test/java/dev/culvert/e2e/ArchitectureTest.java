@@ -66,7 +66,7 @@ class ArchitectureTest {
             .libraries("inbox", "reactor.", "io.netty.", "io.micrometer.", "org.slf4j.", "javax.crypto.")
             .row("server", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.relay", "edge.spi", "certs", "server.access", "edge.caller", "edge.listen",
-                    "edge.sqlite")
+                    "edge.sqlite", "edge.route", "inbox")
             .row("server.access", "edge.caller", "edge", "edge.relay", "certs")
             .row("client", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.route",

@@ -200,6 +200,9 @@ final class Http2Caller implements AutoCloseable {
 
         @Override
         public int read(byte[] to, int offset, int length) throws IOException {
+            if (length == 0) {
+                return 0; // not a wait for more
+            }
             if (!fill()) {
                 return -1;
             }

@@ -7,6 +7,7 @@ import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.inbox.Inbox;
 import dev.culvert.server.access.AccessDefault;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
@@ -42,6 +43,7 @@ public final class AdminApi implements EdgeHandler {
         all.addAll(new RuntimeCalls(parts, audit).routes());
         all.addAll(new LimitCalls(parts.store, parts.quotas, audit).routes());
         all.addAll(new AccessCalls(parts.store, parts.withoutRules, audit).routes());
+        all.addAll(new WebhookCalls(parts.inbox, parts.store, audit).routes());
         all.addAll(new TunnelCalls(parts.store, parts.tunnels, audit).routes());
         all.addAll(new AdminTokenCalls(access, parts.adminTokens, audit).routes());
         all.addAll(new AuditCalls(parts.audit).routes());
@@ -60,12 +62,13 @@ public final class AdminApi implements EdgeHandler {
      * @param quotas what the runtimes may use, and use
      * @param withoutRules whether runtimes without access rules may be called
      * @param tunnels the live sessions
+     * @param inbox the webhooks
      * @param events what happens
      * @param clock the time of entries and tokens
      */
     record Parts(AdminToken token, AdminTokenStore adminTokens, AuditStore audit, RuntimeStore store,
             RuntimeRegistrar registrar, RuntimeQuotas quotas, AccessDefault withoutRules,
-            TunnelDirectory tunnels, ServerEvents events,
+            TunnelDirectory tunnels, Inbox inbox, ServerEvents events,
             Clock clock) {}
 
     List<AdminRoute> routes() {

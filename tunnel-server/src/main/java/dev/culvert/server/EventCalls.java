@@ -87,6 +87,7 @@ final class EventCalls {
     private static Record view(ServerEvent event) {
         return switch (event) {
             case ServerEvent.OfTunnel tunnel -> AdminJson.TunnelEventView.of(tunnel);
+            case ServerEvent.OfWebhook webhook -> WebhookJson.EventView.of(webhook);
             case ServerEvent.Stopping stopping -> new AdminJson.StoppingView(stopping.at().toString());
         };
     }

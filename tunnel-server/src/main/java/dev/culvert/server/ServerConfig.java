@@ -6,6 +6,7 @@ import dev.culvert.edge.caller.CallerLimits;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
+import dev.culvert.inbox.InboxConfig;
 import dev.culvert.server.access.AccessDefault;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param admin the listener for operators
  * @param dataDir where the runtimes are stored
  * @param store how the database there is opened
+ * @param inbox what webhooks may use, before they are delivered
  */
 public record ServerConfig(
         Edge edge,
@@ -32,7 +34,8 @@ public record ServerConfig(
         Tunnel tunnel,
         Admin admin,
         @Setting(value = "Folder of the server's database; made when absent", byDefault = "/var/lib/culvert") Path dataDir,
-        Store store) {
+        Store store,
+        InboxConfig inbox) {
 
     /** A runtime's label of 63, a dot and this must fit a DNS name of 253. */
     private static final int MAX_DOMAIN = 189;
@@ -50,14 +53,14 @@ public record ServerConfig(
         }
     }
 
-    /** Without raw connections. */
+    /** Without raw connections, with the usual inbox. */
     public ServerConfig(Edge edge, Tunnel tunnel, Admin admin, Path dataDir, Store store) {
-        this(edge, null, tunnel, admin, dataDir, store);
+        this(edge, null, tunnel, admin, dataDir, store, InboxConfig.defaults());
     }
 
     /** The same with another listener for raw connections. */
     public ServerConfig with(@Nullable Tcp raw) {
-        return new ServerConfig(edge, raw, tunnel, admin, dataDir, store);
+        return new ServerConfig(edge, raw, tunnel, admin, dataDir, store, inbox);
     }
 
     /** Whether callers and tunnel clients come in by one listener, as both have the same address. */

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.inbox.InboxEvent;
 import java.time.Instant;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,18 @@ sealed interface ServerEvent {
         @Override
         public String word() {
             return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /**
+     * Of a webhook.
+     *
+     * @param runtime null when it was deleted meanwhile
+     */
+    record OfWebhook(Instant at, @Nullable RuntimeName runtime, InboxEvent event) implements ServerEvent {
+        @Override
+        public String word() {
+            return event.kind().word();
         }
     }
 

@@ -37,7 +37,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         EnrolmentService enrolment, RenewalService renewal,
         TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events, Entrances entrances,
         EdgeListener.Shared edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
-        AccessControl access, Disposable certificateWatch) {
+        AccessControl access, Webhooks webhooks, Disposable certificateWatch) {
 
     /** Requests of a deleted runtime are still counted while they end. */
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
@@ -67,38 +67,73 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                                 .open(config.dataDir(), config.edge().domain(),
                                         StoreLimits.defaults().waiting(config.store().waitForLease()), clock)
                                 .flatMap(store -> Generations.open(store.generations(), clock)
-                                        .map(generations -> wire(config, files, token, store, generations,
+                                        .map(generations -> Base.of(config, files, token, store, generations,
                                                 clock))
+                                        .flatMap(Base::open)
                                         .onErrorResume(failed -> store.close().then(Mono.error(failed))))));
     }
 
-    private static ServerParts wire(ServerConfig config, Files files, AdminToken token,
-            SqliteRuntimeStore store, Generations generations, Clock clock) {
+    /** What there is before the inbox, which delivers through it. */
+    private record Base(ServerConfig config, Files files, AdminToken adminToken, SqliteRuntimeStore store,
+            EventLoops loops, Telemetry telemetry, RuntimeQuotas quotas, MemoryBudget memory,
+            ServerEvents events,
+            TunnelRegistry registry, ForwardingRules rules, Clock clock) {
+
+        static Base of(ServerConfig config, Files files, AdminToken token, SqliteRuntimeStore store,
+                Generations generations, Clock clock) {
+            MemoryBudget memory = MemoryBudget.ofProcess(config.edge().limits().maxBufferedBytes().bytes());
+            ServerEvents events = new ServerEvents(clock);
+            List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
+            return new Base(config, files, token, store, EventLoops.create(), new Telemetry(),
+                    new RuntimeQuotas(config.edge().limits().ofRuntime(), memory), memory, events,
+                    new TunnelRegistry(clock, generations, events, new HeldRequests(memory)),
+                    new ForwardingRules(ForwardingRules.newPseudonym(), trusted), clock);
+        }
+
+        Mono<ServerParts> open() {
+            return Webhooks.open(config.dataDir(), config.inbox(), store,
+                    Webhooks.into(store, registry, quotas),
+                    rules, loops.group(), telemetry, clock)
+                    .map(webhooks -> wire(this, webhooks))
+                    .onErrorResume(failed -> {
+                        telemetry.close();
+                        return loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2))
+                                .then(Mono.error(failed));
+                    });
+        }
+    }
+
+    private static ServerParts wire(Base base, Webhooks webhooks) {
+        ServerConfig config = base.config;
+        Files files = base.files;
+        SqliteRuntimeStore store = base.store;
+        EventLoops loops = base.loops;
+        Telemetry telemetry = base.telemetry;
+        TunnelRegistry registry = base.registry;
+        RuntimeQuotas quotas = base.quotas;
+        MemoryBudget memory = base.memory;
+        ServerEvents events = base.events;
+        Clock clock = base.clock;
         files.asked.read(store);
-        EventLoops loops = EventLoops.create();
         AccessControl access = new AccessControl(config.edge().access().withoutRules(),
                 files.accessAuthorities,
                 loops, clock);
-        Telemetry telemetry = new Telemetry();
-        MemoryBudget memory = MemoryBudget.ofProcess(config.edge().limits().maxBufferedBytes().bytes())
-                .shown(telemetry);
+        memory.shown(telemetry);
         SessionMeter meter = new SessionMeter();
-        ServerEvents events = new ServerEvents(clock);
-        TunnelRegistry registry = new TunnelRegistry(clock, generations, events, new HeldRequests(memory));
         var issuer = new CertificateIssuer(files.ca, config.tunnel().ca().clientLife());
         EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
         RenewalService renewal = new RenewalService(store, issuer, clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
-        RuntimeQuotas quotas = new RuntimeQuotas(config.edge().limits().ofRuntime(), memory);
         RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
                 new EnrolmentTokens(() -> files.ca.get().certificate()), config.edge().domain(), clock,
                 gone -> Schedulers.parallel().schedule(() -> {
                     meters.forget(gone.name().toString());
                     quotas.forget(gone.id());
                     access.forget(gone.id());
+                    webhooks.forget(gone);
                 }, LAST_REQUESTS.toMillis(), TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(
-                new ServerSession.Shared(store, registry, renewal, events, clock), meter,
+                new ServerSession.Shared(store, registry, renewal, events, webhooks, clock), meter,
                 "culvert/" + Version.current());
         telemetry.tunnels(new ServerFigures(registry, meter));
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())
@@ -111,11 +146,9 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 .register(telemetry.registry());
         FunctionCounter.builder("culvert.tunnel.reconnects", registry, TunnelRegistry::reconnects)
                 .register(telemetry.registry());
-        List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
-        ForwardingRules rules = new ForwardingRules(ForwardingRules.newPseudonym(), trusted);
         EdgeRuntimes runtimes = authority -> {
             RegisteredRuntime runtime = store.byHost(authority);
-            return runtime == null ? null : answerer(runtime, quotas, registry, access);
+            return runtime == null ? null : answerer(runtime, quotas, registry, access, webhooks);
         };
         var handshake = new TunnelHandshake.Shared(store, enrolment, renewal,
                 () -> files.ca.get().authorities(),
@@ -129,21 +162,23 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 ? new TunnelDoor(entrances.tunnelHosts(), handshake, sharedTunnels)
                 : null;
         return new ServerParts(loops, telemetry, store, enrolment, renewal, registry, meter,
-                new AdminApi(new AdminApi.Parts(token, store.adminTokens(), store.audit(), store, registrar,
-                        quotas, access.withoutRules(), registry, events, clock)),
+                new AdminApi(new AdminApi.Parts(base.adminToken, store.adminTokens(), store.audit(), store,
+                        registrar,
+                        quotas, access.withoutRules(), registry, webhooks.inbox(), events, clock)),
                 events, entrances,
-                new EdgeListener.Shared(runtimes, rules, config.edge().limits(), telemetry, meters,
+                new EdgeListener.Shared(runtimes, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports),
-                handshake, sharedTunnels, access,
-                Disposables.composite(CertificateWatch.start(entrances.watched()), files.ca.watch(),
+                handshake, sharedTunnels, access, webhooks,
+                Disposables.composite(webhooks.tell(events, store, clock),
+                        CertificateWatch.start(entrances.watched()), files.ca.watch(),
                         memory.ticking()));
     }
 
     private static EdgeRuntimes.Answerer answerer(RegisteredRuntime runtime, RuntimeQuotas quotas,
-            TunnelRegistry registry, AccessControl access) {
+            TunnelRegistry registry, AccessControl access, Webhooks webhooks) {
         RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
         return new EdgeRuntimes.Answerer(runtime.name().toString(),
-                new TunnelRelay(registry, runtime, quota), quota,
+                webhooks.inFrontOf(new TunnelRelay(registry, runtime, quota), runtime), quota,
                 access.of(runtime.id(), runtime.access()));
     }
 
@@ -153,6 +188,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         AccessLog accessLog = edge.reports().accessLog();
         return (accessLog == null ? Mono.<Void>empty() : accessLog.close()).then(enrolment.close())
                 .then(renewal.close())
+                .then(webhooks.inbox().close())
                 .then(store.close())
                 .then(access.close())
                 .then(Mono.fromRunnable(telemetry::close))

@@ -44,7 +44,11 @@ final class ServerSchema {
             List.of("""
                     CREATE TABLE runtime_access (
                       runtime_id TEXT PRIMARY KEY REFERENCES runtimes (id) ON DELETE CASCADE,
-                      rules TEXT NOT NULL) STRICT"""));
+                      rules TEXT NOT NULL) STRICT"""),
+            List.of("""
+                    CREATE TABLE runtime_announcements (
+                      runtime_id TEXT PRIMARY KEY REFERENCES runtimes (id) ON DELETE CASCADE,
+                      document BLOB NOT NULL) STRICT"""));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "runtimes");
 

@@ -47,7 +47,16 @@ final class ServerSession implements SessionListener {
 
     /** What the sessions of a server share. */
     record Shared(RuntimeStore store, TunnelRegistry registry, RenewalService renewal, ServerEvents events,
-            Clock clock) {}
+            Told told, Clock clock) {}
+
+    /** Who has to know of sessions. Called on event loops: returns at once. */
+    interface Told {
+        /** Streams can be opened to a runtime. */
+        void live(RegisteredRuntime runtime);
+
+        /** A runtime's client announces {@code document}. */
+        void announced(RegisteredRuntime runtime, byte[] document);
+    }
 
     /**
      * Makes the listener of a session.
@@ -149,6 +158,7 @@ final class ServerSession implements SessionListener {
                             .log("first connect not noted"));
         }
         shared.registry.held().wake(runtime().id());
+        shared.told.live(runtime());
     }
 
     /** Looks again when the certificate, as known now, has ended. */
@@ -239,6 +249,11 @@ final class ServerSession implements SessionListener {
                 .addKeyValue("reason", reason)
                 .log("certificate refused on a live session");
         handler().answerAuth(code(error), reason);
+    }
+
+    @Override
+    public void announced(SessionEvent.Announced announced) {
+        shared.told.announced(runtime(), announced.document());
     }
 
     @Override

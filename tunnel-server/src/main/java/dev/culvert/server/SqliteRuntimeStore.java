@@ -75,6 +75,11 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         return new SqliteAudit(database);
     }
 
+    /** What runtimes have announced, kept in the same database. Errors: {@link StoreException}. */
+    Mono<AnnouncedRoutes> announcements() {
+        return AnnouncedRoutes.load(database);
+    }
+
     /** Whether any runtime's callers have to be asked for certificates. */
     boolean asksForCertificates() {
         return table.asksForCertificates();

@@ -212,6 +212,16 @@ final class TunnelRegistry implements TunnelDirectory {
         return own.handler.streamCount() > 2 * least.handler.streamCount() + HOP_WORTH_STREAMS;
     }
 
+    /** Whether a stream could be opened now, but for limits. No lock. */
+    boolean isReachable(String runtimeId) {
+        for (LiveSession session : sessionsIn(runtimeId)) {
+            if (session.isAccepting()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Streams open in all sessions of a runtime. */
     int streamsOf(String runtimeId) {
         int streams = 0;

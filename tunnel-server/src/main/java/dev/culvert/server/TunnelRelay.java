@@ -95,7 +95,8 @@ final class TunnelRelay implements Relay {
                         "the runtime takes no head of this size"));
     }
 
-    private static RequestSink fail(ResponseSink response, Problem problem) {
+    /** Fails an exchange; returns what swallows the rest of its request. */
+    static RequestSink fail(ResponseSink response, Problem problem) {
         response.fail(problem);
         return SWALLOW;
     }

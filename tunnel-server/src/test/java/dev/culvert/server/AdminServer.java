@@ -15,6 +15,7 @@ import dev.culvert.edge.caller.MemoryBudget;
 import dev.culvert.edge.caller.RuntimeQuotas;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.inbox.Inbox;
 import dev.culvert.server.access.AccessDefault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -54,11 +55,13 @@ final class AdminServer implements AutoCloseable {
     private final Telemetry telemetry = new Telemetry();
     private final HttpClient client = HttpClient.newHttpClient();
     private final EdgeServer server;
+    final Inbox inbox;
 
     AdminServer(Path folder) {
         tokenFile = folder.resolve("admin.token");
         store = await(SqliteRuntimeStore.open(folder.resolve("data"), "t.example", StoreLimits.defaults(),
                 Clock.systemUTC()));
+        inbox = TestInbox.open(folder.resolve("inbox"), loops);
         TokenIssuer issuer = (runtimeId, expires) -> new IssuedToken("secret-of-" + runtimeId,
                 new StoredToken(runtimeId + "@" + System.nanoTime(),
                         Sha256.of(runtimeId.getBytes(StandardCharsets.UTF_8)), runtimeId, expires, null,
@@ -67,7 +70,8 @@ final class AdminServer implements AutoCloseable {
                 gone -> {});
         api = new AdminApi(
                 new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
-                        store, registrar, quotas, AccessDefault.OPEN, tunnels, events, Clock.systemUTC()));
+                        store, registrar, quotas, AccessDefault.OPEN, tunnels, inbox, events,
+                        Clock.systemUTC()));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));
     }
@@ -133,6 +137,7 @@ final class AdminServer implements AutoCloseable {
     public void close() {
         client.close();
         server.stop(Duration.ofSeconds(1)).block();
+        inbox.close().block();
         store.close().block();
         loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block();
         telemetry.close();

@@ -3,12 +3,14 @@ package dev.culvert.server;
 import static dev.culvert.edge.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.caller.CallerLimits;
 import dev.culvert.edge.caller.MemoryBudget;
 import dev.culvert.edge.caller.RuntimeQuotas;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.RequestContext;
 import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.inbox.Inbox;
 import dev.culvert.server.access.AccessDefault;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -16,11 +18,14 @@ import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +43,8 @@ class RuntimeCallsTest {
     @TempDir
     Path folder;
     private final MovableClock clock = new MovableClock();
+    private final EventLoops loops = EventLoops.create(1);
+    private @Nullable Inbox inbox;
     private final FakeTunnels tunnels = new FakeTunnels();
     private final ServerEvents events = new ServerEvents(clock);
     private final List<String> called = new CopyOnWriteArrayList<>();
@@ -74,6 +81,20 @@ class RuntimeCallsTest {
                 .isInstanceOf(StoreException.Absent.class);
     }
 
+    private Inbox inbox() {
+        Inbox opened = TestInbox.open(folder.resolve("inbox"), loops);
+        inbox = opened;
+        return opened;
+    }
+
+    @AfterEach
+    void close() {
+        if (inbox != null) {
+            inbox.close().block();
+        }
+        loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block();
+    }
+
     private Mono<?> call(String method, String path) {
         var parts = new AdminApi.Parts(await(AdminToken.load(folder.resolve("admin.token"))),
                 stand(AdminTokenStore.class), stand(AuditStore.class), stand(RuntimeStore.class),
@@ -83,7 +104,7 @@ class RuntimeCallsTest {
                         }, "t.example", clock, gone -> {}),
                 new RuntimeQuotas(CallerLimits.defaults().ofRuntime(), MemoryBudget.ofProcess(0)),
                 AccessDefault.OPEN, tunnels,
-                events, clock);
+                inbox(), events, clock);
         var request = new EdgeRequest(HttpMethod.valueOf(method), path, new DefaultHttpHeaders(),
                 Flux.empty(),
                 RequestContext.of("request-1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));

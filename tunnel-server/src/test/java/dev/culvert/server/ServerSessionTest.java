@@ -14,6 +14,7 @@ import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.server.RenewalService.Proven;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
@@ -52,6 +53,18 @@ class ServerSessionTest {
     private final KeyPair keys = KeyPairs.generate();
     private final Queue<Runnable> held = new ArrayDeque<>();
     private final ServerEvents events = new ServerEvents(clock);
+    private final List<String> announced = new ArrayList<>();
+    private final ServerSession.Told told = new ServerSession.Told() {
+        @Override
+        public void live(RegisteredRuntime runtime) {
+            announced.add("live");
+        }
+
+        @Override
+        public void announced(RegisteredRuntime runtime, byte[] document) {
+            announced.add(new String(document, StandardCharsets.UTF_8));
+        }
+    };
     private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
             events, new HeldRequests(MemoryBudget.ofProcess(0)));
     private Duration opening = Duration.ofSeconds(5);
@@ -77,7 +90,7 @@ class ServerSessionTest {
     private TunnelSessions sessions(RuntimeStore seen, Scheduler judging) {
         var renewal = new RenewalService(seen, new CertificateIssuer(ca, LIFE), clock,
                 Schedulers.immediate(), judging);
-        return new TunnelSessions(new ServerSession.Shared(seen, registry, renewal, events, clock),
+        return new TunnelSessions(new ServerSession.Shared(seen, registry, renewal, events, told, clock),
                 new SessionMeter(), "test/1");
     }
 

@@ -1,0 +1,112 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.route.Announcement;
+import dev.culvert.edge.route.DurableRoutes;
+import dev.culvert.edge.sqlite.SqliteDatabase;
+import dev.culvert.edge.sqlite.StoreException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * What runtimes' routers last said of their durable routes and policy (docs/protocol.md §4.2), written through: known while a
+ * tunnel is down, and after a restart. Safe for use by any thread.
+ */
+final class AnnouncedRoutes {
+    private static final Logger log = LoggerFactory.getLogger(AnnouncedRoutes.class);
+
+    private final SqliteDatabase database;
+    private final Map<String, Kept> byRuntime = new ConcurrentHashMap<>();
+
+    /** A document, by its hash, and what it says. */
+    private record Kept(Sha256 hash, DurableRoutes routes) {}
+
+    private AnnouncedRoutes(SqliteDatabase database) {
+        this.database = database;
+    }
+
+    /** Reads what is kept. Errors: {@link StoreException}. */
+    static Mono<AnnouncedRoutes> load(SqliteDatabase database) {
+        var announced = new AnnouncedRoutes(database);
+        return database.transact(connection -> announced.read(connection), read -> read);
+    }
+
+    private AnnouncedRoutes read(Connection connection) throws SQLException {
+        try (var statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery("SELECT runtime_id, document FROM runtime_announcements")) {
+            while (row.next()) {
+                keep(row.getString("runtime_id"), row.getBytes("document"));
+            }
+        }
+        return this;
+    }
+
+    /** Returns false when {@code document} can't be read: what was announced before stays. */
+    private boolean keep(String runtimeId, byte[] document) {
+        try {
+            Announcement read = Announcement.parse(document);
+            byRuntime.put(runtimeId, new Kept(Sha256.of(document),
+                    read.routes().isEmpty() ? DurableRoutes.NONE : DurableRoutes.of(read)));
+            return true;
+        } catch (IllegalArgumentException wrong) {
+            log.atWarn()
+                    .addKeyValue("runtimeId", runtimeId)
+                    .addKeyValue("reason", wrong.getMessage())
+                    .log("announcement not understood");
+            return false;
+        }
+    }
+
+    /** The routes of a runtime: what it announced last, or those that are durable by default. */
+    DurableRoutes of(String runtimeId) {
+        Kept kept = byRuntime.get(runtimeId);
+        return kept == null ? Default.ROUTES : kept.routes;
+    }
+
+    private static final class Default {
+        static final DurableRoutes ROUTES = DurableRoutes.byDefault();
+    }
+
+    /**
+     * A runtime's client announces {@code document}. Returns at once. Where it can't be written, as the next server has the
+     * database already, it holds for this process.
+     */
+    void announced(RegisteredRuntime runtime, byte[] document) {
+        Kept before = byRuntime.get(runtime.id());
+        if (before != null && before.hash.equals(Sha256.of(document))) {
+            return;
+        }
+        database.transact(connection -> {
+            if (!keep(runtime.id(), document)) {
+                return false;
+            }
+            // Nothing where the runtime was deleted meanwhile.
+            return SqliteDatabase.update(connection,
+                    "INSERT OR REPLACE INTO runtime_announcements SELECT id, ? FROM runtimes WHERE id = ?",
+                    document, runtime.id()) > 0;
+        }, written -> written)
+                .subscribe(written -> log.atDebug()
+                        .addKeyValue("runtime", runtime.name())
+                        .addKeyValue("kept", written)
+                        .log("routes announced"), failed -> notKept(runtime, document, failed));
+    }
+
+    private void notKept(RegisteredRuntime runtime, byte[] document, Throwable failed) {
+        keep(runtime.id(), document);
+        log.atInfo()
+                .addKeyValue("runtime", runtime.name())
+                .addKeyValue("reason", failed.getMessage())
+                .log("announcement not stored");
+    }
+
+    /** A runtime was deleted. */
+    void forget(String runtimeId) {
+        byRuntime.remove(runtimeId);
+    }
+}

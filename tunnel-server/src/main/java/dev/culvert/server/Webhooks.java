@@ -1,0 +1,117 @@
+package dev.culvert.server;
+
+import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.caller.RuntimeQuotas;
+import dev.culvert.edge.relay.Relay;
+import dev.culvert.edge.route.DurableRoutes;
+import dev.culvert.inbox.Delivery;
+import dev.culvert.inbox.Inbox;
+import dev.culvert.inbox.InboxConfig;
+import dev.culvert.inbox.InboxRelay;
+import dev.culvert.inbox.InboxSetup;
+import dev.culvert.inbox.WebhookSecrets;
+import io.netty.channel.EventLoopGroup;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.time.Clock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** The inbox in front of the tunnels of a server, and what it has to know of them. */
+final class Webhooks implements ServerSession.Told {
+    private static final Logger log = LoggerFactory.getLogger(Webhooks.class);
+    private static final String FOLDER = "inbox";
+    private static final Problem DELETED = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime was deleted");
+
+    private final Inbox inbox;
+    private final AnnouncedRoutes announced;
+    private final ForwardingRules callers;
+
+    private Webhooks(Inbox inbox, AnnouncedRoutes announced, ForwardingRules callers) {
+        this.inbox = inbox;
+        this.announced = announced;
+        this.callers = callers;
+    }
+
+    /**
+     * Opens the inbox below a data folder. Errors: {@link dev.culvert.edge.sqlite.StoreException}.
+     *
+     * @param callers finds out who sent a webhook
+     * @param loops where deliveries live that nobody waits for
+     */
+    static Mono<Webhooks> open(Path dataDir, InboxConfig config, SqliteRuntimeStore store, Delivery delivery,
+            ForwardingRules callers, EventLoopGroup loops, Telemetry telemetry, Clock clock) {
+        return store.announcements()
+                .flatMap(announced -> Inbox
+                        .open(new InboxSetup(dataDir.resolve(FOLDER), config, delivery, loops,
+                                telemetry.registry(), clock))
+                        .map(inbox -> new Webhooks(inbox, announced, callers)));
+    }
+
+    /** Tells those who watch what happens to webhooks, until disposed. */
+    Disposable tell(ServerEvents events, RuntimeStore store, Clock clock) {
+        return inbox.events().filter(any -> events.isWatched()).subscribe(event -> {
+            RegisteredRuntime runtime = store.byId(event.runtimeId());
+            events.publish(new ServerEvent.OfWebhook(clock.instant(), runtime == null ? null : runtime.name(),
+                    event));
+        });
+    }
+
+    /** Where webhooks go: into the tunnel of their runtime. */
+    static Delivery into(RuntimeStore store, TunnelRegistry registry, RuntimeQuotas quotas) {
+        return new Delivery() {
+            @Override
+            public Relay relayTo(String runtimeId) {
+                RegisteredRuntime runtime = store.byId(runtimeId);
+                return runtime == null
+                        ? (request, response) -> TunnelRelay.fail(response, DELETED)
+                        : new TunnelRelay(registry, runtime, quotas.of(runtimeId, runtime.limits()));
+            }
+
+            @Override
+            public boolean isReachable(String runtimeId) {
+                return registry.isReachable(runtimeId);
+            }
+        };
+    }
+
+    Inbox inbox() {
+        return inbox;
+    }
+
+    /** The way to a runtime, for one request of a caller. */
+    Relay inFrontOf(Relay tunnel, RegisteredRuntime runtime) {
+        DurableRoutes routes = announced.of(runtime.id());
+        var target = new InboxRelay.Target(runtime.id(), routes, WebhookSecrets.NONE, Hop.EDGE);
+        return (request, response) -> {
+            InetAddress caller = callers.caller(request.fields());
+            return new InboxRelay(inbox, target, caller, false, tunnel).open(request, response);
+        };
+    }
+
+    @Override
+    public void live(RegisteredRuntime runtime) {
+        inbox.reachable(runtime.id());
+    }
+
+    @Override
+    public void announced(RegisteredRuntime runtime, byte[] document) {
+        announced.announced(runtime, document);
+    }
+
+    /** A runtime was deleted: its webhooks go with it. Returns at once. */
+    void forget(RegisteredRuntime runtime) {
+        announced.forget(runtime.id());
+        inbox.forget(runtime.id())
+                .subscribe(nothing -> {}, failed -> log.atWarn()
+                        .addKeyValue("runtime", runtime.name())
+                        .addKeyValue("reason", failed.getMessage())
+                        .log("webhooks of a deleted runtime not forgotten"));
+    }
+}
