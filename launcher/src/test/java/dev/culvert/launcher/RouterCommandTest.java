@@ -115,6 +115,20 @@ class RouterCommandTest {
     }
 
     @Test
+    void theExampleOfThePageForOperatorsIsAFileThatWorks() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "routing.md"));
+        int begin = page.indexOf("```yaml\n") + 8;
+        String example = file("example.yaml", page.substring(begin, page.indexOf("```", begin)));
+
+        Captured captured = Captured.run("router", "explain", "/v1/x", "--method", "POST", "--header",
+                "x-env:a", "--config", example);
+
+        assertThat(captured.err()).isEmpty();
+        assertThat(captured.out()).startsWith("POST /v1/x goes to http://api:8080 as /api/v2/x\n")
+                .contains("the host is not beta.example.com");
+    }
+
+    @Test
     void whatIsNoUrlOrFieldIsWrongUsage() throws IOException {
         assertThat(explain("a/b").exitCode()).isEqualTo(64);
         assertThat(explain("/a", "--header", "x").exitCode()).isEqualTo(64);
