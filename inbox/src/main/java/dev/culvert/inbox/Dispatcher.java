@@ -3,11 +3,11 @@ package dev.culvert.inbox;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.inbox.InboxEvent.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,8 +36,7 @@ final class Dispatcher implements CommitListener {
     private final Sinks.Many<InboxEvent> events = Sinks.many().multicast().directBestEffort();
     /** Until when this process may begin attempts, by the clock; 0: it may not. */
     private volatile long holdingUntil;
-    /** Of the time since the lease was taken: what was begun before does not count any more. */
-    private long epoch;
+    private final Tenure tenure;
     /** Told when nothing is under way any more, as nothing new is begun; null: things are begun. */
     private @Nullable Runnable drained;
 
@@ -46,6 +45,7 @@ final class Dispatcher implements CommitListener {
         this.commits = commits;
         this.reads = reads;
         this.meters = meters;
+        this.tenure = new Tenure(commits, thread, this::stop);
         this.attempts = new Attempts(setup, reads.files());
         this.plan = new DispatchPlan(setup.config().maxAttempts());
     }
@@ -91,7 +91,7 @@ final class Dispatcher implements CommitListener {
 
     /** This process may deliver until {@code until}. */
     void took(List<SourceKey> sources, Set<String> paused, long until) {
-        epoch++;
+        tenure.next();
         plan.clear();
         plan.pause(paused);
         sources.forEach(plan::found);
@@ -112,13 +112,10 @@ final class Dispatcher implements CommitListener {
         if (!isHolding()) {
             return;
         }
-        epoch++;
+        tenure.next();
         holdingUntil = 0;
         attempts.abandon(STOPPING);
-        plan.flying().forEach(pending -> {
-            pending.accept();
-            pending.drop();
-        });
+        plan.flying().forEach(Dispatcher::letGo);
         plan.clear();
     }
 
@@ -220,17 +217,12 @@ final class Dispatcher implements CommitListener {
     }
 
     private void read(DispatchPlan.Load load) {
-        long of = epoch;
-        reads.load(load).subscribe(rows -> run(() -> {
-            if (of == epoch) {
-                plan.loaded(load, rows);
-                pump();
-            }
-        }), failed -> run(() -> {
-            if (of == epoch) {
-                plan.loadFailed(load, now() + AGAIN_MILLIS);
-                sleep();
-            }
+        reads.load(load).subscribe(tenure.only((List<Pending> rows) -> {
+            plan.loaded(load, rows);
+            pump();
+        }), tenure.only((Throwable failed) -> {
+            plan.loadFailed(load, now() + AGAIN_MILLIS);
+            sleep();
         }));
     }
 
@@ -241,11 +233,7 @@ final class Dispatcher implements CommitListener {
             launch(pending);
             return;
         }
-        long of = epoch;
-        commits.submit(tx -> WebhookRows.begin(tx, pending.seq), 0, there -> run(() -> {
-            if (of != epoch) {
-                return;
-            }
+        tenure.<Boolean>write(tx -> WebhookRows.begin(tx, pending.seq), 0, there -> {
             if (there) {
                 pending.begun++;
                 pending.reserved = true;
@@ -253,7 +241,7 @@ final class Dispatcher implements CommitListener {
             } else {
                 gone(pending);
             }
-        }), failed -> run(() -> notWritten(of, failed, () -> postpone(pending))));
+        }, () -> postpone(pending));
     }
 
     private void launch(Pending pending) {
@@ -262,32 +250,27 @@ final class Dispatcher implements CommitListener {
             send(pending, content);
             return;
         }
-        long of = epoch;
-        reads.content(pending.seq).subscribe(read -> run(() -> {
-            if (of == epoch) {
-                send(pending, read);
-            }
-        }), failed -> run(() -> {
-            if (of == epoch) {
-                log.atWarn()
-                        .addKeyValue("id", pending.id)
-                        .addKeyValue("reason", failed.getMessage())
-                        .log("webhook not read");
-                postpone(pending);
-            }
-        }), () -> {});
+        reads.content(pending.seq)
+                .subscribe(tenure.only((Content read) -> send(pending, read)),
+                        tenure.only((Throwable failed) -> {
+                            log.atWarn()
+                                    .addKeyValue("id", pending.id)
+                                    .addKeyValue("reason", failed.getMessage())
+                                    .log("webhook not read");
+                            postpone(pending);
+                        }));
     }
 
     private void send(Pending pending, Content content) {
-        long of = epoch;
         pending.reserved = false;
-        attempts.start(pending, content, (result, answer) -> run(() -> {
-            if (of == epoch) {
-                attempts.ended(pending);
-                ended(pending, result, answer);
-            }
-        }));
+        Consumer<Ending> ended = tenure.only((Ending ending) -> {
+            attempts.ended(pending);
+            ended(pending, ending.result, ending.answer);
+        });
+        attempts.start(pending, content, (result, answer) -> ended.accept(new Ending(result, answer)));
     }
+
+    private record Ending(AttemptResult result, @Nullable Answer answer) {}
 
     private void ended(Pending pending, AttemptResult result, @Nullable Answer answer) {
         switch (result) {
@@ -347,53 +330,48 @@ final class Dispatcher implements CommitListener {
 
     /** Its source takes nothing now. */
     private void postpone(Pending pending) {
-        pending.accept();
-        pending.drop();
+        letGo(pending);
         plan.refused(pending, now());
         pump();
     }
 
     /** Its runtime is away. */
     private void wait(Pending pending) {
-        pending.accept();
-        pending.drop();
+        letGo(pending);
         plan.away(pending);
         pump();
     }
 
     private void gone(Pending pending) {
-        pending.accept();
-        pending.drop();
+        letGo(pending);
         plan.ended(pending);
         pump();
+    }
+
+    private static void letGo(Pending pending) {
+        pending.accept();
+        pending.drop();
     }
 
     /** Those behind it go on once it is on the disk: after a crash none of them came before its repeat. */
     private void settle(Pending pending, Settlement settlement) {
         pending.drop();
-        long of = epoch;
         Pending after = settlement.freesTheLine(pending) ? plan.follower(pending) : null;
         Pending follower = after == null || after.reserved ? null : after;
         List<Boolean> reserved = new ArrayList<>(1);
-        commits.<Boolean>submit(tx -> {
+        Runnable again = tenure.only(() -> settle(pending, settlement));
+        tenure.<Boolean>write(tx -> {
             reserved.clear();
             boolean there = settlement.job(pending.seq).run(tx);
             reserved.add(follower != null && WebhookRows.begin(tx, follower.seq));
             return there;
-        }, settlement.answer() == null ? 0 : settlement.answer().body().length, there -> run(() -> {
-            if (of != epoch) {
-                return;
-            }
+        }, settlement.answer() == null ? 0 : settlement.answer().body().length, there -> {
             if (follower != null && reserved.getFirst()) {
                 follower.begun++;
                 follower.reserved = true;
             }
             settled(pending, settlement, there);
-        }), failed -> run(() -> notWritten(of, failed, () -> thread.later(() -> {
-            if (of == epoch) {
-                settle(pending, settlement);
-            }
-        }, AGAIN_MILLIS))));
+        }, () -> thread.later(again, AGAIN_MILLIS));
     }
 
     private void settled(Pending pending, Settlement settlement, boolean there) {
@@ -412,21 +390,6 @@ final class Dispatcher implements CommitListener {
             emit(settlement.kind(), pending, settlement.outcome());
         }
         pump();
-    }
-
-    /** A change that was not written: the lease is gone, or it goes another way. */
-    private void notWritten(long of, StoreException failed, Runnable otherwise) {
-        if (of != epoch) {
-            return;
-        }
-        if (failed instanceof StoreException.Held) {
-            log.atWarn()
-                    .addKeyValue("reason", failed.getMessage())
-                    .log("webhooks are delivered by another process");
-            stop();
-        } else {
-            otherwise.run();
-        }
     }
 
     /** Ends the thread. What is under way is given up. */
