@@ -1,5 +1,8 @@
 package dev.culvert.inbox;
 
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.ProblemDocument;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.ByteBuffer;
 
@@ -20,6 +23,14 @@ final class Answer {
     Answer(Http2Headers head, byte[] body) {
         this.head = head;
         this.body = body;
+    }
+
+    /** A refusal on the way, for good: its caller gets it as from anywhere else. */
+    static Answer of(Problem refusal, String requestId) {
+        ProblemDocument document = ProblemDocument.of(refusal, requestId);
+        Http2Headers head = new DefaultHttp2Headers(false, 8).status(Integer.toString(document.status()));
+        document.fields().forEach(field -> head.set(field.name(), field.value()));
+        return new Answer(head, document.body());
     }
 
     Http2Headers head() {

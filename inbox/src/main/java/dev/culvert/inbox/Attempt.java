@@ -33,6 +33,7 @@ final class Attempt implements ResponseSink {
     private final long timeoutNanos;
     private final Ended ended;
     private final RelayRequest request;
+    private final String requestId;
     private @Nullable RequestSink sink;
     private @Nullable Future<?> timer;
     private long lastProgress;
@@ -73,6 +74,7 @@ final class Attempt implements ResponseSink {
         fields.set(ID, number.id);
         fields.setInt(NUMBER, number.attempt);
         this.sent = body.size() == 0;
+        this.requestId = String.valueOf(fields.get("x-request-id", ""));
         this.request = new RelayRequest(RelayRequest.Kind.HTTP, fields, sent, loop);
     }
 
@@ -253,7 +255,8 @@ final class Attempt implements ResponseSink {
         if (fields != null && String.valueOf(fields.status()).startsWith("2")) {
             finish(AttemptResult.of(Integer.parseInt(fields.status().toString()), null), null);
         } else {
-            finish(AttemptResult.of(problem), null);
+            AttemptResult result = AttemptResult.of(problem);
+            finish(result, result instanceof AttemptResult.Rejected ? Answer.of(problem, requestId) : null);
         }
     }
 

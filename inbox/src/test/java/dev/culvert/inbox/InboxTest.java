@@ -89,6 +89,18 @@ class InboxTest {
     }
 
     @Test
+    void aRefusalOnTheWayIsPassedOnToo() {
+        fixture.runtime.answer(
+                exchange -> exchange.fail(Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER, "the cluster says no")));
+
+        Reply reply = fixture.post(PUSH, "{}");
+
+        assertThat(reply.status()).isEqualTo(403);
+        assertThat(reply.body()).contains("urn:culvert:problem:not-allowed", "\"hop\":\"router\"");
+        await().until(() -> entry(reply).state() == WebhookState.DEAD);
+    }
+
+    @Test
     void aFailureIsAcceptedAndTriedAgain() {
         fixture.runtime.answer(exchange -> exchange.head("500", true));
 

@@ -11,11 +11,9 @@ import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
-import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Exception.HeaderListSizeException;
 import io.netty.handler.codec.http2.Http2Exception.StreamException;
-import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -57,7 +55,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         this.pool = pool;
         this.generation = pool.generation();
         this.exchanges = connection().newKey();
-        Events events = new Events();
+        Http2UpstreamEvents events = new Http2UpstreamEvents(this);
         decoder.frameListener(events);
         connection().addListener(events);
     }
@@ -147,6 +145,11 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         if (isIdle()) {
             close();
         }
+    }
+
+    /** The same in a moment. */
+    void retireLater() {
+        context().channel().eventLoop().execute(this::retire);
     }
 
     /** Waits for the next exchange. */
@@ -277,11 +280,12 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
 
     // ---- what comes ----
 
-    private @Nullable Http2Exchange exchangeOf(@Nullable Http2Stream stream) {
+    @Nullable
+    Http2Exchange exchangeOf(@Nullable Http2Stream stream) {
         return stream == null ? null : stream.getProperty(exchanges);
     }
 
-    private void streamClosed(Http2Stream stream) {
+    void streamClosed(Http2Stream stream) {
         Http2Exchange exchange = stream.removeProperty(exchanges);
         if (exchange != null) {
             boolean above = connection().goAwayReceived()
@@ -297,75 +301,22 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
-    private final class Events extends Http2EventAdapter {
-        @Override
-        public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
-            boolean first = !ready;
-            ready = true;
-            end = UpstreamProblem.NO_RESPONSE;
-            if (adopted && first) {
-                pool.ready(Http2UpstreamConnection.this);
-            } else if (adopted) {
-                pool.freed(Http2UpstreamConnection.this); // there may be more room now
-            }
+    /** The upstream has said what it accepts, for the first time or anew. */
+    void settingsCame() {
+        boolean first = !ready;
+        ready = true;
+        end = UpstreamProblem.NO_RESPONSE;
+        if (adopted && first) {
+            pool.ready(this);
+        } else if (adopted) {
+            pool.freed(this); // there may be more room now
         }
+    }
 
-        @Override
-        public void onHeadersRead(ChannelHandlerContext ctx, int id, Http2Headers headers, int padding,
-                boolean ended) {
-            Http2Exchange exchange = exchangeOf(connection().stream(id));
-            if (exchange != null) {
-                exchange.fields(headers, ended);
-            }
-        }
-
-        @Override
-        public void onHeadersRead(ChannelHandlerContext ctx, int id, Http2Headers headers, int dependency,
-                short weight, boolean exclusive, int padding, boolean ended) {
-            onHeadersRead(ctx, id, headers, padding, ended);
-        }
-
-        /** Nothing is given back to the window before it is consumed, but padding. */
-        @Override
-        public int onDataRead(ChannelHandlerContext ctx, int id, ByteBuf data, int padding, boolean ended) {
-            Http2Exchange exchange = exchangeOf(connection().stream(id));
-            if (exchange == null) {
-                return data.readableBytes() + padding;
-            }
-            exchange.responseData(data.retain(), ended);
-            return padding;
-        }
-
-        @Override
-        public void onRstStreamRead(ChannelHandlerContext ctx, int id, long code) {
-            Http2Stream stream = connection().stream(id);
-            Http2Exchange exchange = stream == null ? null : stream.removeProperty(exchanges);
-            if (exchange != null) {
-                exchange.wasReset(code);
-            }
-        }
-
-        @Override
-        public void onUnknownFrame(ChannelHandlerContext ctx, byte type, int id, Http2Flags flags,
-                ByteBuf payload) {
-            // RFC 9113 §5.5: ignored
-        }
-
-        @Override
-        public void onGoAwayReceived(int lastStream, long code, ByteBuf words) {
-            // Not at once: streams above the last one are taken away first.
-            context().channel().eventLoop().execute(Http2UpstreamConnection.this::retire);
-        }
-
-        @Override
-        public void onStreamActive(Http2Stream stream) {
-            endpoint().begin();
-        }
-
-        @Override
-        public void onStreamClosed(Http2Stream stream) {
-            endpoint().end();
-            streamClosed(stream);
+    void wasReset(@Nullable Http2Stream stream, long code) {
+        Http2Exchange exchange = stream == null ? null : stream.removeProperty(exchanges);
+        if (exchange != null) {
+            exchange.wasReset(code);
         }
     }
 

@@ -348,7 +348,8 @@ final class Link {
         public void goingAway(SessionEvent.GoingAway goingAway) {
             if (goingAway.code() == ErrorCode.REPLACED || goingAway.code() == ErrorCode.CONFLICT) {
                 shared.takeOver.lost();
-            } else if (current == this && live && !stopped && isGraceful(goingAway.code())) {
+            } else if (current == this && live && !stopped
+                    && (goingAway.code() == ErrorCode.NO_ERROR || goingAway.code() == ErrorCode.DRAINING)) {
                 current = null;
                 if (!dialling) {
                     start(Duration.ofMillis(Math.min(goingAway.delayMillis(), Backoff.MAX_ASKED.toMillis())));
@@ -392,10 +393,5 @@ final class Link {
             }
             return code == ErrorCode.UNAUTHORIZED ? backoff.afterRefusal() : backoff.afterLoss(lifetime);
         }
-    }
-
-    /** Whether a go-away leaves the session's streams time to finish (docs/protocol.md §8). */
-    private static boolean isGraceful(ErrorCode code) {
-        return code == ErrorCode.NO_ERROR || code == ErrorCode.DRAINING;
     }
 }
