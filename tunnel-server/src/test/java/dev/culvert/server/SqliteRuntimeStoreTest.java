@@ -112,6 +112,7 @@ class SqliteRuntimeStoreTest {
             statement.execute("DROP TABLE lease");
             statement.execute("DROP TABLE runtime_limits");
             statement.execute("DROP TABLE runtime_access");
+            statement.execute("DROP TABLE runtime_announcements");
             statement.execute("DROP INDEX runtimes_by_identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN connected");

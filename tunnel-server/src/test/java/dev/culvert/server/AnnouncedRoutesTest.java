@@ -1,0 +1,94 @@
+package dev.culvert.server;
+
+import static dev.culvert.edge.testing.Results.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.edge.route.Announcement;
+import dev.culvert.edge.route.DurableMatch;
+import dev.culvert.edge.route.RequestPolicy;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What runtimes announce, and what is left of it. */
+class AnnouncedRoutesTest {
+    private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
+            new RuntimeName("acme", "prod"), "acme-prod.t.example", List.of(),
+            Instant.now().truncatedTo(ChronoUnit.MILLIS));
+    private static final byte[] NOTHING_DURABLE = new Announcement(List.of(), List.of(), RequestPolicy.OPEN)
+            .toJson();
+
+    @TempDir
+    Path folder;
+    private SqliteRuntimeStore store;
+    private AnnouncedRoutes announced;
+
+    @BeforeEach
+    void open() {
+        store = await(SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults(),
+                Clock.systemUTC()));
+        announced = await(store.announcements());
+    }
+
+    @AfterEach
+    void close() {
+        store.close().block();
+    }
+
+    private void create() {
+        store.create(PROD, new StoredToken("t1", Sha256.of(new byte[1]), PROD.id(),
+                Instant.now().truncatedTo(ChronoUnit.MILLIS), null, null)).block();
+    }
+
+    private boolean isDurable() {
+        return announced.of(PROD.id())
+                .match("POST", "h", "/webhooks/a/b") instanceof DurableMatch.DurableRoute;
+    }
+
+    @Test
+    void webhooksAreDurableUntilSomethingElseIsSaid() {
+        create();
+        assertThat(isDurable()).isTrue();
+
+        announced.announced(PROD, NOTHING_DURABLE);
+
+        Awaitility.await().until(() -> announced.of(PROD.id()).isEmpty());
+        close();
+        open();
+        assertThat(announced.of(PROD.id()).isEmpty()).isTrue();
+        announced.forget(PROD.id());
+        assertThat(isDurable()).isTrue();
+    }
+
+    @Test
+    void whatIsNotUnderstoodChangesNothing() {
+        create();
+        announced.announced(PROD, NOTHING_DURABLE);
+        Awaitility.await().until(() -> announced.of(PROD.id()).isEmpty());
+
+        announced.announced(PROD, "{\"routes\":7}".getBytes(StandardCharsets.UTF_8));
+        announced.announced(PROD, new byte[0]);
+
+        store.delete(PROD.name()).block(); // behind them on the store's thread
+        assertThat(announced.of(PROD.id()).isEmpty()).isTrue();
+    }
+
+    @Test
+    void nothingIsKeptOfARuntimeThatWasDeleted() {
+        create();
+        store.delete(PROD.name()).block();
+        announced.announced(PROD, NOTHING_DURABLE);
+        close();
+        open();
+
+        assertThat(isDurable()).isTrue();
+    }
+}
