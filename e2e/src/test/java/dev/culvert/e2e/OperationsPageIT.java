@@ -71,6 +71,10 @@ class OperationsPageIT {
             assertThat(status(platform.caller("acme", "prod"), "/nothing")).isEqualTo(404);
             assertThat(status(platform.caller("acme", "none"), "/")).isEqualTo(404);
             refusedRaw(platform);
+            platform.createRuntime("acme", "hooks");
+            assertThat(RawCaller.exchange(platform, "POST /webhooks/a/b HTTP/1.1\r\nHost: acme-hooks."
+                    + Platform.DOMAIN + "\r\nContent-Length: 99999999\r\nConnection: close\r\n\r\n"))
+                    .startsWith("HTTP/1.1 413 ");
 
             SHOWN.put("server", families(platform.server.adminAddress()));
             SHOWN.put("client", families(client.healthAddress()));

@@ -122,6 +122,9 @@ final class SpoolFolder implements AutoCloseable {
     }
 
     private static List<Path> filesOf(Path folder) throws IOException {
+        if (Files.notExists(folder)) {
+            return List.of(); // closed before
+        }
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> !file.endsWith(LOCK)).toList();
         }

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.route.Announcement;
 import dev.culvert.edge.route.DurableRoutes;
 import dev.culvert.edge.sqlite.SqliteDatabase;
@@ -7,11 +8,14 @@ import dev.culvert.edge.sqlite.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * What runtimes' routers last said of their durable routes and policy (docs/protocol.md §4.2), written through: known while a
@@ -20,8 +24,12 @@ import reactor.core.publisher.Mono;
 final class AnnouncedRoutes {
     private static final Logger log = LoggerFactory.getLogger(AnnouncedRoutes.class);
 
+    private static final Duration PAUSE = Duration.ofSeconds(1);
+
     private final SqliteDatabase database;
     private final Map<String, Kept> byRuntime = new ConcurrentHashMap<>();
+    /** Runtimes whose announcement is being read, with the newest that waits: one of each runtime at most. */
+    private final Map<String, Optional<byte[]>> under = new ConcurrentHashMap<>();
 
     /** A document, by its hash, and what it says. */
     private record Kept(Sha256 hash, DurableRoutes routes) {}
@@ -54,7 +62,7 @@ final class AnnouncedRoutes {
             byRuntime.put(runtimeId, new Kept(Sha256.of(document),
                     read.routes().isEmpty() ? DurableRoutes.NONE : DurableRoutes.of(read)));
             return true;
-        } catch (IllegalArgumentException wrong) {
+        } catch (IllegalArgumentException | ConfigException wrong) {
             log.atWarn()
                     .addKeyValue("runtimeId", runtimeId)
                     .addKeyValue("reason", wrong.getMessage())
@@ -74,35 +82,56 @@ final class AnnouncedRoutes {
     }
 
     /**
-     * A runtime's client announces {@code document}. Returns at once. Where it can't be written, as the next server has the
-     * database already, it holds for this process.
+     * A runtime's client announces {@code document}. Returns at once. One of a runtime is read at a time, and the newest that
+     * came meanwhile after it, a second later at the soonest: who announces without end costs no more. Where it can't be
+     * written, as the next server has the database already, it holds for this process.
      */
     void announced(RegisteredRuntime runtime, byte[] document) {
-        Kept before = byRuntime.get(runtime.id());
-        if (before != null && before.hash.equals(Sha256.of(document))) {
-            return;
+        boolean idle = under.putIfAbsent(runtime.id(), Optional.empty()) == null;
+        if (idle) {
+            take(runtime, document);
+        } else {
+            under.computeIfPresent(runtime.id(), (id, before) -> Optional.of(document));
         }
-        database.transact(connection -> {
-            if (!keep(runtime.id(), document)) {
-                return false;
-            }
-            // Nothing where the runtime was deleted meanwhile.
-            return SqliteDatabase.update(connection,
-                    "INSERT OR REPLACE INTO runtime_announcements SELECT id, ? FROM runtimes WHERE id = ?",
-                    document, runtime.id()) > 0;
-        }, written -> written)
-                .subscribe(written -> log.atDebug()
-                        .addKeyValue("runtime", runtime.name())
-                        .addKeyValue("kept", written)
-                        .log("routes announced"), failed -> notKept(runtime, document, failed));
     }
 
-    private void notKept(RegisteredRuntime runtime, byte[] document, Throwable failed) {
-        keep(runtime.id(), document);
-        log.atInfo()
-                .addKeyValue("runtime", runtime.name())
-                .addKeyValue("reason", failed.getMessage())
-                .log("announcement not stored");
+    private void take(RegisteredRuntime runtime, byte[] document) {
+        Kept before = byRuntime.get(runtime.id());
+        Mono<Boolean> taken = before != null && before.hash.equals(Sha256.of(document))
+                ? Mono.just(false)
+                : written(runtime, document);
+        taken.onErrorResume(failed -> heldInMemory(runtime, document, failed))
+                .delayElement(PAUSE, Schedulers.parallel())
+                .subscribe(kept -> next(runtime));
+    }
+
+    /** Goes on with what came meanwhile. */
+    private void next(RegisteredRuntime runtime) {
+        Optional<byte[]> newest = under.computeIfPresent(runtime.id(),
+                (id, waiting) -> waiting.isEmpty() ? null : waiting);
+        if (newest != null) {
+            under.put(runtime.id(), Optional.empty());
+            take(runtime, newest.orElseThrow());
+        }
+    }
+
+    private Mono<Boolean> written(RegisteredRuntime runtime, byte[] document) {
+        return database.transact(connection -> keep(runtime.id(), document)
+                // Nothing where the runtime was deleted meanwhile.
+                && SqliteDatabase.update(connection,
+                        "INSERT OR REPLACE INTO runtime_announcements SELECT id, ? FROM runtimes WHERE id = ?",
+                        document, runtime.id()) > 0,
+                written -> written);
+    }
+
+    private Mono<Boolean> heldInMemory(RegisteredRuntime runtime, byte[] document, Throwable failed) {
+        return Mono.fromCallable(() -> keep(runtime.id(), document))
+                .subscribeOn(Schedulers.boundedElastic())
+                .doOnNext(kept -> log.atInfo()
+                        .addKeyValue("runtime", runtime.name())
+                        .addKeyValue("reason", failed.getMessage())
+                        .log("announcement not stored"))
+                .onErrorReturn(false);
     }
 
     /** A runtime was deleted. */

@@ -253,7 +253,9 @@ final class ServerSession implements SessionListener {
 
     @Override
     public void announced(SessionEvent.Announced announced) {
-        shared.told.announced(runtime(), announced.document());
+        if (live != null && live.isAccepting()) { // of one that was replaced nothing counts any more
+            shared.told.announced(runtime(), announced.document());
+        }
     }
 
     @Override

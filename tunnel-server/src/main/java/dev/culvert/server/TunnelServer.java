@@ -167,7 +167,7 @@ public final class TunnelServer {
                     .release()
                     .onErrorComplete()
                     .then(Mono.fromRunnable(this::followSuccessor))
-                    .then(Mono.when(callersDone, rawDone, clientsGo, parts.webhooks().inbox().release()))
+                    .then(Mono.when(callersDone, rawDone, clientsGo, parts.webhooks().release(grace)))
                     .then(tunnels == null
                             ? Mono.empty()
                             : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))

@@ -18,6 +18,7 @@ import io.netty.channel.EventLoopGroup;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -27,6 +28,8 @@ import reactor.core.publisher.Mono;
 final class Webhooks implements ServerSession.Told {
     private static final Logger log = LoggerFactory.getLogger(Webhooks.class);
     private static final String FOLDER = "inbox";
+    /** For the lease to be given back. */
+    private static final Duration LAST = Duration.ofMillis(500);
     private static final Problem DELETED = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime was deleted");
 
     private final Inbox inbox;
@@ -103,6 +106,11 @@ final class Webhooks implements ServerSession.Told {
     @Override
     public void announced(RegisteredRuntime runtime, byte[] document) {
         announced.announced(runtime, document);
+    }
+
+    /** Lets the next server deliver, once what is under way has ended or {@code grace} is over. Completes empty. */
+    Mono<Void> release(Duration grace) {
+        return Mono.defer(inbox::release).timeout(grace.plus(LAST), Mono.empty());
     }
 
     /** A runtime was deleted: its webhooks go with it. Returns at once. */

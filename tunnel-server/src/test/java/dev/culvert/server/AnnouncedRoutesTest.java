@@ -9,6 +9,7 @@ import dev.culvert.edge.route.RequestPolicy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -77,8 +78,20 @@ class AnnouncedRoutesTest {
         announced.announced(PROD, "{\"routes\":7}".getBytes(StandardCharsets.UTF_8));
         announced.announced(PROD, new byte[0]);
 
-        store.delete(PROD.name()).block(); // behind them on the store's thread
-        assertThat(announced.of(PROD.id()).isEmpty()).isTrue();
+        Awaitility.await()
+                .during(Duration.ofMillis(1500))
+                .until(() -> announced.of(PROD.id()).isEmpty());
+    }
+
+    @Test
+    void ofManyTheNewestCounts() {
+        create();
+        for (int i = 0; i < 1000; i++) {
+            announced.announced(PROD, ("{\"routes\":" + i + "}").getBytes(StandardCharsets.UTF_8));
+        }
+        announced.announced(PROD, NOTHING_DURABLE);
+
+        Awaitility.await().until(() -> announced.of(PROD.id()).isEmpty());
     }
 
     @Test
