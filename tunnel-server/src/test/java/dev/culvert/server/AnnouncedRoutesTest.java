@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class AnnouncedRoutesTest {
     private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
             new RuntimeName("acme", "prod"), "acme-prod.t.example", List.of(),
-            Instant.now().truncatedTo(ChronoUnit.MILLIS));
+            Instant.EPOCH);
     private static final byte[] NOTHING_DURABLE = new Announcement(List.of(), List.of(), RequestPolicy.OPEN)
             .toJson();
 
