@@ -8,8 +8,9 @@ public final class RawPath {
     private RawPath() {}
 
     /**
-     * Whether {@code path} can be matched as it stands: no dot segment (raw or encoded, as {@code ..%2f}), no backslash (raw or encoded),
-     * no control or non-ASCII byte, no {@code %00}, no broken escape, no fragment.
+     * Whether {@code path} can be matched as it stands: no dot segment (raw or encoded, as {@code ..%2f}; with parameters, as
+     * {@code ..;x}), no backslash (raw or encoded), no control or non-ASCII byte, no {@code %00}, no broken escape, no
+     * fragment.
      */
     public static boolean wellFormed(String path) {
         int segment = 0;
@@ -33,6 +34,9 @@ public final class RawPath {
                 segment = 0;
                 dots = 0;
                 continue;
+            }
+            if (c == ';' && dotSegment(segment, dots)) { // servers drop parameters before they normalise
+                return false;
             }
             segment++;
             dots += c == '.' ? 1 : 0;

@@ -1,5 +1,6 @@
 package dev.culvert.edge.route;
 
+import dev.culvert.edge.config.ConfigException;
 import java.util.List;
 import java.util.Map;
 
@@ -11,6 +12,10 @@ import java.util.Map;
  */
 public record RequestRule(PathPattern path, List<String> methods) {
     public RequestRule {
+        if (path.toString().indexOf(';') >= 0) {
+            throw new ConfigException("path",
+                    "no ';': whether a server drops what follows it is unknown; name the segment without it");
+        }
         methods = RouteRule.of(path.toString(), null, methods, Map.of()).methods();
     }
 
@@ -21,5 +26,17 @@ public record RequestRule(PathPattern path, List<String> methods) {
 
     boolean takesMethod(String method) {
         return methods.isEmpty() || methods.contains(method);
+    }
+
+    /** Whether a path that can be read in these ways may be one below the rule's. */
+    boolean mayMean(List<PathReading> readings) {
+        return readings.stream()
+                .anyMatch(reading -> path.match(reading.text()) >= 0 || path.matches(reading.segments()));
+    }
+
+    /** Whether it is one, whoever reads it. */
+    boolean means(List<PathReading> readings) {
+        return readings.stream()
+                .allMatch(reading -> path.match(reading.text()) >= 0 && path.matches(reading.segments()));
     }
 }
