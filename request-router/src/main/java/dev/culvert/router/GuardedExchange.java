@@ -40,6 +40,7 @@ final class GuardedExchange implements RequestSink {
     private final RouteConfig route;
     private final Deadline silence;
     private final RepeatableRequest repeatable;
+    private final DroppedBytes dropped;
 
     private RequestSink upstream = SwallowingSink.INSTANCE;
     private Attempt attempt = new Attempt();
@@ -51,6 +52,8 @@ final class GuardedExchange implements RequestSink {
     private boolean answered;
     private boolean responseEnded;
     private boolean over;
+    /** The response was whole before the request was: what still comes of that is dropped, and told as consumed. */
+    private boolean swallowing;
 
     private GuardedExchange(Upstreams upstreams, RelayRequest request, Outgoing outgoing, ResponseSink asker,
             RouteConfig route) {
@@ -61,6 +64,7 @@ final class GuardedExchange implements RequestSink {
         this.route = route;
         this.silence = new Deadline(request.loop());
         this.repeatable = new RepeatableRequest(request, route.retries() > 0);
+        this.dropped = new DroppedBytes(request.loop(), asker::consumed);
     }
 
     /** Whether a route needs this. */
@@ -101,6 +105,9 @@ final class GuardedExchange implements RequestSink {
         received += bytes;
         if (over) {
             body.release();
+            if (swallowing) {
+                drop();
+            }
         } else if (route.maxBody() != null && received > route.maxBody().bytes()) {
             body.release();
             give(TOO_LARGE);
@@ -157,10 +164,11 @@ final class GuardedExchange implements RequestSink {
     /** Ends the exchange with a problem of ours. */
     private void give(Problem problem) {
         RequestSink to = upstream;
-        boolean tell = !responseEnded;
         finish();
         to.cancel(problem);
-        if (tell) {
+        if (responseEnded) {
+            swallow();
+        } else {
             tell(problem);
         }
     }
@@ -168,8 +176,25 @@ final class GuardedExchange implements RequestSink {
     /** The asker hears of it, or a browser gets what it can read. */
     private void tell(Problem problem) {
         Outgoing.AwayAnswer away = answered ? null : outgoing.away();
-        if (away == null || !away.answer(problem, asker)) {
+        if (away != null && away.answer(problem, asker)) {
+            swallow();
+        } else {
             asker.fail(problem);
+        }
+    }
+
+    /** The asker waits for its last byte to be consumed, also when nobody wants it any more. */
+    private void swallow() {
+        swallowing = true;
+        attempt = new Attempt(); // from now on it is told here alone
+        drop();
+    }
+
+    private void drop() {
+        int bytes = (int) (received - consumedBytes);
+        consumedBytes = received;
+        if (bytes > 0) {
+            dropped.add(bytes);
         }
     }
 

@@ -167,6 +167,32 @@ class GuardedExchangeIT {
 
         asker.awaitHead();
         assertThat(asker.status()).isEqualTo("502");
+        asker.awaitConsumed(RepeatableRequest.MAX_BYTES + 1);
+    }
+
+    @Test
+    void whatIsDroppedForAnUpstreamThatIsAwayCountsAsConsumed() throws IOException {
+        Asker asker = asker(null, new Timeouts(null, SHORT), 0, freePort()).open(Kind.HTTP, "POST", "/x",
+                false);
+
+        asker.send("1234").awaitHead();
+        assertThat(asker.status()).isEqualTo("502");
+        asker.awaitConsumed(4);
+        asker.send("56").finish();
+
+        asker.awaitConsumed(6);
+    }
+
+    @Test
+    void whatIsTooLargeAfterTheResponseIsDroppedAndCountsAsConsumed() {
+        Asker asker = asker(new ByteSize(4), null, 0, upstream.port()).open(Kind.HTTP, "POST", "/x", false);
+        asker.send("1234");
+        Loopback.answer(upstream.accept());
+        asker.awaitEnd();
+
+        asker.send("5").send("6").finish();
+
+        asker.awaitConsumed(6);
     }
 
     @Test
