@@ -2,7 +2,6 @@ package dev.culvert.router;
 
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.ProblemDocument;
 import dev.culvert.edge.ProxyStatus;
@@ -18,6 +17,8 @@ import java.util.Locale;
  * that fails hides it altogether.
  */
 final class BrowserAnswer implements Outgoing.AwayAnswer {
+    private static final int BAD_GATEWAY = 502;
+
     private final Cors cors;
     private final Http2Headers request;
 
@@ -32,7 +33,7 @@ final class BrowserAnswer implements Outgoing.AwayAnswer {
             return false;
         }
         String method = String.valueOf(request.method());
-        if (method.equals("OPTIONS") && problem.cause() == Cause.UPSTREAM_REFUSED) {
+        if (method.equals("OPTIONS") && problem.cause().status() == BAD_GATEWAY) {
             response.head(withCors(new DefaultHttp2Headers().status("204")), true);
             return true;
         }

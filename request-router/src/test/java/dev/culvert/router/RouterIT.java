@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The default routes, with their names resolved to sockets of the test. */
 class RouterIT {
@@ -158,6 +160,18 @@ class RouterIT {
         assertThat(asker.status()).isEqualTo("204");
         assertThat(asker.body()).isEmpty();
         assertThat(asker.field("access-control-allow-origin")).isEqualTo("*");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "no HTTP\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-le"})
+    void anAppProxyThatBreaksOffOrTalksNonsenseAllowsPreflightsToo(String answer) {
+        Asker asker = asker().open(Kind.HTTP, "OPTIONS", "/app-proxy/api", true);
+        Peer peer = appProxy.accept();
+        peer.readHead();
+        peer.write(answer).close();
+
+        asker.awaitEnd();
+        assertThat(asker.status()).isEqualTo("204");
     }
 
     @Test
