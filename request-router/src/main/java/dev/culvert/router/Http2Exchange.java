@@ -317,7 +317,9 @@ final class Http2Exchange implements RequestSink {
             giveUp(told);
             return;
         }
-        if (connection != null && !headSeen && problem.hop() == Problem.Hop.UPSTREAM) {
+        boolean failed = problem.hop() == Problem.Hop.UPSTREAM
+                && !problem.equals(UpstreamProblem.HEAD_TOO_LARGE); // that is its asker's doing, at any address
+        if (connection != null && !headSeen && failed) {
             connection.failed();
         }
         responseEnded = true;

@@ -8,9 +8,12 @@ import dev.culvert.certs.ServerTrust;
 import dev.culvert.certs.TlsContexts;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.relay.RelayRequest.Kind;
 import dev.culvert.router.Http2Upstream.Asked;
 import dev.culvert.router.Http2Upstream.Peer;
+import dev.culvert.router.RoutingConfig.Policy;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Settings;
 import java.net.InetAddress;
@@ -18,6 +21,7 @@ import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -91,6 +95,30 @@ class Http2PoolIT {
 
         await().until(() -> loopback.relay.openConnections() == 0);
         await().until(loopback.peer()::isClosed);
+    }
+
+    /** Else whoever asks could have addresses left out. */
+    @Test
+    void trailersThatAreTooLargeAreNoFailureOfTheAddress() {
+        var settings = new Http2Settings().maxHeaderListSize(1024);
+        try (var one = new Http2Upstream(settings, null);
+                var other = new Http2Upstream(settings, null);
+                Router over = Router
+                        .create(new RoutingConfig(List.of(RouteConfig.of("/x/", "h2c://x:1")), List.of(),
+                                Policy.refusing(), Map.of("x:1", List.of(at(one), at(other)))))) {
+            for (int i = 0; i < 8; i++) {
+                Asker asker = new Asker(over, loopback.loops.group().next())
+                        .open(Kind.HTTP, "POST", "/x", false)
+                        .finish(new DefaultHttp2Headers().set("x", "x".repeat(2000)));
+                assertThat(asker.awaitProblem()).isEqualTo(UpstreamProblem.HEAD_TOO_LARGE);
+            }
+
+            assertThat(over.ejectedAddresses()).isZero();
+        }
+    }
+
+    private static HostPort at(Http2Upstream upstream) {
+        return new HostPort("127.0.0.1", upstream.port());
     }
 
     // ---- what ends ----
