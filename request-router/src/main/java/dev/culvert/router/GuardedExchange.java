@@ -38,6 +38,7 @@ final class GuardedExchange implements RequestSink {
     private final Outgoing outgoing;
     private final ResponseSink asker;
     private final RouteConfig route;
+    private final long largestBody;
     private final Deadline silence;
     private final RepeatableRequest repeatable;
     private final DroppedBytes dropped;
@@ -62,22 +63,27 @@ final class GuardedExchange implements RequestSink {
         this.outgoing = outgoing;
         this.asker = asker;
         this.route = route;
+        this.largestBody = largestBody(route, request);
         this.silence = new Deadline(request.loop());
         this.repeatable = new RepeatableRequest(request, route.retries() > 0);
         this.dropped = new DroppedBytes(request.loop(), asker::consumed);
     }
 
-    /** Whether a route needs this. */
-    static boolean isNeeded(RouteConfig route) {
+    /** Whether a route needs this for a request. */
+    static boolean isNeeded(RouteConfig route, RelayRequest request) {
         RouteConfig.Timeouts timeouts = route.timeouts();
-        return route.maxBody() != null || route.retries() > 0
+        return route.retries() > 0 || largestBody(route, request) < Long.MAX_VALUE
                 || (timeouts != null && timeouts.idle() != null);
+    }
+
+    private static long largestBody(RouteConfig route, RelayRequest request) {
+        CharSequence method = request.fields().method();
+        return route.largestBody(method == null ? "" : method);
     }
 
     static RequestSink open(Upstreams upstreams, RelayRequest request, Outgoing outgoing, ResponseSink asker,
             RouteConfig route) {
-        if (route.maxBody() != null
-                && DeclaredLength.of(request.fields()) > route.maxBody().bytes()) {
+        if (DeclaredLength.of(request.fields()) > largestBody(route, request)) {
             asker.fail(TOO_LARGE);
             return SwallowingSink.INSTANCE;
         }
@@ -108,7 +114,7 @@ final class GuardedExchange implements RequestSink {
             if (swallowing) {
                 drop();
             }
-        } else if (route.maxBody() != null && received > route.maxBody().bytes()) {
+        } else if (received > largestBody) {
             body.release();
             give(TOO_LARGE);
         } else {

@@ -59,6 +59,7 @@ public record RouteConfig(
         @Setting(value = "Addresses that may ask, behind the trusted proxies; nothing listed: all", accepts = "blocks as 192.0.2.0/24", byDefault = "") List<String> sources,
         @Nullable Tls tls) {
 
+    private static final String POST = "POST";
     private static final String WEBHOOKS = "/webhooks/";
     private static final String APP_PROXY = "/app-proxy/";
     private static final int MAX_RETRIES = 5;
@@ -117,6 +118,14 @@ public record RouteConfig(
     /** Whether webhooks on this route go through an inbox where there is one. */
     public boolean durable() {
         return delivery == null ? path.startsWith(WEBHOOKS) : delivery == Delivery.DURABLE;
+    }
+
+    /** How many bytes the body of such a request may have; Long.MAX_VALUE: any number. */
+    long largestBody(CharSequence method) {
+        if (maxBody != null) {
+            return maxBody.bytes();
+        }
+        return durable() && POST.contentEquals(method) ? AnnouncedRoute.USUAL_BODY_BYTES : Long.MAX_VALUE;
     }
 
     /** Which requests it takes. */

@@ -99,7 +99,7 @@ public final class Router implements Relay, AutoCloseable {
     private RequestSink forward(RelayRequest request, RouteMatch.Forward to, ResponseSink response) {
         RouteConfig route = to.route().config();
         Outgoing outgoing = outgoing(to, request.fields());
-        return GuardedExchange.isNeeded(route)
+        return GuardedExchange.isNeeded(route, request)
                 ? GuardedExchange.open(upstreams, request, outgoing, response, route)
                 : upstreams.open(request, outgoing, response);
     }

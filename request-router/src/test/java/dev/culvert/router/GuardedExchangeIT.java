@@ -7,8 +7,10 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.config.ByteSize;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.relay.RelayRequest.Kind;
+import dev.culvert.edge.route.AnnouncedRoute;
 import dev.culvert.router.RawUpstream.Peer;
 import dev.culvert.router.RouteConfig.Cors;
+import dev.culvert.router.RouteConfig.Delivery;
 import dev.culvert.router.RouteConfig.Order;
 import dev.culvert.router.RouteConfig.Timeouts;
 import dev.culvert.router.RoutingConfig.Policy;
@@ -75,6 +77,26 @@ class GuardedExchangeIT {
 
         assertThat(asker.awaitProblem().cause()).isEqualTo(Cause.BODY_TOO_LARGE);
         awaitEnd(peer);
+    }
+
+    /** Those that no inbox stores, too: without one, or stored by another. */
+    @Test
+    void aDurableWebhookHasABoundWhereNoneIsSaid() {
+        var route = new RouteConfig("/in/", "http://x:1", false, null, null, Delivery.DURABLE);
+        Leaks.watch();
+        Router made = Router.create(new RoutingConfig(List.of(route), Policy.refusing(),
+                Map.of("x:1", new HostPort("127.0.0.1", upstream.port()))));
+        router = made;
+        String tooLarge = Long.toString(AnnouncedRoute.USUAL_BODY_BYTES + 1);
+        Asker webhook = new Asker(made, loops.group().next()).open(Kind.HTTP, "POST", "/in", false,
+                "content-length", tooLarge);
+        assertThat(webhook.awaitProblem().cause()).isEqualTo(Cause.BODY_TOO_LARGE);
+
+        Asker other = new Asker(made, loops.group().next()).open(Kind.HTTP, "PUT", "/in", false,
+                "content-length", tooLarge);
+
+        assertThat(upstream.accept().readHead()).startsWith("PUT /in HTTP/1.1\r\n");
+        other.cancel();
     }
 
     @Test
