@@ -112,7 +112,7 @@ final class Attempt implements ResponseSink {
             arm(left);
         } else if (!over) {
             Problem late = AttemptResult.late();
-            fail(late, AttemptResult.of(late));
+            fail(late, brokenOff(late));
         }
     }
 
@@ -251,13 +251,17 @@ final class Attempt implements ResponseSink {
         if (over) {
             return;
         }
+        AttemptResult result = brokenOff(problem);
+        finish(result, result instanceof AttemptResult.Rejected ? Answer.of(problem, requestId) : null);
+    }
+
+    /** What it means that there is no whole answer: one that began with 2xx was accepted. */
+    private AttemptResult brokenOff(Problem why) {
         Http2Headers fields = head;
-        if (fields != null && String.valueOf(fields.status()).startsWith("2")) {
-            finish(AttemptResult.of(Integer.parseInt(fields.status().toString()), null), null);
-        } else {
-            AttemptResult result = AttemptResult.of(problem);
-            finish(result, result instanceof AttemptResult.Rejected ? Answer.of(problem, requestId) : null);
-        }
+        String status = fields == null ? "" : String.valueOf(fields.status());
+        return status.startsWith("2")
+                ? AttemptResult.of(Integer.parseInt(status), null)
+                : AttemptResult.of(why);
     }
 
     @Override

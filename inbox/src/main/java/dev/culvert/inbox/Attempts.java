@@ -5,35 +5,69 @@ import dev.culvert.inbox.Attempt.Numbered;
 import io.netty.channel.EventLoop;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The attempts under way. Of the dispatcher's thread. */
 final class Attempts {
+    private static final Logger log = LoggerFactory.getLogger(Attempts.class);
+
     private final InboxSetup setup;
-    private final Executor files;
+    private final InboxReads reads;
+    private final Tenure tenure;
     private final Map<Long, Attempt> running = new HashMap<>();
 
-    /** @param files reads large bodies */
-    Attempts(InboxSetup setup, Executor files) {
+    /** @param reads what is not in memory any more */
+    Attempts(InboxSetup setup, InboxReads reads, Tenure tenure) {
         this.setup = setup;
-        this.files = files;
+        this.reads = reads;
+        this.tenure = tenure;
     }
 
-    /** Sends a webhook, on its caller's loop if there still is one; {@code ended} is told on that loop. */
-    void start(Pending pending, Content content, Attempt.Ended ended) {
+    /**
+     * How one ended.
+     *
+     * @param answer what the caller gets of it; null: there is no whole one
+     */
+    record Ending(AttemptResult result, @Nullable Answer answer) {}
+
+    /** Sends a webhook; either is told on the dispatcher's thread, if the tenure lasts: {@code unread} when nothing was sent. */
+    void start(Pending pending, Consumer<Ending> ended, Runnable unread) {
+        Content content = pending.content;
+        if (content != null) {
+            send(pending, content, ended);
+            return;
+        }
+        reads.content(pending.seq)
+                .subscribe(tenure.only((Content read) -> send(pending, read, ended)),
+                        tenure.only((Throwable failed) -> {
+                            log.atWarn()
+                                    .addKeyValue("id", pending.id)
+                                    .addKeyValue("reason", failed.getMessage())
+                                    .log("webhook not read");
+                            unread.run();
+                        }));
+    }
+
+    /** On its caller's loop, if there still is one. */
+    private void send(Pending pending, Content content, Consumer<Ending> ended) {
+        pending.reserved = false;
+        Consumer<Ending> told = tenure.only((Ending ending) -> {
+            running.remove(pending.seq);
+            ended.accept(ending);
+        });
         EventLoop callers = pending.loop;
         EventLoop loop = callers == null || callers.isShuttingDown() ? setup.loops().next() : callers;
         pending.loop = null;
         var attempt = new Attempt(loop, setup.delivery().relayTo(pending.runtime),
                 StoredFields.decode(content.fields),
-                new Numbered(pending.id, pending.begun), BodySource.of(content, files),
-                setup.config().attemptTimeout().toNanos(), ended);
+                new Numbered(pending.id, pending.begun), BodySource.of(content, reads.files()),
+                setup.config().attemptTimeout().toNanos(),
+                (result, answer) -> told.accept(new Ending(result, answer)));
         running.put(pending.seq, attempt);
         attempt.start();
-    }
-
-    void ended(Pending pending) {
-        running.remove(pending.seq);
     }
 
     /** Gives all up. */

@@ -15,12 +15,15 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that writes the database. All that waits when it is free goes into one transaction: one fsync serves many.
  * While that runs, the next ones gather.
  */
 final class CommitThread {
+    private static final Logger log = LoggerFactory.getLogger(CommitThread.class);
     /** Beyond this a transaction takes longer than its fsync, and who came first waits for who came last. */
     static final int MAX_BATCH = 256;
     static final long MAX_BATCH_BYTES = 4L << 20;
@@ -165,33 +168,53 @@ final class CommitThread {
         try {
             transact(batch);
         } catch (SQLException failed) {
-            statements.forget();
-            if (batch.size() == 1 || !DatabaseTrouble.isOfData(failed)) {
-                StoreException told = DatabaseTrouble.of(file, failed);
-                batch.forEach(task -> task.failed.accept(told));
-            } else {
-                // One of them may be the reason: the others must not suffer for it.
-                batch.forEach(task -> commit(List.of(task)));
-            }
+            failed(batch, DatabaseTrouble.of(file, failed), DatabaseTrouble.isOfData(failed));
+            return;
+        } catch (RuntimeException | Error bug) {
+            log.atError().setCause(bug).log("a change of webhooks failed");
+            failed(batch, DatabaseTrouble.of(file, new SQLException("the change failed: " + bug, bug)), true);
             return;
         }
-        listener.committed(batch.size(), System.nanoTime() - began);
-        batch.forEach(Task::tell);
+        guarded(() -> listener.committed(batch.size(), System.nanoTime() - began));
+        batch.forEach(task -> guarded(task::tell));
+    }
+
+    /** @param ofOne whether one of them may be the reason: the others must not suffer for it */
+    private void failed(List<Task<?>> batch, StoreException told, boolean ofOne) {
+        statements.forget();
+        if (ofOne && batch.size() > 1) {
+            batch.forEach(task -> commit(List.of(task)));
+        } else {
+            batch.forEach(task -> guarded(() -> task.failed.accept(told)));
+        }
+    }
+
+    /** Who is told must not end the thread that all others need. */
+    private static void guarded(Runnable telling) {
+        try {
+            telling.run();
+        } catch (RuntimeException | Error bug) {
+            log.atError().setCause(bug).log("the end of a change of webhooks was not told");
+        }
     }
 
     private void transact(List<Task<?>> batch) throws SQLException {
         var transaction = new Transaction(statements, lease, clock.millis());
         List<SourceKey> others = SqliteDatabase.transaction(connection, own -> {
-            List<SourceKey> found = transaction.begin(known);
-            for (Task<?> task : batch) {
-                task.run(transaction);
+            try {
+                List<SourceKey> found = transaction.begin(known);
+                for (Task<?> task : batch) {
+                    task.run(transaction);
+                }
+                transaction.finish();
+                return found;
+            } catch (Error bug) {
+                throw new IllegalStateException("not rolled back otherwise", bug);
             }
-            transaction.finish();
-            return found;
         });
         known = transaction.last();
         if (!others.isEmpty()) {
-            listener.found(others);
+            guarded(() -> listener.found(others));
         }
     }
 }

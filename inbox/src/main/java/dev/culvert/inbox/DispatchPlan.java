@@ -158,7 +158,7 @@ final class DispatchPlan {
     /** It is tried again at its time, perhaps aside from now on. */
     void retried(Pending pending, boolean wasAside) {
         land(pending, source -> {
-            source.refusals = 0;
+            source.answered();
             source.putBack(pending, wasAside);
         });
     }
@@ -166,10 +166,16 @@ final class DispatchPlan {
     /** Its source takes nothing now: it is asked again soon, with one webhook at a time. */
     void refused(Pending pending, long now) {
         land(pending, source -> {
-            source.refusals++;
+            source.refused(now);
             source.gate(now + (source.refusals < MANY_REFUSALS ? PROBE : SLOW_PROBE));
             source.putBack(pending, pending.aside);
         });
+    }
+
+    /** Whether its source has refused for so long that it is given up. */
+    boolean isGivenUp(Pending pending, long now) {
+        SourceQueue source = queueOf(pending);
+        return source != null && source.isGivenUp(pending, now);
     }
 
     /** Its runtime is away. */
@@ -185,7 +191,7 @@ final class DispatchPlan {
     void answered(Pending pending) {
         SourceQueue source = queueOf(pending);
         if (source != null) {
-            source.refusals = 0;
+            source.answered();
         }
     }
 
@@ -202,8 +208,12 @@ final class DispatchPlan {
     void reachable(String runtimeId) {
         RuntimeQueue runtime = runtimes.get(runtimeId);
         if (runtime != null) {
+            boolean returned = runtime.away;
             runtime.away = false;
             runtime.sources.values().forEach(source -> {
+                if (returned) {
+                    source.forgiveRefusals();
+                }
                 source.gate(0);
                 enqueue(source);
             });
@@ -236,7 +246,7 @@ final class DispatchPlan {
             return false;
         }
         Pending first = source.follower();
-        return first == null || first.next <= now;
+        return first == null || first.isDue(now);
     }
 
     /** The webhook of that number that is under way, or in line; null: it is neither. */
@@ -249,11 +259,15 @@ final class DispatchPlan {
     void deleted(SourceKey key, long seq) {
         RuntimeQueue runtime = runtimes.get(key.runtime());
         SourceQueue source = runtime == null ? null : runtime.sources.get(key.source());
-        Pending gone = source == null ? null : source.remove(seq);
+        if (source == null) {
+            return;
+        }
+        Pending gone = source.remove(seq);
         if (gone != null) {
             gone.accept();
             gone.drop();
         }
+        enqueue(source); // it may have held up those behind it
     }
 
     /** Nothing is begun any more: nobody need wait for what is not under way. */
@@ -328,16 +342,23 @@ final class DispatchPlan {
     /** Nothing to do for it now. */
     private void rest(SourceQueue source) {
         if (source.isIdle()) {
-            source.runtime.sources.remove(source.key);
-            busy.remove(name(source.runtime.id, source.key));
-            if (source.runtime.sources.isEmpty()) {
-                runtimes.remove(source.runtime.id);
-            }
+            forget(source);
             return;
         }
         long at = source.nextAt();
         if (at != Long.MAX_VALUE) {
             wakeAt(source, at);
+        }
+    }
+
+    private void forget(SourceQueue source) {
+        source.wakeAt = Long.MAX_VALUE; // whoever has its key by then is another one
+        RuntimeQueue runtime = source.runtime;
+        if (runtime.sources.remove(source.key, source)) {
+            busy.remove(name(runtime.id, source.key));
+            if (runtime.sources.isEmpty()) {
+                runtimes.remove(runtime.id, runtime);
+            }
         }
     }
 

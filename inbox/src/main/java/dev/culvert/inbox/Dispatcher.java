@@ -7,7 +7,6 @@ import dev.culvert.inbox.InboxEvent.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,7 +45,7 @@ final class Dispatcher implements CommitListener {
         this.reads = reads;
         this.meters = meters;
         this.tenure = new Tenure(commits, thread, this::stop);
-        this.attempts = new Attempts(setup, reads.files());
+        this.attempts = new Attempts(setup, reads, tenure);
         this.plan = new DispatchPlan(setup.config().maxAttempts());
     }
 
@@ -91,6 +90,7 @@ final class Dispatcher implements CommitListener {
 
     /** This process may deliver until {@code until}. */
     void took(List<SourceKey> sources, Set<String> paused, long until) {
+        stop(); // the lease may have been lost and taken again between two looks
         tenure.next();
         plan.clear();
         plan.pause(paused);
@@ -136,7 +136,7 @@ final class Dispatcher implements CommitListener {
     /** A duplicate's caller waits with the first one's, if that does. */
     void joined(Receipt.Duplicate duplicate, Waiter waiter) {
         Pending first = duplicate.pending() ? plan.underWay(duplicate.seq()) : null;
-        Answer answer = duplicate.answer();
+        Answer answer = first != null && first.answer != null ? first.answer : duplicate.answer();
         if (first != null && !first.waiters.isEmpty()) {
             first.waiters.add(waiter);
         } else if (answer != null) {
@@ -168,6 +168,7 @@ final class Dispatcher implements CommitListener {
 
     void deleted(SourceKey source, long seq) {
         plan.deleted(source, seq);
+        pump();
     }
 
     void emit(Kind kind, Pending pending, String outcome) {
@@ -245,40 +246,19 @@ final class Dispatcher implements CommitListener {
     }
 
     private void launch(Pending pending) {
-        Content content = pending.content;
-        if (content != null) {
-            send(pending, content);
-            return;
-        }
-        reads.content(pending.seq)
-                .subscribe(tenure.only((Content read) -> send(pending, read)),
-                        tenure.only((Throwable failed) -> {
-                            log.atWarn()
-                                    .addKeyValue("id", pending.id)
-                                    .addKeyValue("reason", failed.getMessage())
-                                    .log("webhook not read");
-                            postpone(pending);
-                        }));
+        attempts.start(pending, ending -> ended(pending, ending.result(), ending.answer()),
+                () -> postpone(pending));
     }
-
-    private void send(Pending pending, Content content) {
-        pending.reserved = false;
-        Consumer<Ending> ended = tenure.only((Ending ending) -> {
-            attempts.ended(pending);
-            ended(pending, ending.result, ending.answer);
-        });
-        attempts.start(pending, content, (result, answer) -> ended.accept(new Ending(result, answer)));
-    }
-
-    private record Ending(AttemptResult result, @Nullable Answer answer) {}
 
     private void ended(Pending pending, AttemptResult result, @Nullable Answer answer) {
         switch (result) {
             case AttemptResult.Accepted accepted -> {
+                plan.answered(pending);
                 answer(pending, answer);
                 settle(pending, Settlement.delivered(pending, accepted.outcome(), answer));
             }
             case AttemptResult.Rejected rejected -> {
+                plan.answered(pending);
                 answer(pending, answer);
                 settle(pending, Settlement.dead(pending, rejected.outcome()));
             }
@@ -293,11 +273,7 @@ final class Dispatcher implements CommitListener {
                     wait(pending);
                 }
             }
-            case AttemptResult.Refused refused -> {
-                note(pending, refused.outcome());
-                pending.reserved = true; // that number was not sent
-                postpone(pending);
-            }
+            case AttemptResult.Refused refused -> refuse(pending, refused);
             case AttemptResult.Away away -> {
                 note(pending, away.outcome());
                 pending.reserved = true;
@@ -315,13 +291,26 @@ final class Dispatcher implements CommitListener {
         }
     }
 
+    private void refuse(Pending pending, AttemptResult.Refused result) {
+        if (plan.isGivenUp(pending, now())) {
+            pending.accept();
+            settle(pending, Settlement.dead(pending, result.outcome()));
+            return;
+        }
+        note(pending, result.outcome());
+        pending.reserved = true; // that number was not sent
+        postpone(pending);
+    }
+
     private void fail(Pending pending, AttemptResult.Failed result) {
+        plan.answered(pending);
         pending.accept();
         settle(pending, Settlement.failed(pending, result, now()));
     }
 
     private static void answer(Pending pending, @Nullable Answer answer) {
         if (answer != null) {
+            pending.answer = answer;
             pending.waiters.forEach(waiter -> waiter.answered(answer));
             pending.waiters.clear();
         }
@@ -378,7 +367,6 @@ final class Dispatcher implements CommitListener {
         boolean wasAside = pending.aside;
         pending.failures = settlement.failures();
         if (!there || settlement.isEnd()) {
-            plan.answered(pending);
             plan.ended(pending);
         } else {
             pending.next = settlement.next();

@@ -309,11 +309,13 @@ public final class Inbox {
         boolean due = now >= renewAt;
         this.<Beat>transact(tx -> {
             List<SourceKey> taken = null;
-            if (!released && !tx.isHolding()) {
+            if (tx.isHolding()) {
+                if (due) {
+                    tx.renew(); // also while what is under way ends: another process would send it again
+                }
+            } else if (!released) {
                 tx.take();
                 taken = WebhookRows.pendingSources(tx.statements());
-            } else if (!released && due) {
-                tx.renew();
             }
             return new Beat(paused(tx.statements()), InboxReads.counts(tx.statements()), taken);
         }).subscribe(beat -> beaten(beat, now, due), this::notBeaten);
@@ -328,7 +330,7 @@ public final class Inbox {
         dispatcher.run(() -> {
             if (beat.taken != null) {
                 dispatcher.took(beat.taken, beat.paused, until);
-            } else if (renewed && !released) {
+            } else if (renewed) {
                 dispatcher.renewed(until);
             }
             dispatcher.pause(beat.paused);

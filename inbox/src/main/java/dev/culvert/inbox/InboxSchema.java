@@ -36,7 +36,10 @@ final class InboxSchema {
             "CREATE INDEX webhooks_with_content ON webhooks (seq) WHERE state = 1 AND content = 1",
             "CREATE INDEX webhooks_of_runtime ON webhooks (runtime, seq)",
             "CREATE INDEX webhooks_spooled ON webhooks (spool) WHERE spool IS NOT NULL",
-            "CREATE INDEX webhooks_by_dedupe ON webhooks (dedupe) WHERE dedupe IS NOT NULL"));
+            "CREATE INDEX webhooks_by_dedupe ON webhooks (dedupe) WHERE dedupe IS NOT NULL"),
+            List.of("CREATE INDEX webhooks_by_end ON webhooks (state, ended) WHERE ended IS NOT NULL",
+                    "CREATE INDEX webhooks_dead ON webhooks (runtime, ended) WHERE state = 2",
+                    "CREATE INDEX webhooks_dead_of_source ON webhooks (runtime, source, ended) WHERE state = 2"));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "webhooks");
 

@@ -34,6 +34,9 @@ final class Pending {
     /** Its caller's loop, where its first attempt runs. */
     @Nullable
     EventLoop loop;
+    /** What its event source answered, until that is on the disk; null: nothing yet. */
+    @Nullable
+    Answer answer;
     /** Those who wait for its first answer. */
     final List<Waiter> waiters = new ArrayList<>(1);
 
@@ -44,6 +47,15 @@ final class Pending {
         this.source = source;
         this.ordered = ordered;
         this.stored = stored;
+    }
+
+    /** When it is to be sent. One that never failed waits for no time: the clock may have stepped back since it came. */
+    long dueAt() {
+        return failures == 0 ? 0 : next;
+    }
+
+    boolean isDue(long now) {
+        return dueAt() <= now;
     }
 
     /** What an attempt sends; none of it is needed any more after {@link #drop}. */

@@ -1,5 +1,6 @@
 package dev.culvert.inbox;
 
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,8 +33,11 @@ final class Retention {
     Step step(Transaction tx) throws SQLException {
         tx.requireLease();
         List<String> spools = new ArrayList<>();
-        int forgotten = forget(tx, WebhookState.DEAD, tx.now() - config.keepDead().toMillis(), spools)
-                + forget(tx, WebhookState.DELIVERED, tx.now() - config.keepDelivered().toMillis(), spools);
+        int dead = forget(tx, WebhookState.DEAD, tx.now() - config.keepDead().toMillis(), spools);
+        // What was just forgotten is still counted: the next step sees what is left.
+        boolean more = dead > 0 || forgetDead(tx, spools);
+        int forgotten = forget(tx, WebhookState.DELIVERED, tx.now() - config.keepDelivered().toMillis(),
+                spools);
         long delivered = tx.statements()
                 .number("SELECT coalesce(sum(entries), 0) FROM usage WHERE source = ''"
                         + " AND state = 1");
@@ -41,24 +45,61 @@ final class Retention {
             forgotten += forget(tx, WebhookState.DELIVERED, Long.MAX_VALUE, spools);
         }
         int emptied = empty(tx, spools);
-        return new Step(spools, forgotten >= CHUNK || emptied >= CHUNK);
+        return new Step(spools, more || forgotten >= CHUNK || emptied >= CHUNK);
     }
 
     private static int forget(Transaction tx, WebhookState state, long endedBefore, List<String> spools)
             throws SQLException {
-        // Rows end about in the order in which they came: the first ones are looked at, not all.
         List<Old> old = tx.statements()
-                .list("SELECT seq, spool FROM (SELECT seq, spool, ended FROM webhooks"
-                        + " WHERE state = ? ORDER BY seq LIMIT ?) WHERE ended < ?",
-                        row -> new Old(row.getLong(1), row.getString(2)), state.number(), CHUNK,
-                        endedBefore);
+                .list("SELECT seq, spool FROM webhooks WHERE state = ? AND ended < ? ORDER BY ended LIMIT ?",
+                        Retention::old, state.number(), endedBefore, CHUNK);
         for (Old one : old) {
-            WebhookRows.delete(tx, one.seq);
-            if (one.spool != null) {
-                spools.add(one.spool);
-            }
+            forget(tx, one, spools);
         }
         return old.size();
+    }
+
+    private static Old old(ResultSet row) throws SQLException {
+        return new Old(row.getLong(1), row.getString(2));
+    }
+
+    private static long forget(Transaction tx, Old one, List<String> spools) throws SQLException {
+        if (one.spool != null) {
+            spools.add(one.spool);
+        }
+        return WebhookRows.delete(tx, one.seq).cost();
+    }
+
+    private record Excess(String runtime, String source, long bytes) {}
+
+    /**
+     * Lets the oldest dead ones go of who has more of them than may be pending: an event source, or a runtime. Returns whether
+     * there was one: others may have more, too.
+     */
+    private boolean forgetDead(Transaction tx, List<String> spools) throws SQLException {
+        Excess first = tx.statements()
+                .first("SELECT runtime, source, bytes - CASE source WHEN '' THEN ? ELSE ? END AS excess FROM usage"
+                        + " WHERE state = 2 AND excess > 0 ORDER BY source DESC LIMIT 1",
+                        row -> new Excess(row.getString(1), row.getString(2), row.getLong(3)),
+                        config.maxRuntimeBytes().bytes(), config.maxSourceBytes().bytes());
+        if (first == null) {
+            return false;
+        }
+        List<Old> old = first.source.isEmpty()
+                ? tx.statements()
+                        .list("SELECT seq, spool FROM webhooks WHERE state = 2 AND runtime = ?"
+                                + " ORDER BY ended LIMIT ?", Retention::old, first.runtime, CHUNK)
+                : tx.statements()
+                        .list("SELECT seq, spool FROM webhooks WHERE state = 2 AND runtime = ? AND source = ?"
+                                + " ORDER BY ended LIMIT ?", Retention::old, first.runtime, first.source,
+                                CHUNK);
+        long excess = first.bytes;
+        for (Old one : old) {
+            if (excess > 0) {
+                excess -= forget(tx, one, spools);
+            }
+        }
+        return !old.isEmpty();
     }
 
     /** Lets the oldest content go, until what is left may stay. */
@@ -73,7 +114,7 @@ final class Retention {
         int emptied = 0;
         for (Old one : tx.statements()
                 .list("SELECT seq, spool FROM webhooks WHERE state = 1 AND content = 1"
-                        + " ORDER BY seq LIMIT ?", row -> new Old(row.getLong(1), row.getString(2)), CHUNK)) {
+                        + " ORDER BY seq LIMIT ?", Retention::old, CHUNK)) {
             if (excess <= 0) {
                 return 0;
             }

@@ -1,5 +1,6 @@
 package dev.culvert.inbox;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
@@ -16,6 +17,10 @@ final class SourceQueue {
     /** Attempts at once to a source that wants no order. */
     static final int UNORDERED = 8;
     private static final long NEVER = Long.MAX_VALUE;
+    /** So long after it was due a webhook is given up, when its source refuses all: there may be none of that name. */
+    private static final long PATIENCE = Duration.ofDays(7).toMillis();
+    /** So long its source must have refused by then: after an outage it needs time to come up. */
+    private static final long LEAST_REFUSED = Duration.ofDays(1).toMillis();
 
     final RuntimeQueue runtime;
     final String key;
@@ -39,6 +44,8 @@ final class SourceQueue {
     private long gate;
     /** Attempts in a row that were refused: one is tried at a time until one is not. */
     int refusals;
+    /** Since when all of them were, as far as this process saw it and its runtime was there. */
+    private long refusedSince = NEVER;
     boolean paused;
     /** Whether it stands in its runtime's turn. */
     boolean queued;
@@ -130,18 +137,45 @@ final class SourceQueue {
             return null;
         }
         Pending due = aside.isEmpty() ? null : aside.first();
-        if (due != null && due.next <= now && asideFlying == 0) {
+        if (due != null && due.isDue(now) && asideFlying == 0) {
             aside.remove(due);
             asideFlying++;
             return due;
         }
         Pending first = line.isEmpty() ? null : line.firstEntry().getValue();
-        if (first != null && first.next <= now && lineFlying < (ordered ? 1 : UNORDERED)) {
+        if (first != null && first.isDue(now) && lineFlying < mostFlying()) {
             line.remove(first.seq);
             lineFlying++;
             return first;
         }
         return null;
+    }
+
+    private int mostFlying() {
+        return ordered ? 1 : UNORDERED;
+    }
+
+    /** An attempt was refused, while the runtime was there. */
+    void refused(long now) {
+        refusals++;
+        refusedSince = Math.min(refusedSince, now);
+    }
+
+    /** An attempt was not refused. */
+    void answered() {
+        refusals = 0;
+        refusedSince = NEVER;
+    }
+
+    /** Its runtime was away: what was refused before counts for nothing. */
+    void forgiveRefusals() {
+        refusedSince = NEVER;
+    }
+
+    /** Whether a webhook that is refused now need not be kept for another attempt. */
+    boolean isGivenUp(Pending pending, long now) {
+        return now - Math.max(pending.stored, pending.next) >= PATIENCE
+                && refusedSince <= now - LEAST_REFUSED;
     }
 
     boolean isHeldBack(long now) {
@@ -212,8 +246,10 @@ final class SourceQueue {
         if (paused || lineFlying + asideFlying > 0 && refusals > 0) {
             return NEVER;
         }
-        long first = line.isEmpty() || ordered && lineFlying > 0 ? NEVER : line.firstEntry().getValue().next;
-        long due = aside.isEmpty() || asideFlying > 0 ? NEVER : aside.first().next;
+        long first = line.isEmpty() || lineFlying >= mostFlying()
+                ? NEVER
+                : line.firstEntry().getValue().dueAt();
+        long due = aside.isEmpty() || asideFlying > 0 ? NEVER : aside.first().dueAt();
         long at = Math.min(first, due);
         return at == NEVER ? NEVER : Math.max(at, gate);
     }

@@ -122,9 +122,23 @@ final class Transaction {
         changes.merge(new UsageKey(runtime, "", state), usage, Usage::plus);
     }
 
-    /** What is not delivered of a source; of all sources when that is empty. */
-    Usage undelivered(String runtime, String source) throws SQLException {
-        return used(runtime, source, WebhookState.PENDING).plus(used(runtime, source, WebhookState.DEAD));
+    /** What is pending of a source; of all sources when that is empty. */
+    Usage pending(String runtime, String source) throws SQLException {
+        return used(runtime, source, WebhookState.PENDING);
+    }
+
+    /** The event sources of a runtime with something pending. */
+    long pendingSources(String runtime) throws SQLException {
+        long sources = statements.number("SELECT count(*) FROM usage WHERE runtime = ? AND state = 0"
+                + " AND source <> '' AND entries > 0", runtime);
+        for (UsageKey key : List.copyOf(changes.keySet())) {
+            if (key.runtime.equals(runtime) && key.state == WebhookState.PENDING && !key.source.isEmpty()) {
+                boolean now = used(runtime, key.source, key.state).entries > 0;
+                boolean before = committed.getOrDefault(key, Usage.NONE).entries > 0;
+                sources += Boolean.compare(now, before);
+            }
+        }
+        return sources;
     }
 
     private Usage used(String runtime, String source, WebhookState state) throws SQLException {

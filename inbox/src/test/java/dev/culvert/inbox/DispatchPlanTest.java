@@ -93,6 +93,7 @@ class DispatchPlanTest {
         plan.stored(pending("a", "x"));
         plan.stored(pending("a", "x"));
         Pending first = taken(0);
+        first.failures = 1;
         first.next = 5000;
         plan.retried(first, false);
 
@@ -142,6 +143,85 @@ class DispatchPlanTest {
 
         assertThat(next(0)).isNull();
         assertThat(plan.isIdle("a", "x")).isTrue();
+    }
+
+    @Test
+    void aForgottenSourceTouchesNoLaterOneOfItsName() {
+        plan.stored(pending("a", "x"));
+        Pending first = taken(0);
+        plan.refused(first, 0);
+        assertThat(next(0)).isNull();
+        plan.reachable("a");
+        assertThat(taken(1)).isSameAs(first);
+        plan.ended(first);
+        assertThat(next(1)).isNull();
+        plan.stored(pending("a", "x"));
+        Pending second = taken(2);
+        Pending third = pending("a", "x");
+        plan.stored(third);
+
+        assertThat(next(1000)).isNull();
+        assertThat(plan.isIdle("a", "x")).isFalse();
+        plan.ended(second);
+        assertThat(taken(1000)).isSameAs(third);
+    }
+
+    @Test
+    void deletingWhatHoldsUpALineFreesIt() {
+        Pending first = pending("a", "x");
+        Pending second = pending("a", "x");
+        plan.stored(first);
+        plan.stored(second);
+        taken(0);
+        first.failures = 1;
+        first.next = 5000;
+        plan.retried(first, false);
+        assertThat(next(1)).isNull();
+
+        plan.deleted(new SourceKey("a", "x", true), first.seq);
+
+        assertThat(taken(1)).isSameAs(second);
+    }
+
+    @Test
+    void aClockThatStepsBackHoldsUpNothing() {
+        Pending stored = pending("a", "x");
+        stored.next = 10_000;
+        plan.stored(stored);
+
+        assertThat(taken(0)).isSameAs(stored);
+    }
+
+    @Test
+    void aBusySourceWithoutOrderIsLookedAtWhenOneEnds() {
+        var wide = new DispatchPlan(100);
+        for (int i = 0; i <= SourceQueue.UNORDERED; i++) {
+            wide.stored(new Pending(i, "id" + i, "a", "x", false, 0));
+        }
+        for (int i = 0; i < SourceQueue.UNORDERED; i++) {
+            assertThat(wide.next(0, runtime -> true)).isNotNull();
+        }
+
+        assertThat(wide.next(0, runtime -> true)).isNull();
+        assertThat(wide.nextAt()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void whatASourceRefusesForAWeekIsGivenUp() {
+        long day = 86_400_000;
+        plan.stored(pending("a", "x"));
+        Pending first = taken(0);
+        plan.refused(first, 0);
+
+        assertThat(plan.isGivenUp(first, 7 * day - 1)).isFalse();
+        assertThat(plan.isGivenUp(first, 7 * day)).isTrue();
+        assertThat(taken(7 * day)).isSameAs(first);
+        plan.away(first);
+        plan.reachable("a");
+        assertThat(taken(8 * day)).isSameAs(first);
+        assertThat(plan.isGivenUp(first, 8 * day)).as("after an outage").isFalse();
+        plan.refused(first, 8 * day);
+        assertThat(plan.isGivenUp(first, 9 * day)).isTrue();
     }
 
     private Pending taken(long now) {

@@ -90,6 +90,32 @@ class InboxLimitsTest {
     }
 
     @Test
+    void whatIsRejectedTakesUpNoQuotaOfWhatIsToBeDelivered() {
+        var fixture = new InboxFixture(folder, with("1MiB", "1MiB", 1, 100_000), new MovableClock());
+        try (fixture) {
+            fixture.runtime.answer(exchange -> exchange.head("401", true));
+            await().until(fixture.inbox::isDelivering);
+            for (int i = 0; i < 25; i++) {
+                Reply reply = fixture.post(PUSH + i, "x".repeat(50_000));
+                assertThat(reply.status()).isEqualTo(401);
+                await().until(() -> state(fixture, reply) == WebhookState.DEAD);
+            }
+            Reply other = fixture.post("/webhooks/argo/other/", "x");
+            assertThat(other.status()).isEqualTo(401);
+            await().until(() -> state(fixture, other) == WebhookState.DEAD);
+
+            fixture.inbox.forgetOld();
+
+            await().until(() -> await(fixture.inbox.list(InboxQuery.of(null, 200))).entries().size() <= 21);
+            List<InboxEntry> kept = await(fixture.inbox.list(InboxQuery.of(null, 200))).entries();
+            assertThat(kept).extracting(InboxEntry::target)
+                    .contains("/webhooks/argo/other/", PUSH + 24)
+                    .doesNotContain(PUSH + 0);
+            assertThat(kept).hasSizeGreaterThan(15);
+        }
+    }
+
+    @Test
     void tooManySourcesAreRefused() {
         try (var fixture = new InboxFixture(folder, with("1GiB", "1MiB", 2, 100_000), new MovableClock())) {
             fixture.cut();
@@ -172,6 +198,22 @@ class InboxLimitsTest {
             assertThat(late.cancelled).isNull();
             await().until(() -> late.cancelled != null);
             await().until(() -> await(fixture.inbox.entry(reply.id())).outcome().equals("upstream-timeout"));
+        }
+    }
+
+    @Test
+    void anAnswerThatBeganWellCountsAlthoughItsBodyStalls() throws InterruptedException {
+        InboxConfig usual = InboxConfig.defaults();
+        var quick = new InboxConfig(usual.maxRuntimeBytes(), usual.maxSourceBytes(), usual.maxSources(),
+                usual.memory(), usual.perAddress(), Duration.ofMillis(20), Duration.ofSeconds(1),
+                usual.maxAttempts(), usual.keepDead(), usual.keepDelivered(), usual.keepDeliveredBytes());
+        try (var fixture = new InboxFixture(folder, quick, new MovableClock())) {
+            await().until(fixture.inbox::isDelivering);
+            Reply reply = fixture.post(PUSH, "x");
+            Exchange stalls = fixture.runtime.next().head("200", false);
+
+            await().until(() -> state(fixture, reply) == WebhookState.DELIVERED);
+            assertThat(stalls.cancelled).isNotNull();
         }
     }
 

@@ -75,6 +75,41 @@ class TwoInboxesTest {
         }
     }
 
+    @Test
+    void whatIsUnderWayAtAReleaseEndsBeforeAnotherDelivers() throws InterruptedException {
+        var clock = new MovableClock();
+        try (var old = new InboxFixture(folder, InboxFixture.CONFIG, clock);
+                var next = new InboxFixture(folder, InboxFixture.CONFIG, clock)) {
+            await().until(() -> old.inbox.isDelivering() || next.inbox.isDelivering());
+            InboxFixture holder = old.inbox.isDelivering() ? old : next;
+            InboxFixture other = holder == old ? next : old;
+            Reply reply = holder.post(PUSH, "{}");
+            var underWay = holder.runtime.next();
+
+            var released = holder.inbox.release().toFuture();
+            for (int beats = 0; beats < 6; beats++) {
+                clock.advance(SqliteLease.BEAT);
+                committed(holder);
+                committed(other);
+            }
+            assertThat(other.inbox.isDelivering()).isFalse();
+            underWay.ok("ok");
+
+            released.join();
+            assertThat(reply.body()).isEqualTo("ok");
+            other.inbox.tick();
+            await().until(other.inbox::isDelivering);
+            assertThat(state(other, reply)).isEqualTo(WebhookState.DELIVERED);
+            assertThat(other.runtime.all).isEmpty();
+        }
+    }
+
+    /** A look at the lease, and whatever it leads to on the disk. */
+    private static void committed(InboxFixture fixture) {
+        fixture.inbox.tick();
+        fixture.inbox.resume("none", "none").block();
+    }
+
     private static List<String> paths(int from, int to) {
         return Stream.iterate(from, i -> i < to, i -> i + 1).map(i -> PUSH + i).toList();
     }
