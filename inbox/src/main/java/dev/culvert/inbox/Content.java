@@ -1,7 +1,6 @@
 package dev.culvert.inbox;
 
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,22 +13,27 @@ final class Content {
     final byte @Nullable [] body;
     final @Nullable Path spool;
     final long size;
-    private final IngestMemory memory;
-    private final AtomicLong held;
+    private final Budget.@Nullable Held held;
 
-    /** @param held bytes of {@code memory} that {@link #release} gives back */
-    Content(byte[] fields, byte @Nullable [] body, @Nullable Path spool, long size, IngestMemory memory,
-            long held) {
+    /** @param held what {@link #release} gives back; null: nothing */
+    Content(byte[] fields, byte @Nullable [] body, @Nullable Path spool, long size,
+            Budget.@Nullable Held held) {
         this.fields = fields;
         this.body = body;
         this.spool = spool;
         this.size = size;
-        this.memory = memory;
-        this.held = new AtomicLong(held);
+        this.held = held;
     }
 
     /** Any thread, any number of times. */
     void release() {
-        memory.give(held.getAndSet(0));
+        if (held != null) {
+            held.release();
+        }
+    }
+
+    /** Whether it may stay in memory although it is not sent at once. */
+    boolean mayWait() {
+        return held == null || held.leavesHalf();
     }
 }

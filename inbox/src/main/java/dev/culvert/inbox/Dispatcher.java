@@ -127,9 +127,14 @@ final class Dispatcher implements CommitListener {
             return;
         }
         pump();
-        if (plan.underWay(pending.seq) == null && !plan.isFlowing(pending, now())) {
+        if (plan.underWay(pending.seq) != null) {
+            return;
+        }
+        if (!plan.isFlowing(pending, now())) {
             pending.accept();
             pending.drop();
+        } else if (pending.content != null && !pending.content.mayWait()) {
+            pending.drop(); // it is read again when its turn comes
         }
     }
 

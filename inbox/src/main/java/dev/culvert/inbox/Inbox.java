@@ -44,7 +44,8 @@ public final class Inbox {
     private final CommitThread commits;
     private final Dispatcher dispatcher;
     private final InboxMeters meters;
-    private final IngestMemory memory;
+    private final Budget memory;
+    private final Budget spooling;
     private final AddressRates rates;
     private final WebhookIds ids = new WebhookIds();
     private final Disposable.Composite ticks = Disposables.composite();
@@ -54,10 +55,12 @@ public final class Inbox {
     private Inbox(InboxSetup setup, InboxFiles files) {
         this.setup = setup;
         this.files = files;
-        this.memory = new IngestMemory(setup.config().memory().bytes());
+        long bytes = setup.config().memory().bytes();
+        this.memory = new Budget(bytes, bytes / 4);
+        this.spooling = new Budget(Long.MAX_VALUE, setup.config().maxSourceBytes().bytes());
         this.rates = new AddressRates(setup.config().perAddress());
         this.meters = new InboxMeters(setup.meters());
-        this.reads = new InboxReads(files.file(), files.reads(), files.spool(), memory);
+        this.reads = new InboxReads(files.file(), files.reads(), files.spool());
         var relayed = new RelayedCommits();
         this.commits = new CommitThread(files.file(), files.writes(), files.lease(), setup.clock(), relayed,
                 files.known());
@@ -257,8 +260,13 @@ public final class Inbox {
         return setup;
     }
 
-    IngestMemory memory() {
+    Budget memory() {
         return memory;
+    }
+
+    /** Of large bodies that are being written, and that no quota counts yet. */
+    Budget spooling() {
+        return spooling;
     }
 
     AddressRates rates() {

@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param maxRuntimeBytes of one runtime's pending webhooks; of its dead ones, too, where the oldest make room
  * @param maxSourceBytes of one event source's: a share, so that no source takes all of its runtime's
  * @param maxSources event sources of one runtime with pending webhooks
- * @param memory bytes of webhooks that are being taken in
+ * @param memory bytes of webhooks that are being taken in, a quarter of them of one runtime
  * @param perAddress webhooks a second from one address
  * @param answerWithin how long a caller waits for its event source's answer
  * @param attemptTimeout how long an attempt may wait for an answer
@@ -24,7 +24,7 @@ public record InboxConfig(
         @Setting(value = "Pending webhooks of one runtime; above, its webhooks are refused with 503, and none is dropped. Of its dead ones as many bytes are kept, the newest", byDefault = "1GiB", accepts = "1MiB or more") ByteSize maxRuntimeBytes,
         @Setting(value = "Pending webhooks of one event source, and its dead ones, so that none takes the whole share of its runtime", byDefault = "256MiB", accepts = "1MiB or more") ByteSize maxSourceBytes,
         @Setting(value = "Event sources of one runtime with pending webhooks", byDefault = "1000", accepts = "1..100000") int maxSources,
-        @Setting(value = "Memory for webhooks that are being taken in; above, further ones are refused with 503", byDefault = "32MiB", accepts = "1MiB or more") ByteSize memory,
+        @Setting(value = "Memory for webhooks that are being taken in, a quarter of it for one runtime; above, further ones are refused with 503", byDefault = "32MiB", accepts = "1MiB or more") ByteSize memory,
         @Setting(value = "Webhooks a second from one address (IPv6: one /64), as a short burst twice as many; above: 429", byDefault = "2000", accepts = "1..1000000") int perAddress,
         @Setting(value = "How long a caller waits for its event source's answer before it gets 202; most providers give up after 10 s", byDefault = "8s", accepts = "0s..60s") Duration answerWithin,
         @Setting(value = "How long an attempt may wait for an answer, once its last byte was sent", byDefault = "15s", accepts = "1s..10m") Duration attemptTimeout,

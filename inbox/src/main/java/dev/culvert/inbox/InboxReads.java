@@ -35,17 +35,15 @@ final class InboxReads {
     private final Connection connection;
     private final Statements statements;
     private final SpoolFolder spool;
-    private final IngestMemory memory;
     private final ThreadPoolExecutor thread = pool(1, "culvert-inbox-read");
     private final ThreadPoolExecutor files = pool(FILE_THREADS, "culvert-inbox-file");
     private final Scheduler scheduler = Schedulers.fromExecutorService(thread);
 
-    InboxReads(Path file, Connection connection, SpoolFolder spool, IngestMemory memory) {
+    InboxReads(Path file, Connection connection, SpoolFolder spool) {
         this.file = file;
         this.connection = connection;
         this.statements = new Statements(connection);
         this.spool = spool;
-        this.memory = memory;
     }
 
     private static ThreadPoolExecutor pool(int threads, String name) {
@@ -95,7 +93,7 @@ final class InboxReads {
                             String name = row.getString(3);
                             return new Content(row.getBytes(1), row.getBytes(2),
                                     name == null ? null : spool.file(name),
-                                    row.getLong(4), memory, 0);
+                                    row.getLong(4), null);
                         }, seq))
                 .switchIfEmpty(Mono.error(() -> new StoreException.Absent("the webhook is gone")));
     }

@@ -81,19 +81,20 @@ public final class InboxRelay implements Relay {
                     .retryAfter(Duration.ofNanos(wait)));
         }
         long length = request.ended() ? 0 : length(request.fields());
-        if (length > route.maxBodyBytes()) {
+        long most = Upload.most(inbox, route);
+        if (length > most) {
             inbox.meters().refused("size");
-            return refuse(response, tooLarge(target.hop, route.maxBodyBytes()));
+            return refuse(response, tooLarge(target.hop, most));
         }
-        long held = Upload.memoryFor(length);
-        if (!inbox.memory().take(held)) {
+        Budget.Held held = inbox.memory().take(target.runtimeId, Upload.memoryFor(length));
+        if (held == null) {
             inbox.meters().refused("memory");
             return refuse(response, problem(Cause.OVERLOADED, "too many webhooks are being taken in")
                     .retryAfter(OVERLOADED));
         }
         // RFC 9110 §10.1.1: it is this hop that was asked, and the event source never waits.
         boolean asked = request.fields().remove("expect");
-        var upload = new Upload(inbox, target, route, request, response, held);
+        var upload = new Upload(inbox, target, route, request, response, length, held);
         if (asked && !request.ended()) {
             response.informational(new DefaultHttp2Headers(false).status("100"));
         }

@@ -49,7 +49,9 @@ final class Upload implements RequestSink {
     private final CallerAnswer answer;
     private final MessageDigest digest = WebhookDigests.sha256();
     private final @Nullable Running check;
-    private final long held;
+    private final Budget.Held held;
+    private final long most;
+    private Budget.@Nullable Held spooled;
     private byte[] small;
     private int smallSize;
     private long total;
@@ -68,19 +70,28 @@ final class Upload implements RequestSink {
         return OVERHEAD + (length < 0 ? SMALL : Math.min(SMALL, length));
     }
 
-    /** @param held bytes of the inbox's memory, given back at the end */
+    /** How long a body may be: one that fits into no quota is not begun. */
+    static long most(Inbox inbox, DurableRoute route) {
+        return Math.min(route.maxBodyBytes(), inbox.setup().config().maxSourceBytes().bytes());
+    }
+
+    /**
+     * @param length of its body; -1: unknown
+     * @param held {@link #memoryFor} it, given back at the end
+     */
     Upload(Inbox inbox, InboxRelay.Target target, DurableRoute route, RelayRequest request,
             ResponseSink response,
-            long held) {
+            long length, Budget.Held held) {
         this.inbox = inbox;
         this.target = target;
         this.route = route;
         this.request = request;
         this.response = response;
         this.held = held;
+        this.most = most(inbox, route);
         this.id = inbox.nextId();
         this.answer = new CallerAnswer(request.loop(), response, id);
-        this.small = new byte[(int) (held - OVERHEAD)];
+        this.small = new byte[(int) (memoryFor(length) - OVERHEAD)];
         this.check = check();
     }
 
@@ -102,15 +113,37 @@ final class Upload implements RequestSink {
         if (over || ended) {
             body.release();
             response.consumed(bytes);
-        } else if (total > route.maxBodyBytes()) {
+        } else if (total > most) {
             body.release();
             inbox.meters().refused("size");
-            refuse(InboxRelay.tooLarge(target.hop(), route.maxBodyBytes()));
+            refuse(InboxRelay.tooLarge(target.hop(), most));
         } else if (spool == null && total <= SMALL) {
             keep(body, bytes);
             response.consumed(bytes);
-        } else {
+        } else if (isCounted(spool == null ? total : bytes)) {
             toSpool(body);
+        } else {
+            body.release();
+            inbox.meters().refused("quota");
+            refuse(InboxRelay.full(target.hop(),
+                    "too many large webhooks of the runtime are being taken in"));
+        }
+    }
+
+    /** Until its row is written no quota knows of the file. */
+    private boolean isCounted(long bytes) {
+        Budget.Held before = spooled;
+        if (before != null) {
+            return before.grow(bytes);
+        }
+        spooled = inbox.spooling().take(target.runtimeId(), bytes);
+        return spooled != null;
+    }
+
+    private void uncount() {
+        Budget.Held counted = spooled;
+        if (counted != null) {
+            counted.release();
         }
     }
 
@@ -229,11 +262,13 @@ final class Upload implements RequestSink {
                     "the webhook's signature is missing or wrong"));
             return;
         }
+        if (written != null) {
+            held.shrink(OVERHEAD);
+        }
         Http2Headers fields = request.fields();
         String path = String.valueOf(fields.path());
         var content = new Content(StoredFields.encode(fields), body, written == null ? null : written.file(),
-                total,
-                inbox.memory(), held);
+                total, held);
         over = true;
         var draft = new Draft(id, target.runtimeId(), route, String.valueOf(fields.method()),
                 String.valueOf(fields.authority()), path,
@@ -244,6 +279,7 @@ final class Upload implements RequestSink {
     }
 
     private void stored(Receipt receipt, Content content, @Nullable SpoolWriter written) {
+        uncount();
         long wait = inbox.setup().config().answerWithin().toMillis();
         switch (receipt) {
             case Receipt.Stored stored -> answer.stored(id, wait);
@@ -258,6 +294,7 @@ final class Upload implements RequestSink {
     }
 
     private void notStored(StoreException failed, Content content, @Nullable SpoolWriter written) {
+        uncount();
         content.release();
         if (written != null) {
             abort(written);
@@ -278,7 +315,8 @@ final class Upload implements RequestSink {
 
     private void drop() {
         over = true;
-        inbox.memory().give(held);
+        held.release();
+        uncount();
         unwritten.forEach(ByteBuf::release);
         unwritten.clear();
         SpoolWriter to = spool;

@@ -119,7 +119,7 @@ class InboxCrashTest {
         byte[] fields = StoredFields.encode(new DefaultHttp2Headers(false).method("POST"));
         var draft = new Draft(id, "r1", new DurableRoute("argo/push", "/", true, 1, null), "POST", "h", "/",
                 new Fingerprint("r1", "/", null, new byte[32]),
-                new Content(fields, new byte[3000], null, 3000, new IngestMemory(1), 0), new Nobody(), loop);
+                new Content(fields, new byte[3000], null, 3000, null), new Nobody(), loop);
         var done = new CompletableFuture<Receipt>();
         commits.submit(tx -> WebhookRows.store(tx, draft, (runtime, source) -> true), 0, done::complete,
                 done::completeExceptionally);

@@ -162,6 +162,62 @@ class InboxLimitsTest {
     }
 
     @Test
+    void slowEventSourcesLeaveMemoryForOthers() throws InterruptedException {
+        InboxConfig usual = InboxConfig.defaults();
+        var little = new InboxConfig(usual.maxRuntimeBytes(), usual.maxSourceBytes(), usual.maxSources(),
+                new ByteSize(1 << 20), usual.perAddress(), usual.answerWithin(), usual.attemptTimeout(),
+                usual.maxAttempts(), usual.keepDead(), usual.keepDelivered(), usual.keepDeliveredBytes());
+        try (var fixture = new InboxFixture(folder, little, new MovableClock())) {
+            await().until(fixture.inbox::isDelivering);
+            for (int i = 1; i <= 30; i++) {
+                fixture.post(PUSH + i, "x".repeat(40_000));
+                int stored = i;
+                await().until(() -> entries(fixture).size() == stored);
+            }
+            Exchange first = fixture.runtime.next();
+            assertThat(first.path()).isEqualTo(PUSH + 1);
+            Reply other = fixture.post("/webhooks/argo/other/", "x".repeat(40_000));
+            fixture.runtime.next().ok("there");
+            assertThat(other.body()).isEqualTo("there");
+            first.ok("ok");
+            for (int i = 2; i <= 30; i++) {
+                Exchange later = fixture.runtime.next();
+                assertThat(later.path()).isEqualTo(PUSH + i);
+                later.awaitEnd();
+                assertThat(later.receivedBytes).hasValue(40_000);
+                later.ok("ok");
+            }
+        }
+    }
+
+    @Test
+    void largeBodiesUnderWayAreCounted() {
+        try (var fixture = new InboxFixture(folder, with("1MiB", "1MiB", 1000, 100_000),
+                new MovableClock())) {
+            assertThat(fixture.post(PUSH, "x", "content-length", Long.toString((1 << 20) + 1)).status())
+                    .isEqualTo(413);
+            List<Reply> replies = new ArrayList<>();
+            List<RequestSink> open = new ArrayList<>();
+            EventLoop loop = fixture.loop();
+            for (int i = 0; i < 3; i++) {
+                var reply = new Reply();
+                replies.add(reply);
+                loop.submit(() -> {
+                    RequestSink sink = fixture.relay(false).open(request(loop), reply);
+                    sink.data(Unpooled.wrappedBuffer(new byte[400_000]));
+                    open.add(sink);
+                }).syncUninterruptibly();
+            }
+
+            assertThat(replies.getLast().status()).isEqualTo(503);
+            assertThat(replies.getFirst().isThere()).isFalse();
+            loop.submit(() -> open.forEach(sink -> sink.cancel(AttemptResult.late()))).syncUninterruptibly();
+            assertThat(fixture.inbox.spooling().used()).isZero();
+            assertThat(fixture.inbox.memory().used()).isZero();
+        }
+    }
+
+    @Test
     void aFullDiskRefusesAndGoesOnByItself() throws SQLException {
         InboxFiles files = InboxFiles.open(folder, Clock.systemUTC());
         pages(files, 100);
@@ -260,6 +316,10 @@ class InboxLimitsTest {
             fixture.inbox.forgetOld();
             await().until(() -> state(fixture, dead) == null);
         }
+    }
+
+    private static List<InboxEntry> entries(InboxFixture fixture) {
+        return await(fixture.inbox.list(InboxQuery.of(null, 200))).entries();
     }
 
     private static @Nullable WebhookState state(InboxFixture fixture, Reply reply) {
