@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * under its lock.
  *
  * <pre>
- * healthy ──failures in a row──► ejected ──time──► half open (one exchange at a time) ──success──► healthy
+ * healthy ──failures in a row──► ejected ──time──► half open (one trial at a time) ─────success──► healthy
  *                                   ▲                             └─failure, for twice as long──┐
  *                                   └───────────────────────────────────────────────────────────┘
  * </pre>
@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Endpoint {
     private final InetSocketAddress address;
     private final AtomicInteger pending = new AtomicInteger();
+    /** Odd while it is tried out, and another number each time. */
+    private final AtomicInteger trial = new AtomicInteger();
     private volatile int failures;
     private volatile boolean ejected;
     private volatile long ejectedUntilNanos;
@@ -29,14 +31,28 @@ final class Endpoint {
         return address;
     }
 
-    /** Something begins there: an exchange, or a connection for one. */
-    void begin() {
+    /**
+     * Something begins there: an exchange, or a connection for one. While the address is left out, it is tried out by that.
+     *
+     * @return for {@link #end}
+     */
+    int begin() {
         pending.incrementAndGet();
+        int before = trial.get();
+        boolean tried = ejected && !isTried(before) && trial.compareAndSet(before, before + 1);
+        return tried ? before + 1 : 0;
     }
 
     /** And is over, whatever came of it. */
-    void end() {
+    void end(int begun) {
         pending.decrementAndGet();
+        if (begun != 0) {
+            trial.compareAndSet(begun, begun + 1);
+        }
+    }
+
+    private static boolean isTried(int trial) {
+        return trial % 2 != 0;
     }
 
     int pending() {
@@ -47,9 +63,9 @@ final class Endpoint {
         return ejected;
     }
 
-    /** Whether it takes an exchange like any other; half open, only while it has none. */
+    /** Whether it takes an exchange like any other; half open, only while none tries it out. */
     boolean isOpen(long nowNanos) {
-        return !ejected || (isHalfOpen(nowNanos) && pending.get() == 0);
+        return !ejected || (isHalfOpen(nowNanos) && !isTried(trial.get()));
     }
 
     boolean isHalfOpen(long nowNanos) {
@@ -74,6 +90,7 @@ final class Endpoint {
     int eject() {
         ejected = true;
         ejections++;
+        endTrial();
         return ejections;
     }
 
@@ -85,5 +102,10 @@ final class Endpoint {
         failures = 0;
         ejected = false;
         ejections = 0;
+        endTrial();
+    }
+
+    private void endTrial() {
+        trial.updateAndGet(now -> isTried(now) ? now + 1 : now);
     }
 }

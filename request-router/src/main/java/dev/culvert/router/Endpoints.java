@@ -75,13 +75,21 @@ final class Endpoints {
         int least = Integer.MAX_VALUE;
         for (int i = 0; i < all.size(); i++) {
             Endpoint next = all.get((start + i) % all.size());
-            int rank = next.pending() + (next.isOpen(now) ? 0 : LAST_RESORT);
+            int rank = rank(next, now);
             if (rank < least && !tried.contains(next)) {
                 best = next;
                 least = rank;
             }
         }
         return best;
+    }
+
+    /** The lower, the sooner. What an address is tried out with does not wait for what it was given before. */
+    private static int rank(Endpoint endpoint, long now) {
+        if (!endpoint.isOpen(now)) {
+            return LAST_RESORT + endpoint.pending();
+        }
+        return endpoint.isEjected() ? 0 : endpoint.pending();
     }
 
     /** A connection failed, or an exchange got no response. */

@@ -45,6 +45,8 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
 
     private @Nullable Endpoint endpoint;
     private @Nullable Http1Exchange exchange;
+    /** What the endpoint made of the exchange. */
+    private int begun;
     private Duration idleTimeout;
     private boolean flushing;
     private boolean reused;
@@ -121,7 +123,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     void begin(Http1Exchange next, boolean toHead) {
         deadline.clear();
         exchange = next;
-        endpoint().begin();
+        begun = endpoint().begin();
         decoder.expect(toHead);
     }
 
@@ -214,7 +216,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     private void leave() {
         if (exchange != null) {
             exchange = null;
-            endpoint().end();
+            endpoint().end(begun);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.culvert.router;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -11,9 +12,12 @@ import io.netty.handler.codec.http2.Http2Stream;
 /** What comes on an HTTP/2 connection to an upstream, for the exchanges it is about. */
 final class Http2UpstreamEvents extends Http2EventAdapter {
     private final Http2UpstreamConnection owner;
+    /** What the endpoint made of a stream. */
+    private final Http2Connection.PropertyKey begun;
 
     Http2UpstreamEvents(Http2UpstreamConnection owner) {
         this.owner = owner;
+        this.begun = owner.connection().newKey();
     }
 
     @Override
@@ -66,12 +70,13 @@ final class Http2UpstreamEvents extends Http2EventAdapter {
 
     @Override
     public void onStreamActive(Http2Stream stream) {
-        owner.endpoint().begin();
+        stream.setProperty(begun, owner.endpoint().begin());
     }
 
     @Override
     public void onStreamClosed(Http2Stream stream) {
-        owner.endpoint().end();
+        Integer number = stream.removeProperty(begun);
+        owner.endpoint().end(number == null ? 0 : number);
         owner.streamClosed(stream);
     }
 }

@@ -39,6 +39,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private final ArrayDeque<ByteBuf> backlog = new ArrayDeque<>();
     private @Nullable Channel channel;
     private @Nullable Endpoint endpoint;
+    private int begun;
     private boolean flushScheduled;
     private boolean requestEnded;
     private boolean outputEnded;
@@ -322,7 +323,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
 
     private void uncount() {
         if (endpoint != null) {
-            endpoint.end();
+            endpoint.end(begun);
             endpoint = null;
         }
         if (counted) {
@@ -340,7 +341,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     @Override
     public void at(Endpoint reached) {
         endpoint = reached;
-        reached.begin();
+        begun = reached.begin();
     }
 
     @Override

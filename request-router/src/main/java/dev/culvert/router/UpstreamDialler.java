@@ -111,6 +111,8 @@ final class UpstreamDialler {
         private final Function<Channel, C> install;
         private final Outcome<C> outcome;
         private final List<Endpoint> tried = new ArrayList<>(MAX_TRIED);
+        /** What the address that is being tried made of it. */
+        private int begun;
 
         Dial(UpstreamAddress upstream, Endpoints endpoints, Function<Channel, C> install,
                 Outcome<C> outcome) {
@@ -132,7 +134,7 @@ final class UpstreamDialler {
 
         void connect(Endpoint to) {
             tried.add(to);
-            to.begin();
+            begun = to.begin();
             Pipeline<C> pipeline = new Pipeline<>(upstream, install);
             bootstrap.clone()
                     .handler(pipeline)
@@ -165,13 +167,13 @@ final class UpstreamDialler {
         }
 
         private void connected(Endpoint to, C connection) {
-            to.end();
+            to.end(begun);
             connection.at(to);
             outcome.connected(connection);
         }
 
         private void failed(Endpoint to, Problem problem) {
-            to.end();
+            to.end(begun);
             endpoints.failed(to);
             next(problem);
         }

@@ -106,6 +106,40 @@ class EndpointsTest {
     }
 
     @Test
+    void whatBeganBeforeItWasLeftOutDoesNotKeepItFromBeingTried() {
+        List<Endpoint> all = found(1, 2);
+        int before = all.getFirst().begin();
+        fail(all.getFirst(), 3);
+        all.get(1).begin();
+        pass(Duration.ofSeconds(5));
+        assertThat(picked()).isEqualTo(1);
+
+        int trial = all.getFirst().begin();
+        all.getFirst().end(before);
+        assertThat(picked()).as("it is being tried").isEqualTo(2);
+        all.getFirst().end(trial);
+
+        assertThat(picked()).as("nothing came of it").isEqualTo(1);
+    }
+
+    @Test
+    void aTrialThatFailedIsOverEvenIfItsExchangeIsNot() {
+        List<Endpoint> all = found(1, 2);
+        fail(all.getFirst(), 3);
+        all.get(1).begin();
+        int first = all.getFirst().begin();
+        pass(Duration.ofSeconds(5));
+        fail(all.getFirst(), 1);
+
+        pass(Duration.ofSeconds(10));
+        assertThat(picked()).isEqualTo(1);
+        all.getFirst().begin();
+        all.getFirst().end(first);
+
+        assertThat(picked()).as("it is being tried again").isEqualTo(2);
+    }
+
+    @Test
     void eachTrialThatFailsDoublesTheTimeUpToTheLongest() {
         List<Endpoint> all = found(1, 2);
         all.get(1).begin();
