@@ -100,6 +100,11 @@ final class LoopUpstreams {
             public void failed(Problem problem) {
                 outcome.failed(closed ? UpstreamProblem.DRAINING : problem);
             }
+
+            @Override
+            public boolean isWanted() {
+                return outcome.isWanted();
+            }
         });
     }
 

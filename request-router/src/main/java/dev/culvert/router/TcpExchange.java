@@ -74,6 +74,11 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
                 uncount();
                 fail(problem);
             }
+
+            @Override
+            public boolean isWanted() {
+                return !over;
+            }
         });
     }
 

@@ -102,6 +102,11 @@ final class UpstreamDialler {
 
         /** There is none. */
         void failed(Problem problem);
+
+        /** Whether anybody still waits for it: else a dial that ends says nothing of the address, and no other is tried. */
+        default boolean isWanted() {
+            return true;
+        }
     }
 
     /** One connection to be made, by trying one address after the other. */
@@ -124,7 +129,7 @@ final class UpstreamDialler {
 
         /** Tries the next address, or fails because of the last one. */
         void next(Problem otherwise) {
-            Endpoint next = tried.size() < MAX_TRIED ? endpoints.pick(tried) : null;
+            Endpoint next = outcome.isWanted() && tried.size() < MAX_TRIED ? endpoints.pick(tried) : null;
             if (next == null) {
                 loop.execute(() -> outcome.failed(otherwise));
             } else {
@@ -174,7 +179,9 @@ final class UpstreamDialler {
 
         private void failed(Endpoint to, Problem problem) {
             to.end(begun);
-            endpoints.failed(to);
+            if (outcome.isWanted()) {
+                endpoints.failed(to);
+            }
             next(problem);
         }
     }

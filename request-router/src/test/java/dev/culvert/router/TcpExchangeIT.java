@@ -13,6 +13,7 @@ import dev.culvert.edge.relay.RelayRequest.Kind;
 import dev.culvert.router.RawUpstream.Peer;
 import dev.culvert.router.RoutingConfig.Policy;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
 import java.net.Socket;
 import java.net.URI;
 import java.time.Duration;
@@ -24,8 +25,11 @@ import org.junit.jupiter.api.Test;
 
 /** Raw connections and the upstreams that they may reach. */
 class TcpExchangeIT {
+    private static final Duration SHORT = Duration.ofMillis(50);
+
     private final EventLoops loops = EventLoops.create(1);
     private final RawUpstream upstream = new RawUpstream();
+    private final RawUpstream other = new RawUpstream();
     private final Router router = Router.create(
             new RoutingConfig(List.of(),
                     List.of(TcpRouteConfig.named("db", HostPort.parse("postgres.db.svc:5432")),
@@ -47,6 +51,7 @@ class TcpExchangeIT {
         router.close();
         Leaks.assertNone(router::bufferedBytes, router::openConnections);
         upstream.close();
+        other.close();
         loops.dispose();
     }
 
@@ -155,6 +160,32 @@ class TcpExchangeIT {
         loops.group().next().submit(() -> ask("db").send("hello").cancel()).syncUninterruptibly();
 
         await().until(() -> router.openConnections() == 0);
+    }
+
+    @Test
+    void whoGivesUpDuringTheDialCostsNoAddressAnything() {
+        var config = new RoutingConfig(List.of(),
+                List.of(TcpRouteConfig.named("two", HostPort.parse("two:1"))),
+                Policy.refusing(), Map.of("two:1", List.of(at(upstream.port()), at(other.port()))));
+        EventLoop loop = loops.group().next();
+        try (Router over = Router.create(config, Loopback.limits(Loopback.LONG, Loopback.LONG))) {
+            askTwo(over, loop).awaitHead().cancel();
+            assertThat(upstream.isLeftAlone(SHORT)).isNotEqualTo(other.isLeftAlone(SHORT));
+
+            for (int i = 0; i < 20; i++) {
+                loop.submit(() -> askTwo(over, loop).cancel()).syncUninterruptibly();
+                await().until(() -> over.openConnections() == 0);
+            }
+
+            assertThat(over.ejectedAddresses()).isZero();
+            assertThat(upstream.isLeftAlone(SHORT)).isTrue();
+            assertThat(other.isLeftAlone(SHORT)).isTrue();
+        }
+    }
+
+    private static Asker askTwo(Router over, EventLoop loop) {
+        return new Asker(over, loop).open(Kind.TCP, "CONNECT", "/", false, RelayRequest.SERVICE.toString(),
+                "two");
     }
 
     @Test
