@@ -13,11 +13,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes one large body to its file. All methods block; one is called at a time, on the threads for files. */
 final class SpoolWriter {
+    /** A journal that is committed for a small webhook writes out what waits of large ones: this much of each at most. */
+    private static final int SYNCED = 1 << 20;
+
     private final SpoolFolder folder;
     private final Path file;
     private final MessageDigest digest;
     private final @Nullable Running check;
     private @Nullable FileChannel channel;
+    private int unsynced;
 
     SpoolWriter(SpoolFolder folder, String id, MessageDigest digest, @Nullable Running check) {
         this.folder = folder;
@@ -53,8 +57,13 @@ final class SpoolWriter {
         if (check != null) {
             check.update(part.duplicate());
         }
+        unsynced += part.remaining();
         while (part.hasRemaining()) {
             to.write(part);
+        }
+        if (unsynced >= SYNCED) {
+            unsynced = 0;
+            to.force(false);
         }
     }
 
