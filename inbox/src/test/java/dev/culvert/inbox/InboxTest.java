@@ -147,6 +147,22 @@ class InboxTest {
     }
 
     @Test
+    void whatIsRefusedForAWeekIsDead() {
+        fixture.runtime.answer(exchange -> exchange.fail(
+                Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, "no such name")));
+        Reply reply = fixture.post("/webhooks/argo/invented/", "{}");
+        await().until(() -> entry(reply).outcome().equals("upstream-refused"));
+
+        fixture.advance(Duration.ofDays(6));
+        await().until(() -> fixture.runtime.all.size() >= 2);
+        assertThat(entry(reply).state()).isEqualTo(WebhookState.PENDING);
+        fixture.advance(Duration.ofDays(1));
+
+        await().until(() -> entry(reply).state() == WebhookState.DEAD);
+        assertThat(entry(reply).attempts()).isEqualTo(1);
+    }
+
+    @Test
     void aLostOneIsRepeatedUnderTheNextNumber() throws InterruptedException {
         fixture.post(PUSH, "{}");
 
