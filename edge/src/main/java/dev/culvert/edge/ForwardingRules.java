@@ -60,7 +60,7 @@ public final class ForwardingRules {
     public Peer peer(InetSocketAddress remote, String scheme, int localPort, String httpVersion) {
         InetAddress address = remote.getAddress();
         boolean trusted = address != null && trusts(address);
-        return new Peer(literal(address), address instanceof Inet6Address, scheme,
+        return new Peer(address, literal(address), scheme,
                 Integer.toString(localPort),
                 new AsciiString(httpVersion + " " + pseudonym), trusted);
     }
@@ -219,7 +219,7 @@ public final class ForwardingRules {
     /** RFC 7239 §4: IPv6 addresses, and hosts with a port, are no tokens and stand in quotes. */
     private static String element(Peer peer, CharSequence host) {
         var text = new StringBuilder(96).append("for=");
-        if (peer.ipv6) {
+        if (peer.from instanceof Inet6Address) {
             text.append("\"[").append(peer.address).append("]\"");
         } else {
             text.append(peer.address);
@@ -284,17 +284,17 @@ public final class ForwardingRules {
 
     /** What all requests of one connection share; made by {@link ForwardingRules#peer}. */
     public static final class Peer {
+        private final @Nullable InetAddress from;
         private final String address;
-        private final boolean ipv6;
         private final String scheme;
         private final String port;
         private final AsciiString via;
         private final boolean trusted;
 
-        private Peer(String address, boolean ipv6, String scheme, String port, AsciiString via,
-                boolean trusted) {
+        private Peer(@Nullable InetAddress from, String address, String scheme, String port,
+                AsciiString via, boolean trusted) {
+            this.from = from;
             this.address = address;
-            this.ipv6 = ipv6;
             this.scheme = scheme;
             this.port = port;
             this.via = via;
@@ -304,6 +304,12 @@ public final class ForwardingRules {
         /** The peer's address as a literal. */
         public String address() {
             return address;
+        }
+
+        /** Whether its address lies in one of these networks. */
+        public boolean isIn(List<Cidr> networks) {
+            InetAddress known = from;
+            return known != null && networks.stream().anyMatch(block -> block.contains(known));
         }
 
         /** Whether what it says about earlier hops is believed. */

@@ -49,6 +49,17 @@ class ForwardingRulesTest {
     }
 
     @Test
+    void aPeerIsInTheNetworksOfItsConnectionsAddress() {
+        var from = rules.peer(new InetSocketAddress("10.0.0.1", 1), "https", 8443, "1.1");
+        var unknown = rules.peer(InetSocketAddress.createUnresolved("10.0.0.1", 1), "https", 8443, "1.1");
+
+        assertThat(from.isIn(List.of(Cidr.parse("::/0"), Cidr.parse("10.0.0.0/31")))).isTrue();
+        assertThat(from.isIn(List.of(Cidr.parse("::/0"), Cidr.parse("10.0.0.2")))).isFalse();
+        assertThat(from.isIn(List.of())).isFalse();
+        assertThat(unknown.isIn(List.of(Cidr.parse("0.0.0.0/0")))).isFalse();
+    }
+
+    @Test
     void severalFieldsAreOneChain() {
         var from = rules.peer(new InetSocketAddress("10.0.0.1", 1), "https", 8443, "1.1");
 

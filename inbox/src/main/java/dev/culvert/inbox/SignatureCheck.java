@@ -1,5 +1,6 @@
 package dev.culvert.inbox;
 
+import dev.culvert.edge.route.SigningSecrets;
 import dev.culvert.edge.route.Verification;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.ByteBuffer;
@@ -21,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  * rotation, each is tried. Immutable; a check of one request belongs to one thread at a time.
  */
 final class SignatureCheck {
-    /** More are a mistake, and each costs an HMAC a request. */
-    static final int MAX_SECRETS = 8;
+    static final int MAX_SECRETS = SigningSecrets.MAX_SECRETS;
     /** What Standard Webhooks recommends against replays. */
     private static final Duration TOLERANCE = Duration.ofMinutes(5);
     private static final String ALGORITHM = "HmacSHA256";

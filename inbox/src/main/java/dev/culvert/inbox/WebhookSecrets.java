@@ -10,6 +10,11 @@ public interface WebhookSecrets {
     /** Knows none: signatures are left to the event source. */
     WebhookSecrets NONE = (runtimeId, route) -> null;
 
+    /** Knows those that clusters' owners have announced. */
+    WebhookSecrets SHARED = (runtimeId, route) -> route.verify() == null || route.verify().shared() == null
+            ? null
+            : route.verify().shared().list();
+
     /**
      * The secrets of a route that says how its webhooks are verified. Called on event loops: must not block.
      *

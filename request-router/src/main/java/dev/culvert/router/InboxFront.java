@@ -13,8 +13,8 @@ import dev.culvert.inbox.InboxRelay;
 import java.net.InetAddress;
 
 /**
- * The inbox in front of the router of the same process: durable routes go through it. What a trusted proxy says another inbox
- * has stored is not stored again; the listener has dropped what anybody else says.
+ * The inbox in front of the router of the same process: durable routes go through it. What one of {@code inboxPeers} says its own
+ * inbox has stored is not stored again; the listener has dropped what anybody else says.
  */
 final class InboxFront implements Relay {
     /** The one runtime that there is. */

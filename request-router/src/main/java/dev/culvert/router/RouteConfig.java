@@ -7,6 +7,7 @@ import dev.culvert.edge.config.Setting;
 import dev.culvert.edge.route.AnnouncedRoute;
 import dev.culvert.edge.route.PathPattern;
 import dev.culvert.edge.route.RouteRule;
+import dev.culvert.edge.route.SigningSecrets;
 import dev.culvert.edge.route.SourceList;
 import dev.culvert.edge.route.Verification;
 import java.nio.file.Path;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -133,14 +135,26 @@ public record RouteConfig(
         return RouteRule.of(path, host, methods, headers);
     }
 
-    /** What an inbox has to know, secrets' files included. */
-    AnnouncedRoute announced() {
+    /** Whether the tunnel server is told what the webhooks are signed with. */
+    boolean sharesSecrets() {
+        return verify != null && verify.shareWithServer() && durable();
+    }
+
+    /**
+     * What an inbox has to know, secrets' files included.
+     *
+     * @param secrets what is shared of a file
+     */
+    AnnouncedRoute announced(Function<Path, SigningSecrets> secrets) {
         PathPattern pattern = PathPattern.parse(path);
         UpstreamTemplate upstream = UpstreamTemplate.parse(to);
         upstream.requireVariablesOf(pattern);
         return new AnnouncedRoute(rule(), durable(), order == Order.SOURCE,
                 maxBody == null ? AnnouncedRoute.USUAL_BODY_BYTES : maxBody.bytes(),
-                verify == null ? null : new Verification(verify.provider(), verify.secretFile()),
+                verify == null
+                        ? null
+                        : new Verification(verify.provider(), verify.secretFile(),
+                                sharesSecrets() ? secrets.apply(verify.secretFile()) : null),
                 SourceList.parse(sources), upstream.host());
     }
 
@@ -178,11 +192,13 @@ public record RouteConfig(
      * How signatures are verified.
      *
      * @param provider who signs
-     * @param secretFile holds the secret; read again when it changes
+     * @param secretFile holds the secrets, a line each; read again when it changes
+     * @param shareWithServer whether a tunnel server is told them, which stores the webhooks of a tunnel
      */
     public record Verify(
             @Setting("Who signs the webhooks") Verification.Provider provider,
-            @Setting("File of the secret that the provider was given") Path secretFile) {}
+            @Setting("File of the secret that the provider was given, or of up to 8, a line each; read again when it changes") Path secretFile,
+            @Setting(value = "Whether the tunnel server is told the secrets, so that it verifies webhooks before it stores them: those that come by a tunnel are verified nowhere else", byDefault = "false") boolean shareWithServer) {}
 
     /**
      * Time-outs of a route's exchanges.

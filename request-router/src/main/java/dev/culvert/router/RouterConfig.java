@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param listen where it takes requests
  * @param tls the listener's certificate; null: plain HTTP, as behind an ingress controller
- * @param trustedProxies networks whose forwarding fields and webhook marks are believed
+ * @param trustedProxies networks whose forwarding fields are believed
+ * @param inboxPeers networks of peers with an inbox of their own, whose webhook marks are believed
  * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
  * @param limits what callers may use
  * @param serverTiming whether responses tell the time spent per hop
@@ -34,7 +35,8 @@ import org.jspecify.annotations.Nullable;
 public record RouterConfig(
         @Setting(value = "Address of the listener; port 0 picks a free one", byDefault = "0.0.0.0:8080") HostPort listen,
         @Nullable Tls tls,
-        @Setting(value = "Networks of the ingress controllers: their X-Forwarded-* and Forwarded fields are believed, and that a webhook is stored already", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
+        @Setting(value = "Networks of the ingress controllers: their X-Forwarded-* and Forwarded fields are believed", accepts = RoutingConfig.TRUSTED_ACCEPTS, byDefault = "") List<String> trustedProxies,
+        @Setting(value = "Networks of peers that have an inbox of their own: tunnel clients with routerUrl. A webhook that they say is stored is neither stored nor verified here; from everybody else Culvert-Webhook-Id and Culvert-Delivery-Attempt are dropped", accepts = RoutingConfig.TRUSTED_ACCEPTS, byDefault = "") List<String> inboxPeers,
         @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which tells the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
         CallerLimits limits,
         @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside", byDefault = "false") boolean serverTiming,
@@ -53,6 +55,8 @@ public record RouterConfig(
         var routing = new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, upstreams,
                 runtimeVersion);
         trustedProxies = routing.trustedProxies();
+        inboxPeers = List.copyOf(inboxPeers);
+        RoutingConfig.requireBlocks("inboxPeers", inboxPeers);
         routes = routing.routes();
         tcp = routing.tcp();
         resolve = routing.resolve();
@@ -64,7 +68,8 @@ public record RouterConfig(
 
     /** A plain listener with the usual limits, without an inbox, whose callers are believed nothing. */
     public static RouterConfig of(HostPort listen, RoutingConfig routing) {
-        return new RouterConfig(listen, null, routing.trustedProxies(), false, CallerLimits.defaults(), false,
+        return new RouterConfig(listen, null, routing.trustedProxies(), List.of(), false,
+                CallerLimits.defaults(), false,
                 true, null,
                 null, InboxConfig.defaults(), routing.routes(), routing.tcp(), routing.policy(),
                 routing.resolve(),
@@ -73,19 +78,28 @@ public record RouterConfig(
 
     /** The same behind ingress controllers. */
     public RouterConfig behind(List<String> proxies, boolean proxyHeaders) {
-        return new RouterConfig(listen, tls, proxies, proxyHeaders, limits, serverTiming, accessLog, health,
+        return new RouterConfig(listen, tls, proxies, inboxPeers, proxyHeaders, limits, serverTiming,
+                accessLog, health,
                 dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+    }
+
+    /** The same, believing these networks that webhooks are stored. */
+    public RouterConfig afterInboxes(List<String> peers) {
+        return new RouterConfig(listen, tls, trustedProxies, peers, proxyProtocol, limits, serverTiming,
+                accessLog, health, dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
     /** The same with a certificate, a listener for operators, or an inbox; null: none. */
     public RouterConfig with(@Nullable Tls certificate, @Nullable Health operators, @Nullable Path data) {
-        return new RouterConfig(listen, certificate, trustedProxies, proxyProtocol, limits, serverTiming,
+        return new RouterConfig(listen, certificate, trustedProxies, inboxPeers, proxyProtocol, limits,
+                serverTiming,
                 accessLog, operators, data, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
     /** The same with other limits. */
     public RouterConfig within(CallerLimits others) {
-        return new RouterConfig(listen, tls, trustedProxies, proxyProtocol, others, serverTiming, accessLog,
+        return new RouterConfig(listen, tls, trustedProxies, inboxPeers, proxyProtocol, others, serverTiming,
+                accessLog,
                 health, dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 

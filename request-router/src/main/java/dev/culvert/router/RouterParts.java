@@ -99,7 +99,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         Telemetry telemetry = base.telemetry;
         MemoryBudget memory = MemoryBudget.ofProcess(config.limits().maxBufferedBytes().bytes())
                 .shown(telemetry);
-        List<Cidr> trusted = config.trustedProxies().stream().map(Cidr::parse).toList();
+        List<Cidr> trusted = blocks(config.trustedProxies());
         Entrance entrance = entrance(config.proxyProtocol(), tls, trusted);
         var quota = new RuntimeQuotas(config.limits().ofRuntime(), memory).of(NAME, OwnLimits.NONE);
         Disposable.Composite watches = Disposables.composite(memory.ticking());
@@ -119,13 +119,17 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                 new EdgeListener.Shared(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
-                        new Reports(accessLog, config.serverTiming()), true),
+                        new Reports(accessLog, config.serverTiming()), blocks(config.inboxPeers())),
                 watches);
     }
 
+    private static List<Cidr> blocks(List<String> networks) {
+        return networks.stream().map(Cidr::parse).toList();
+    }
+
     private static Relay front(Inbox inbox, Router router, Disposable.Composite watches) {
-        SecretFiles secrets = new SecretFiles(router::config);
-        watches.add(secrets.watch());
+        SecretFiles secrets = new SecretFiles(() -> router.config().secretFiles());
+        watches.add(secrets.watch(() -> {}));
         return new InboxFront(inbox, router, secrets);
     }
 

@@ -8,6 +8,7 @@ import dev.culvert.edge.route.Announcement;
 import dev.culvert.edge.route.DurableRoutes;
 import dev.culvert.edge.route.RequestPolicy;
 import dev.culvert.edge.route.RequestRule;
+import dev.culvert.edge.route.SigningSecrets;
 import dev.culvert.edge.route.SourceList;
 import io.netty.util.NetUtil;
 import java.nio.file.Path;
@@ -16,6 +17,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,7 +74,7 @@ public record RoutingConfig(
         TcpTable.of(tcp);
         resolve = lowerCase(resolve);
         trustedProxies = List.copyOf(trustedProxies);
-        requireBlocks(trustedProxies);
+        requireBlocks("trustedProxies", trustedProxies);
         RuntimeVersion.require(runtimeVersion);
     }
 
@@ -104,11 +110,11 @@ public record RoutingConfig(
         return lists;
     }
 
-    private static void requireBlocks(List<String> trustedProxies) {
+    static void requireBlocks(String key, List<String> networks) {
         try {
-            SourceList.parse(trustedProxies);
+            SourceList.parse(networks);
         } catch (ConfigException e) {
-            throw new ConfigException("trustedProxies", TRUSTED_ACCEPTS);
+            throw new ConfigException(key, TRUSTED_ACCEPTS);
         }
     }
 
@@ -135,15 +141,38 @@ public record RoutingConfig(
                 : defaultRoutes().stream().filter(route -> !route.path().equals(WORKFLOWS)).toList();
     }
 
-    /** What the server is told. Throws ConfigException for the key {@code routes} when that is too much. */
-    public Announcement announcement() {
-        return Announcement.of(effectiveRoutes().stream().map(RouteConfig::announced).toList(),
+    /**
+     * What the server is told. Throws ConfigException for the key {@code routes} when that is too much.
+     *
+     * @param secrets of a file of {@link #sharedSecretFiles}
+     */
+    public Announcement announcement(Function<Path, SigningSecrets> secrets) {
+        return Announcement.of(effectiveRoutes().stream().map(route -> route.announced(secrets)).toList(),
                 policy.webhooks().allow(), policy.requests().rules());
     }
 
     /** What an inbox in front of this router stores, and how it verifies signatures. */
     public DurableRoutes durableRoutes() {
-        return DurableRoutes.of(announcement());
+        return DurableRoutes.of(announcement(file -> SigningSecrets.NONE));
+    }
+
+    /** The files of the secrets that webhooks are verified with. */
+    Set<Path> secretFiles() {
+        return files(route -> true);
+    }
+
+    /** Those of them whose secrets the server is told. */
+    public Set<Path> sharedSecretFiles() {
+        return files(RouteConfig::sharesSecrets);
+    }
+
+    private Set<Path> files(Predicate<RouteConfig> of) {
+        return effectiveRoutes().stream()
+                .filter(of)
+                .map(RouteConfig::verify)
+                .filter(Objects::nonNull)
+                .map(RouteConfig.Verify::secretFile)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     private static Map<String, List<HostPort>> lowerCase(Map<String, List<HostPort>> resolve) {

@@ -1,9 +1,12 @@
 package dev.culvert.router;
 
+import dev.culvert.edge.Reason;
 import dev.culvert.edge.route.DurableMatch.DurableRoute;
+import dev.culvert.edge.route.SigningSecrets;
 import dev.culvert.edge.route.Verification;
 import dev.culvert.inbox.WebhookSecrets;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +14,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -20,64 +24,102 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The secrets that webhooks are signed with, a line each, read again every 2 s off the event loops. A file that can't be read
- * holds none: its webhooks are refused.
+ * The secrets that webhooks are signed with: in each file a line each, in UTF-8, the first 8. The files are read again every 2 s
+ * off the event loops, while they are watched. A file that can't be read holds none: its webhooks are refused. Safe for use by
+ * any thread.
  */
-final class SecretFiles implements WebhookSecrets {
+public final class SecretFiles implements WebhookSecrets {
     private static final Logger log = LoggerFactory.getLogger(SecretFiles.class);
     private static final Duration EVERY = Duration.ofSeconds(2);
-    /** As many as an inbox tries. */
-    private static final int MAX_SECRETS = 8;
+    /** Room for comments that nobody writes; what is larger is some other file. */
+    private static final int MAX_FILE_BYTES = 64 << 10;
 
-    private final Supplier<RoutingConfig> config;
-    private volatile Map<Path, List<byte[]>> secrets;
+    private final Supplier<Set<Path>> files;
+    private volatile Map<Path, SigningSecrets> secrets = Map.of();
 
-    /** Reads the files. Blocks. */
-    SecretFiles(Supplier<RoutingConfig> config) {
-        this.config = config;
-        this.secrets = read();
+    /**
+     * Reads the files. Blocks.
+     *
+     * @param files asked before they are read, each time
+     */
+    public SecretFiles(Supplier<Set<Path>> files) {
+        this.files = files;
+        lookAgain();
     }
 
-    /** Looks every 2 s until disposed. */
-    Disposable watch() {
-        return Schedulers.boundedElastic()
-                .schedulePeriodically(() -> secrets = read(), EVERY.toMillis(), EVERY.toMillis(),
-                        TimeUnit.MILLISECONDS);
+    /**
+     * Looks every 2 s until disposed.
+     *
+     * @param changed told on a thread that may block when the files hold something else, or are others
+     */
+    public Disposable watch(Runnable changed) {
+        return Schedulers.boundedElastic().schedulePeriodically(() -> {
+            if (lookAgain()) {
+                changed.run();
+            }
+        }, EVERY.toMillis(), EVERY.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     @Override
     public @Nullable List<byte[]> of(String runtimeId, DurableRoute route) {
         Verification verify = route.verify();
         Path file = verify == null ? null : verify.secretFile();
-        return verify == null ? null : file == null ? List.of() : secrets.getOrDefault(file, List.of());
+        return verify == null ? null : file == null ? List.of() : in(file).list();
     }
 
-    private Map<Path, List<byte[]>> read() {
-        Map<Path, List<byte[]>> found = new HashMap<>();
-        for (RouteConfig route : config.get().effectiveRoutes()) {
-            RouteConfig.Verify verify = route.verify();
-            if (verify != null) {
-                found.computeIfAbsent(verify.secretFile(), SecretFiles::lines);
-            }
-        }
-        return Map.copyOf(found);
+    /** What a file held when it was read last; none where it could not be. */
+    public SigningSecrets in(Path file) {
+        return secrets.getOrDefault(file, SigningSecrets.NONE);
     }
 
-    private static List<byte[]> lines(Path file) {
+    /** Reads the files. Blocks. Returns whether something has changed. */
+    synchronized boolean lookAgain() {
+        Map<Path, SigningSecrets> before = secrets;
+        Map<Path, SigningSecrets> found = new HashMap<>();
+        files.get().forEach(file -> found.put(file, read(file, before.get(file))));
+        secrets = Map.copyOf(found);
+        return !found.equals(before);
+    }
+
+    /** Tells once that a file can't be used, not each time. */
+    private static SigningSecrets read(Path file, @Nullable SigningSecrets before) {
+        String reason = "it is empty";
         try {
-            return Files.readString(file)
-                    .lines()
-                    .map(String::strip)
-                    .filter(line -> !line.isEmpty())
-                    .limit(MAX_SECRETS)
-                    .map(line -> line.getBytes(StandardCharsets.UTF_8))
-                    .toList();
-        } catch (IOException e) {
+            SigningSecrets found = read(file);
+            if (!found.isEmpty()) {
+                return found;
+            }
+        } catch (CharacterCodingException binary) {
+            reason = "it is no UTF-8";
+        } catch (IOException failed) {
+            reason = Reason.of(failed);
+        } catch (IllegalArgumentException tooLong) {
+            reason = "a line is too long";
+        }
+        if (before == null || !before.isEmpty()) {
             log.atError()
                     .addKeyValue("file", file)
-                    .addKeyValue("reason", e.getClass().getSimpleName())
-                    .log("secret of webhooks can't be read, they are refused");
-            return List.of();
+                    .addKeyValue("reason", reason)
+                    .log("secrets of webhooks can't be read, they are refused");
         }
+        return SigningSecrets.NONE;
+    }
+
+    private static SigningSecrets read(Path file) throws IOException {
+        if (Files.size(file) > MAX_FILE_BYTES) {
+            throw new IOException("it is larger than " + MAX_FILE_BYTES + " bytes");
+        }
+        return SigningSecrets.of(Files.readString(file)
+                .lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty())
+                .limit(SigningSecrets.MAX_SECRETS)
+                .map(line -> line.getBytes(StandardCharsets.UTF_8))
+                .toList());
+    }
+
+    @Override
+    public String toString() {
+        return "secrets of " + secrets.size() + " files";
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.edge.ListenException;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.route.Verification;
 import dev.culvert.router.RoutingConfig.Policy;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -14,6 +15,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -35,6 +37,9 @@ class RouterServerIT {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final HostPort ANY = HostPort.parse("127.0.0.1:0");
 
+    private static final String MARKED = post("Host: x", "Culvert-Webhook-Id: w1",
+            "Culvert-Delivery-Attempt: 3", "X-Forwarded-For: 198.51.100.1");
+
     private final Sinks.Empty<Void> slow = Sinks.empty();
     private DisposableServer appProxy;
     private RouterServer router;
@@ -50,6 +55,7 @@ class RouterServerIT {
                                 (request, response) -> response.sendString(slow.asMono().thenReturn("late")))
                         .post("/app-proxy/fields", (request, response) -> response.sendString(Mono.just(
                                 request.requestHeaders().get("culvert-webhook-id") + " "
+                                        + request.requestHeaders().get("culvert-delivery-attempt") + " "
                                         + request.requestHeaders().get("x-forwarded-for") + " "
                                         + request.requestHeaders().get("host")))))
                 .bindNow();
@@ -94,7 +100,7 @@ class RouterServerIT {
     void everyHostIsServed() throws Exception {
         String answer = raw(router, post("Host: Some.Ingress.example", "X-Forwarded-For: 198.51.100.1"));
 
-        assertThat(answer).startsWith("HTTP/1.1 200 ").contains("null 127.0.0.1 Some.Ingress.example");
+        assertThat(answer).startsWith("HTTP/1.1 200 ").contains("null null 127.0.0.1 Some.Ingress.example");
     }
 
     @Test
@@ -142,16 +148,27 @@ class RouterServerIT {
     }
 
     @Test
-    void onlyTrustedProxiesAreBelievedThatAWebhookIsStoredAlready() throws Exception {
-        RouterServer behind = started(RouterConfig.of(ANY, routing()).behind(List.of("127.0.0.1"), false));
-        String marked = post("Host: x", "Culvert-Webhook-Id: w1", "Culvert-Delivery-Attempt: 1",
-                "X-Forwarded-For: 198.51.100.1");
+    void aTrustedProxyIsBelievedWhoCalledAndNotThatAWebhookIsStored() throws Exception {
+        RouterServer behind = started(RouterConfig.of(ANY, routing())
+                .behind(List.of("127.0.0.1"), false)
+                .afterInboxes(List.of("192.0.2.0/24")));
 
         try {
-            assertThat(raw(router, marked)).contains("null 127.0.0.1 x");
-            assertThat(raw(behind, marked)).contains("w1 198.51.100.1, 127.0.0.1 x");
+            assertThat(raw(behind, MARKED)).contains("null null 198.51.100.1, 127.0.0.1 x");
         } finally {
             behind.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    @Test
+    void aPeerWithAnInboxIsBelievedThatAWebhookIsStoredAndNotWhoCalled() throws Exception {
+        RouterServer after = started(RouterConfig.of(ANY, routing()).afterInboxes(List.of("127.0.0.0/8")));
+
+        try {
+            assertThat(raw(router, MARKED)).contains("null null 127.0.0.1 x");
+            assertThat(raw(after, MARKED)).contains("w1 3 127.0.0.1 x");
+        } finally {
+            after.stop(Duration.ZERO).block(PATIENCE);
         }
     }
 
@@ -197,7 +214,7 @@ class RouterServerIT {
         var away = new RoutingConfig(List.of(), Policy.allowing(List.of("argo/*")),
                 Map.of("push-eventsource-svc.argo.svc.cluster.local", new HostPort("127.0.0.1", 1)));
         RouterServer storing = started(RouterConfig.of(ANY, away)
-                .behind(List.of("127.0.0.1"), false)
+                .afterInboxes(List.of("127.0.0.1"))
                 .with(null, null, folder.resolve("inbox")));
         String webhook = post("Host: x").replace("/app-proxy/fields", "/webhooks/argo/push");
         String marked = post("Host: x", "Culvert-Webhook-Id: w1").replace("/app-proxy/fields",
@@ -209,6 +226,31 @@ class RouterServerIT {
             assertThat(raw(storing, webhook.replace("argo/push", "ci/push"))).startsWith("HTTP/1.1 403 ");
         } finally {
             storing.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    @Test
+    void aMarkThatAProxyForwardsGetsAroundNeitherSignatureNorInbox(@TempDir Path folder) throws Exception {
+        var signed = new RouteConfig("/webhooks/{namespace}/{eventSource}/",
+                "http://{eventSource}.{namespace}",
+                null, List.of(), Map.of(), false, null, null, null, null, RouteConfig.Order.SOURCE,
+                new RouteConfig.Verify(Verification.Provider.GITLAB,
+                        Files.writeString(folder.resolve("secret"), "hush\n"), false),
+                null, null, 0, List.of());
+        var away = new RoutingConfig(List.of(signed), Policy.allowing(List.of("argo/*")),
+                Map.of("push.argo", new HostPort("127.0.0.1", 1)));
+        RouterServer behind = started(RouterConfig.of(ANY, away)
+                .behind(List.of("127.0.0.1"), false)
+                .with(null, null, folder.resolve("inbox")));
+        String unsigned = MARKED.replace("/app-proxy/fields", "/webhooks/argo/push");
+
+        try {
+            assertThat(raw(behind, unsigned)).startsWith("HTTP/1.1 401 ").contains("bad-signature");
+            assertThat(raw(behind, unsigned.replace("Host: x", "Host: x\r\nX-Gitlab-Token: hush")))
+                    .startsWith("HTTP/1.1 202 ")
+                    .doesNotContain("w1");
+        } finally {
+            behind.stop(Duration.ZERO).block(PATIENCE);
         }
     }
 

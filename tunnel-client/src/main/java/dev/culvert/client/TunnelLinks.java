@@ -64,7 +64,7 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
         this.loops = loops;
         this.dialler = dialler;
         this.events = events;
-        this.upstream = Upstream.of(config, audit);
+        this.upstream = Upstream.of(config, audit, this::announce);
         this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(telemetry.registry());
         telemetry.tunnels(this);
         Gauge.builder("culvert.client.paused", this, links -> links.paused ? 1 : 0)
@@ -121,8 +121,12 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     /** Takes other routes and policy, and tells the server. Not for an event loop. */
     void reload(ClientConfig changed, String origin) {
         if (upstream.reload().take(changed, origin)) {
-            links.forEach(Link::announce);
+            announce();
         }
+    }
+
+    private void announce() {
+        links.forEach(Link::announce);
     }
 
     /** Dials again. */

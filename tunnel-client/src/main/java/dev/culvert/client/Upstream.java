@@ -10,7 +10,6 @@ import dev.culvert.router.SingleUpstream;
 import dev.culvert.router.UpstreamLimits;
 import java.net.URI;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,29 +30,34 @@ record Upstream(Relay relay, Supplier<byte @Nullable []> announcement, LongSuppl
     private static final Announcement NOTHING_DURABLE = new Announcement(List.of(), List.of(),
             RequestPolicy.OPEN);
 
-    /** @param audit told of what the router refuses */
-    static Upstream of(ClientConfig config, AuditLog audit) {
+    /**
+     * Reads files. Blocks.
+     *
+     * @param audit told of what the router refuses
+     * @param changed told when there is something to announce without a reload
+     */
+    static Upstream of(ClientConfig config, AuditLog audit, Runnable changed) {
         URI only = config.to() != null ? config.to() : config.routerUrl();
         if (only != null) {
             SingleUpstream upstream = SingleUpstream.create(only);
             byte[] none = config.to() == null ? null : NOTHING_DURABLE.toJson();
             return new Upstream(upstream, () -> none, upstream::bufferedBytes, upstream::drain,
-                    upstream::close, (changed, origin) -> false);
+                    upstream::close, (any, origin) -> false);
         }
         RoutingConfig routing = routing(config);
         Router router = Router.create(routing, UpstreamLimits.defaults(), audit);
-        var announced = new AtomicReference<byte[]>(routing.announcement().toJson());
-        return new Upstream(router, announced::get, router::bufferedBytes, router::drain, router::close,
-                (changed, origin) -> {
-                    if (changed.to() != null || changed.routerUrl() != null) {
-                        return false;
-                    }
-                    RoutingConfig next = routing(changed);
-                    byte[] document = next.announcement().toJson(); // throws before anything is changed
-                    router.replace(next, origin);
-                    announced.set(document);
-                    return true;
-                });
+        var announcement = new OwnAnnouncement(routing, changed);
+        return new Upstream(router, announcement::document, router::bufferedBytes, router::drain, () -> {
+            announcement.close();
+            router.close();
+        }, (next, origin) -> {
+            if (next.to() != null || next.routerUrl() != null) {
+                return false;
+            }
+            RoutingConfig other = routing(next);
+            announcement.replace(other, () -> router.replace(other, origin));
+            return true;
+        });
     }
 
     private static RoutingConfig routing(ClientConfig config) {

@@ -91,7 +91,7 @@ final class Webhooks implements ServerSession.Told {
     /** The way to a runtime, for one request of a caller. */
     Relay inFrontOf(Relay tunnel, RegisteredRuntime runtime) {
         DurableRoutes routes = announced.of(runtime.id());
-        var target = new InboxRelay.Target(runtime.id(), routes, WebhookSecrets.NONE, Hop.EDGE);
+        var target = new InboxRelay.Target(runtime.id(), routes, WebhookSecrets.SHARED, Hop.EDGE);
         return (request, response) -> {
             InetAddress caller = callers.caller(request.fields());
             return new InboxRelay(inbox, target, caller, false, tunnel).open(request, response);

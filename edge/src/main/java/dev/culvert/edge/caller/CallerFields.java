@@ -17,7 +17,7 @@ public final class CallerFields {
 
     private CallerFields() {}
 
-    /** @param believed whether the peer may say that another inbox has the webhook */
+    /** @param believed whether the peer may say that an inbox of its own has the webhook */
     static void remove(Http2Headers fields, boolean believed) {
         fields.remove(SUBJECT);
         fields.remove(CERTIFICATE);

@@ -1,5 +1,6 @@
 package dev.culvert.edge.caller;
 
+import dev.culvert.edge.Cidr;
 import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.ForwardingRules;
@@ -16,6 +17,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.AsciiString;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -38,17 +40,20 @@ public final class EdgeListener {
      * @param scheme {@code https}; {@code http} where a balancer has ended TLS
      * @param door for tunnel clients, on a listener that serves them, too
      * @param reports what is told about each request
-     * @param marks whether trusted proxies are believed that another inbox has stored a webhook
+     * @param inboxPeers who is believed that an inbox of its own has stored a webhook; usually nobody
      */
     public record Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits,
             Telemetry telemetry,
             EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports,
-            boolean marks) {
+            List<Cidr> inboxPeers) {
+        public Shared {
+            inboxPeers = List.copyOf(inboxPeers);
+        }
 
         /** One whose callers mark nothing. */
         public Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits, Telemetry telemetry,
                 EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports) {
-            this(runtimes, rules, limits, telemetry, meters, scheme, door, reports, false);
+            this(runtimes, rules, limits, telemetry, meters, scheme, door, reports, List.of());
         }
 
         /** What all requests of a connection share, with the version of HTTP as {@code Via} writes it. */
@@ -59,7 +64,7 @@ public final class EdgeListener {
 
         /** Who answers a request, whose fields are made ready for that. Throws EdgeException when nobody does. */
         EdgeRuntimes.Answerer route(EdgeRequestHead head, ForwardingRules.Peer peer) {
-            CallerFields.remove(head.fields(), marks && peer.trusted());
+            CallerFields.remove(head.fields(), peer.isIn(inboxPeers));
             Problem looped = rules.request(head.fields(), peer, head.host(), head.upgrade());
             if (looped != null) {
                 throw new EdgeException(looped);

@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * What a cluster's router tells the server: which requests to store before they are delivered, and what the cluster's owner
- * allows, so that the server can refuse early. It carries no upstream's name and no secret. The router enforces its policy
- * all the same. Immutable.
+ * allows, so that the server can refuse early. It carries no upstream's name, and no secrets but those of {@link
+ * Verification#shared}. The router enforces its policy all the same. Immutable.
  *
  * @param routes the durable ones, and those that take requests away from them
  * @param webhooks event sources that may be reached, as {@link AllowList} reads them

@@ -13,6 +13,7 @@ import dev.culvert.edge.config.ConfigException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * {"routes":[{"path":"/webhooks/{namespace}/{eventSource}/","durable":true,"to":"{eventSource}xxxx.{namespace}.xxx",
  *    "host":"*.example.com","methods":["POST"],"headers":{"x-env":"staging"},"sources":["192.0.2.0/24"],
- *    "order":"source","maxBodyBytes":26214400,"verify":"github"}],
+ *    "order":"source","maxBodyBytes":26214400,"verify":"github","secrets":["aHVzaA=="]}],
  *  "webhooks":["argo/*"],"requests":{"allow":[{"path":"/webhooks/","methods":["POST"]}],"deny":[]}}
  * </pre>
  */
@@ -76,7 +77,16 @@ final class AnnouncementJson {
                     .put("maxBodyBytes", route.maxBodyBytes());
         }
         if (route.verify() != null) {
-            to.put("verify", word(route.verify().provider()));
+            verification(route.verify(), to);
+        }
+    }
+
+    /** No secrets at all is something else than an empty list: that one refuses every webhook. */
+    private static void verification(Verification verify, ObjectNode to) {
+        to.put("verify", word(verify.provider()));
+        if (verify.shared() != null) {
+            ArrayNode secrets = to.putArray("secrets");
+            verify.shared().list().forEach(secrets::add); // as Base64
         }
     }
 
@@ -119,15 +129,38 @@ final class AnnouncementJson {
 
     private static AnnouncedRoute route(JsonNode node) {
         JsonNode host = node.path("host");
-        JsonNode verify = node.path("verify");
         boolean durable = flag(node.path("durable"));
         RouteRule rule = RouteRule.of(text(node.path("path")), host.isMissingNode() ? null : text(host),
                 list(node, "methods", AnnouncementJson::text), fields(node.path("headers")));
         return new AnnouncedRoute(rule, durable, !durable || inOrder(text(node.path("order"))),
                 durable ? number(node.path("maxBodyBytes")) : AnnouncedRoute.USUAL_BODY_BYTES,
-                verify.isMissingNode() ? null : new Verification(provider(text(verify)), null),
+                verification(node),
                 SourceList.parse(list(node, "sources", AnnouncementJson::text)),
                 HostTemplate.of(bounded(text(node.path("to")))));
+    }
+
+    private static @Nullable Verification verification(JsonNode node) {
+        JsonNode verify = node.path("verify");
+        boolean shared = node.has("secrets");
+        if (!verify.isMissingNode()) {
+            return new Verification(provider(text(verify)), null, shared
+                    ? SigningSecrets.of(list(node, "secrets", AnnouncementJson::secret))
+                    : null);
+        }
+        if (shared) {
+            throw new IllegalArgumentException("secrets without a provider");
+        }
+        return null;
+    }
+
+    /** Empty, which no secret is, for what can't be read: Java's own error quotes of it. */
+    private static byte[] secret(JsonNode node) {
+        String text = text(node);
+        try {
+            return Base64.getDecoder().decode(text);
+        } catch (IllegalArgumentException noBase64) {
+            return new byte[0];
+        }
     }
 
     private static RequestRule rule(JsonNode node) {

@@ -11,10 +11,13 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -139,11 +142,82 @@ class DurableRoutesTest {
             "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"headers\":[]}]}",
             "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"verify\":\"me\"}]}",
             "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"sources\":[\"x\"]}]}",
+            "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"secrets\":[\"aHVzaA==\"]}]}",
+            "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"verify\":\"github\",\"secrets\":null}]}",
+            "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"verify\":\"github\",\"secrets\":\"aHVzaA==\"}]}",
+            "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"verify\":\"github\",\"secrets\":{\"a\":\"aHVzaA==\"}}]}",
+            "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"verify\":\"github\",\"secrets\":[1]}]}",
+            "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"verify\":\"github\",\"secrets\":[\"\"]}]}",
+            "{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"verify\":\"github\",\"secrets\":[null]}]}",
             "{\"webhooks\":[\"x\"]}", "{\"requests\":{\"deny\":[{}]}}",
             "{\"a\":[[[[[[[[[[]]]]]]]]]]}", "{\"routes\":[],\"routes\":[]}"})
     void refusesOtherDocuments(String json) {
         assertThatThrownBy(() -> Announcement.parse(json.getBytes(StandardCharsets.UTF_8)))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static byte[] sharing(String... base64) {
+        return ("{\"routes\":[{\"path\":\"/x/\",\"to\":\"x\",\"verify\":\"gitlab\",\"secrets\":[\""
+                + String.join("\",\"", base64) + "\"]}]}").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String secretOf(int bytes) {
+        return Base64.getEncoder().encodeToString(new byte[bytes]);
+    }
+
+    @Test
+    void sharedSecretsAreBounded() {
+        String[] eight = Collections.nCopies(8, secretOf(1024)).toArray(String[]::new);
+        String[] nine = Collections.nCopies(9, "aHVzaA==").toArray(String[]::new);
+
+        assertThat(Announcement.parse(sharing(eight)).routes()).hasSize(1);
+        assertThatThrownBy(() -> Announcement.parse(sharing(nine))).hasMessageContaining("at most 8");
+        assertThatThrownBy(() -> Announcement.parse(sharing(secretOf(1025))))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("1025 bytes");
+    }
+
+    @Test
+    void whatIsWrongWithASecretIsToldWithoutIt() {
+        assertThatThrownBy(() -> Announcement.parse(sharing("%hush%")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageNotContaining("hush")
+                .hasMessageNotContaining("%")
+                .hasNoCause();
+    }
+
+    private static @Nullable Verification verifiedAs(@Nullable SigningSecrets shared) {
+        var route = new AnnouncedRoute(RouteRule.of("/in/"), true, true, 1,
+                new Verification(Verification.Provider.GITHUB, Path.of("/etc/file"), shared),
+                SourceList.parse(List.of()), HostTemplate.of("in"));
+        return ((DurableRoute) Objects.requireNonNull(post(announced(route), "/in"))).verify();
+    }
+
+    @Test
+    void secretsThatAreSharedArriveAndNoneIsSomethingElseThanNothingSaid() {
+        SigningSecrets two = secrets("hush", "n\u00e4chster");
+
+        assertThat(verifiedAs(two)).isEqualTo(new Verification(Verification.Provider.GITHUB, null, two));
+        assertThat(verifiedAs(SigningSecrets.NONE))
+                .isEqualTo(new Verification(Verification.Provider.GITHUB, null, SigningSecrets.NONE));
+        assertThat(verifiedAs(null)).isEqualTo(new Verification(Verification.Provider.GITHUB, null, null));
+    }
+
+    private static SigningSecrets secrets(String... texts) {
+        return SigningSecrets.of(
+                Stream.of(texts).map(text -> text.getBytes(StandardCharsets.UTF_8)).toList());
+    }
+
+    @Test
+    void nothingPrintsASecret() {
+        var route = new DurableRoute("in", "/in/", true, 1,
+                new Verification(Verification.Provider.GITHUB, null, secrets("hush")));
+
+        assertThat(route.toString()).contains("1 secrets").doesNotContain("hush", "aHVzaA", "104");
+        assertThat(secrets("hush")).isEqualTo(secrets("hush"))
+                .hasSameHashCodeAs(secrets("hush"))
+                .isNotEqualTo(secrets("hush", "hush"))
+                .isNotEqualTo(secrets("husk"));
     }
 
     @Test
