@@ -38,8 +38,9 @@ class RouteSuiteIT {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final HostPort ANY = HostPort.parse("127.0.0.1:0");
     private static final String HOST = "acme-prod." + Platform.DOMAIN;
-    /** Each hop's own: when, by whom, and how the connection goes on. */
-    private static final Set<String> OF_THE_HOP = Set.of("date", "server", "via", "connection", "keep-alive");
+    /** Each hop's own: when, by whom, how the connection goes on, and whether an inbox stands there. */
+    private static final Set<String> OF_THE_HOP = Set.of("date", "server", "via", "connection", "keep-alive",
+            "culvert-webhook-id");
     private static final Pattern CUSTOM = Pattern.compile("[a-z0-9-]+(\\.[a-z0-9-]+)+");
 
     @TempDir
