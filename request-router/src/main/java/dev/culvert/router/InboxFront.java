@@ -26,7 +26,7 @@ final class InboxFront implements Relay {
     private volatile Rules rules;
 
     /** What holds for one configuration of the router. */
-    private record Rules(RoutingConfig config, InboxRelay.Target target, ForwardingRules callers) {}
+    private record Rules(InboxRelay.Target target, ForwardingRules callers) {}
 
     InboxFront(Inbox inbox, Router router, SecretFiles secrets) {
         this.inbox = inbox;
@@ -37,7 +37,7 @@ final class InboxFront implements Relay {
 
     private Rules rules(RoutingConfig config) {
         var target = new InboxRelay.Target(RUNTIME, config.durableRoutes(), secrets, Hop.ROUTER);
-        return new Rules(config, target, new ForwardingRules(ForwardingRules.newPseudonym(),
+        return new Rules(target, new ForwardingRules(ForwardingRules.newPseudonym(),
                 config.trustedProxies().stream().map(Cidr::parse).toList()));
     }
 
@@ -56,14 +56,16 @@ final class InboxFront implements Relay {
         };
     }
 
+    /** As {@link Router#replace}: not for an event loop. Failing changes nothing. */
+    void replace(RoutingConfig config, String origin) {
+        Rules next = rules(config);
+        router.replace(config, origin);
+        rules = next;
+    }
+
     @Override
-    @SuppressWarnings("ReferenceEquality") // each one that takes effect is an object of its own
     public RequestSink open(RelayRequest request, ResponseSink response) {
         Rules now = rules;
-        if (now.config != router.config()) {
-            now = rules(router.config());
-            rules = now;
-        }
         InetAddress caller = now.callers.caller(request.fields());
         return new InboxRelay(inbox, now.target, caller, true, router).open(request, response);
     }

@@ -37,7 +37,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** What a router in its own pod is made of, but for its sockets. */
 record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullable Inbox inbox,
-        Entrance entrance, EdgeListener.Shared edge, Disposable watches) {
+        @Nullable InboxFront front, Entrance entrance, EdgeListener.Shared edge, Disposable watches) {
     /** The one runtime that there is, in metrics and logs. */
     private static final String NAME = InboxFront.RUNTIME;
     /** A balancer sends its header at once, and may lose it once on the way. */
@@ -103,8 +103,9 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         Entrance entrance = entrance(config.proxyProtocol(), tls, trusted);
         var quota = new RuntimeQuotas(config.limits().ofRuntime(), memory).of(NAME, OwnLimits.NONE);
         Disposable.Composite watches = Disposables.composite(memory.ticking());
-        Relay front = inbox == null ? router : front(inbox, router, watches);
-        var answerer = new Answerer(NAME, new OwnAnswers(readiness, front), quota);
+        InboxFront front = inbox == null ? null : front(inbox, router, watches);
+        Relay first = front == null ? router : front;
+        var answerer = new Answerer(NAME, new OwnAnswers(readiness, first), quota);
         AccessLog accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
         AuditFiles audit = base.audit;
         if (audit != null) {
@@ -115,7 +116,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
             measure(tls, telemetry);
         }
         measure(router, telemetry);
-        return new RouterParts(base.loops, telemetry, router, inbox, entrance,
+        return new RouterParts(base.loops, telemetry, router, inbox, front, entrance,
                 new EdgeListener.Shared(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
@@ -127,7 +128,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         return networks.stream().map(Cidr::parse).toList();
     }
 
-    private static Relay front(Inbox inbox, Router router, Disposable.Composite watches) {
+    private static InboxFront front(Inbox inbox, Router router, Disposable.Composite watches) {
         SecretFiles secrets = new SecretFiles(() -> router.config().secretFiles());
         watches.add(secrets.watch(() -> {}));
         return new InboxFront(inbox, router, secrets);
@@ -162,6 +163,15 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         Gauge.builder("culvert.upstream.connections", router, Router::openConnections)
                 .strongReference(true)
                 .register(telemetry.registry());
+    }
+
+    /** Takes another configuration: not for an event loop. */
+    void replace(RoutingConfig config, String origin) {
+        if (front == null) {
+            router.replace(config, origin);
+        } else {
+            front.replace(config, origin);
+        }
     }
 
     /** Gives back everything but the sockets of callers and operators, which are closed before. */

@@ -94,7 +94,7 @@ public final class RouterServer {
      * @param origin who changes it, for the audit log: the file's name
      */
     public void reload(RouterConfig changed, String origin) {
-        parts.router().replace(changed.routing(), origin);
+        parts.replace(changed.routing(), origin);
     }
 
     /** Where callers come in. */

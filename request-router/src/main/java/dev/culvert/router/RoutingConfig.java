@@ -4,6 +4,7 @@ import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
 import dev.culvert.edge.route.AllowList;
+import dev.culvert.edge.route.AnnouncedRoute;
 import dev.culvert.edge.route.Announcement;
 import dev.culvert.edge.route.DurableRoutes;
 import dev.culvert.edge.route.RequestPolicy;
@@ -147,13 +148,17 @@ public record RoutingConfig(
      * @param secrets of a file of {@link #sharedSecretFiles}
      */
     public Announcement announcement(Function<Path, SigningSecrets> secrets) {
-        return Announcement.of(effectiveRoutes().stream().map(route -> route.announced(secrets)).toList(),
-                policy.webhooks().allow(), policy.requests().rules());
+        return Announcement.of(announced(secrets), policy.webhooks().allow(), policy.requests().rules());
     }
 
-    /** What an inbox in front of this router stores, and how it verifies signatures. */
-    public DurableRoutes durableRoutes() {
-        return DurableRoutes.of(announcement(file -> SigningSecrets.NONE));
+    /** What an inbox in front of this router, in its process, stores, and how it verifies signatures. */
+    DurableRoutes durableRoutes() {
+        return DurableRoutes.beforeRouter(announced(file -> SigningSecrets.NONE), policy.webhooks().allow(),
+                policy.requests().rules());
+    }
+
+    private List<AnnouncedRoute> announced(Function<Path, SigningSecrets> secrets) {
+        return effectiveRoutes().stream().map(route -> route.announced(secrets)).toList();
     }
 
     /** The files of the secrets that webhooks are verified with. */

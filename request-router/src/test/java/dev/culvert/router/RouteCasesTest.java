@@ -41,7 +41,7 @@ class RouteCasesTest {
                             List.of(RoutingConfig.class))
                     .value(RoutingConfig.class);
             table = RouteTable.of(config);
-            announced = config.durableRoutes();
+            announced = DurableRoutes.of(config.announcement());
         }
     }
 

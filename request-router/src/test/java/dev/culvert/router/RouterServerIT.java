@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -251,6 +252,41 @@ class RouterServerIT {
                     .doesNotContain("w1");
         } finally {
             behind.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    @Test
+    void whatThePolicyRefusesIsAuditedThoughAnInboxStandsInFront(@TempDir Path folder) throws Exception {
+        RouterServer storing = started(RouterConfig.of(ANY, routing()).with(null, null, folder));
+
+        try {
+            assertThat(raw(storing, post("Host: x").replace("/app-proxy/fields", "/webhooks/ci/push?secret=1")))
+                    .startsWith("HTTP/1.1 403 ")
+                    .contains("\"hop\":\"router\"");
+
+            Path audit = folder.resolve("audit-refused.log");
+            Awaitility.await().until(() -> Files.exists(audit) && Files.size(audit) > 0);
+            assertThat(Files.readString(audit)).contains("\"path\":\"/webhooks/ci/push\"");
+        } finally {
+            storing.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    @Test
+    void aReloadMayBringMoreDurableRoutesThanAServerIsToldOf(@TempDir Path folder) throws Exception {
+        RouterServer storing = started(RouterConfig.of(ANY, routing()).with(null, null, folder));
+        String webhook = post("Host: x").replace("/app-proxy/fields", "/webhooks/h2000");
+        List<RouteConfig> routes = IntStream.rangeClosed(0, 2000)
+                .mapToObj(i -> RouteConfig.of("/webhooks/h" + i + "/", "http://127.0.0.1:1"))
+                .toList();
+
+        try {
+            assertThat(raw(storing, webhook)).startsWith("HTTP/1.1 404 ");
+            storing.reload(RouterConfig.of(ANY, new RoutingConfig(routes, Policy.refusing(), Map.of())), "test");
+
+            assertThat(raw(storing, webhook)).startsWith("HTTP/1.1 202 ");
+        } finally {
+            storing.stop(Duration.ZERO).block(PATIENCE);
         }
     }
 

@@ -24,17 +24,40 @@ public final class DurableRoutes {
     private final RouteIndex<Target> index;
     private final Policy policy;
     private final boolean refusing;
+    private final boolean deferring;
 
     private DurableRoutes(List<AnnouncedRoute> routes, Policy policy, boolean refusing) {
+        this(routes, policy, refusing, false);
+    }
+
+    /**
+     * @param refusing whether malformed targets are refused
+     * @param deferring whether what is to be refused goes on
+     */
+    private DurableRoutes(List<AnnouncedRoute> routes, Policy policy, boolean refusing, boolean deferring) {
         this.index = RouteIndex.of(routes.stream().map(Target::of).toList(), target -> target.route.rule());
         this.policy = policy;
         this.refusing = refusing;
+        this.deferring = deferring;
     }
 
     /** Of a router that can be asked or has told of itself. */
     public static DurableRoutes of(Announcement announced) {
         return new DurableRoutes(announced.routes(), new Policy(AllowList.parse(announced.webhooks()),
                 announced.requests()), true);
+    }
+
+    /**
+     * For an inbox in front of the router of the same process: nothing is refused, as the router comes next, which does that
+     * and keeps an account of it.
+     *
+     * @param all its routes, any number
+     * @param webhooks event sources that may be reached, as {@link AllowList} reads them
+     * @param requests methods and paths that may be reached
+     */
+    public static DurableRoutes beforeRouter(List<AnnouncedRoute> all, List<String> webhooks,
+            RequestPolicy requests) {
+        return new DurableRoutes(all, new Policy(AllowList.parse(webhooks), requests), true, true);
     }
 
     /**
@@ -64,6 +87,11 @@ public final class DurableRoutes {
 
     /** The same, with everything that routes look at. */
     public @Nullable DurableMatch match(RouteQuery query) {
+        DurableMatch match = decide(query);
+        return deferring && match instanceof Refused ? null : match;
+    }
+
+    private @Nullable DurableMatch decide(RouteQuery query) {
         if (!RawPath.wellFormed(query.path())) {
             return refusing ? new Refused(RouteProblem.MALFORMED) : null;
         }

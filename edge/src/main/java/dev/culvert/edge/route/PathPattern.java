@@ -29,10 +29,15 @@ public final class PathPattern {
 
     private final String text;
     private final List<Segment> segments;
+    /** A for a literal, B for a variable, C at the end: what sorts first wins. */
+    private final String kinds;
 
     private PathPattern(String text, List<Segment> segments) {
         this.text = text;
         this.segments = segments;
+        this.kinds = segments.stream()
+                .map(segment -> segment.variable ? "B" : "A")
+                .collect(Collectors.joining("", "", "C"));
     }
 
     /** Reads a path. Throws ConfigException for the key {@code path}. */
@@ -83,7 +88,7 @@ public final class PathPattern {
 
     /** Whether there are targets that both match, of which {@code other} does not win by its path alone. */
     boolean mayTakeFrom(PathPattern other) {
-        if (kinds().compareTo(other.kinds()) > 0) {
+        if (kinds.compareTo(other.kinds) > 0) {
             return false;
         }
         for (int i = 0; i < Math.min(segments.size(), other.segments.size()); i++) {
@@ -94,13 +99,6 @@ public final class PathPattern {
             }
         }
         return true;
-    }
-
-    /** A for a literal, B for a variable, C at the end: what sorts first wins. */
-    private String kinds() {
-        return segments.stream()
-                .map(segment -> segment.variable ? "B" : "A")
-                .collect(Collectors.joining("", "", "C"));
     }
 
     /**

@@ -80,6 +80,21 @@ class DurableRoutesTest {
     }
 
     @Test
+    void whatTheRouterBehindItWillRefuseGoesOnAndAnyNumberOfRoutesCount() {
+        DurableRoutes routes = DurableRoutes.beforeRouter(
+                Stream.concat(Stream.of(WEBHOOKS),
+                        IntStream.range(0, Announcement.MAX_ROUTES)
+                                .mapToObj(i -> AnnouncedRoute.durable("/hooks/" + i + "/", "x")))
+                        .toList(),
+                List.of("argo/*"), RequestPolicy.OPEN);
+
+        assertThat(post(routes, "/webhooks/ci/push")).isNull();
+        assertThat(post(routes, "/webhooks/argo/../x")).isNull();
+        assertThat(source(post(routes, "/webhooks/argo/push"))).isEqualTo("argo/push");
+        assertThat(source(post(routes, "/hooks/1999"))).isEqualTo("hooks/1999");
+    }
+
+    @Test
     void policyAndAddressesComeWithTheAnnouncement() throws Exception {
         var route = new AnnouncedRoute(RouteRule.of("/in/", null, List.of("POST"), Map.of("x-env", "a")),
                 true,
