@@ -9,6 +9,7 @@ import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.inbox.Inbox;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -32,14 +33,17 @@ public final class RouterServer {
             .error(HandlerException.of(HandlerException.Reason.NOT_FOUND, "there is nothing at this path"));
 
     private final RouterParts parts;
+    private final List<String> trustedProxies;
     private final AtomicReference<Readiness> readiness;
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final Sinks.Empty<Void> stopped = Sinks.empty();
     private @Nullable EdgeListener callers;
     private @Nullable EdgeServer operators;
 
-    private RouterServer(RouterParts parts, AtomicReference<Readiness> readiness) {
+    private RouterServer(RouterParts parts, List<String> trustedProxies,
+            AtomicReference<Readiness> readiness) {
         this.parts = parts;
+        this.trustedProxies = trustedProxies;
         this.readiness = readiness;
     }
 
@@ -52,7 +56,7 @@ public final class RouterServer {
         return Mono.defer(() -> {
             var readiness = new AtomicReference<>(Readiness.notReady("starting"));
             return RouterParts.load(config, readiness::get).flatMap(parts -> {
-                RouterServer server = new RouterServer(parts, readiness);
+                RouterServer server = new RouterServer(parts, config.trustedProxies(), readiness);
                 return server.listen(config)
                         .onErrorResume(e -> server.stop(Duration.ZERO).then(Mono.error(e)));
             });
@@ -88,13 +92,18 @@ public final class RouterServer {
     }
 
     /**
-     * Takes other routes, policy and addresses; all else of a configuration holds from the start. What runs goes on. Reads
-     * certificate authorities: not for an event loop.
+     * Takes other routes, policy and addresses; all else of a configuration holds from the start, trusted proxies too: the
+     * listener believes them. What runs goes on. Reads certificate authorities: not for an event loop.
      *
      * @param origin who changes it, for the audit log: the file's name
      */
     public void reload(RouterConfig changed, String origin) {
-        parts.replace(changed.routing(), origin);
+        if (!changed.trustedProxies().equals(trustedProxies)) {
+            log.atWarn()
+                    .addKeyValue("key", "trustedProxies")
+                    .log("not taken: it holds from the start, and changes with a restart");
+        }
+        parts.replace(changed.routing().behind(trustedProxies), origin);
     }
 
     /** Where callers come in. */

@@ -11,6 +11,7 @@ import dev.culvert.edge.config.Origin;
 import dev.culvert.edge.route.DurableMatch;
 import dev.culvert.edge.route.DurableRoutes;
 import dev.culvert.edge.route.RouteQuery;
+import dev.culvert.edge.route.SigningSecrets;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.io.IOException;
@@ -41,7 +42,7 @@ class RouteCasesTest {
                             List.of(RoutingConfig.class))
                     .value(RoutingConfig.class);
             table = RouteTable.of(config);
-            announced = DurableRoutes.of(config.announcement());
+            announced = DurableRoutes.of(config.announcement(file -> SigningSecrets.NONE));
         }
     }
 

@@ -174,6 +174,28 @@ class RouterServerIT {
     }
 
     @Test
+    void trustedProxiesHoldFromTheStart() throws Exception {
+        RoutingConfig guarded = new RoutingConfig(List.of(
+                new RouteConfig("/app-proxy/", "http://127.0.0.1:" + appProxy.port(), null, List.of(),
+                        Map.of(),
+                        false, null, null, null, null, RouteConfig.Order.SOURCE, null, null, null, 0,
+                        List.of("198.51.100.0/24"))),
+                Policy.refusing(), Map.of());
+        RouterServer behind = started(RouterConfig.of(ANY, guarded).behind(List.of("127.0.0.1"), false));
+        String request = post("Host: x", "X-Forwarded-For: 198.51.100.1");
+
+        try {
+            assertThat(raw(behind, request)).startsWith("HTTP/1.1 200 ");
+            behind.reload(RouterConfig.of(ANY, guarded), "test");
+
+            assertThat(raw(behind, request)).as("the listener goes on to believe it, and so do the routes")
+                    .startsWith("HTTP/1.1 200 ");
+        } finally {
+            behind.stop(Duration.ZERO).block(PATIENCE);
+        }
+    }
+
+    @Test
     void aProxyHeaderTellsTheCallersAddress() throws Exception {
         RouterServer behind = started(RouterConfig.of(ANY, routing()).behind(List.of("127.0.0.1"), true));
 
