@@ -9,22 +9,25 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Which authorities upstreams' certificates may come from: of a route's own file, else the router's. Immutable. */
+/** Which authorities upstreams' certificates may come from: of the route's own file if it names one, else the router's. Immutable. */
 final class UpstreamTrust {
     /** No upstream speaks TLS. */
-    static final UpstreamTrust NONE = new UpstreamTrust(null, Map.of());
+    static final UpstreamTrust NONE = new UpstreamTrust(null, Map.of(), null);
 
     private final @Nullable UpstreamTls usual;
     private final Map<Path, UpstreamTls> byFile;
+    private final @Nullable UpstreamTrust before;
 
-    private UpstreamTrust(@Nullable UpstreamTls usual, Map<Path, UpstreamTls> byFile) {
+    private UpstreamTrust(@Nullable UpstreamTls usual, Map<Path, UpstreamTls> byFile,
+            @Nullable UpstreamTrust before) {
         this.usual = usual;
         this.byFile = Map.copyOf(byFile);
+        this.before = before;
     }
 
     /** The same for all upstreams; null: none speaks TLS. */
     static UpstreamTrust of(@Nullable UpstreamTls all) {
-        return new UpstreamTrust(all, Map.of());
+        return new UpstreamTrust(all, Map.of(), null);
     }
 
     /**
@@ -46,16 +49,27 @@ final class UpstreamTrust {
         UpstreamTls others = !some
                 ? null
                 : usual == null ? UpstreamTls.trusting(ServerTrust.inSystemRoots()) : inFile(usual);
-        return new UpstreamTrust(others, files);
+        return new UpstreamTrust(others, files, null);
     }
 
     private static UpstreamTls inFile(Path ca) {
         return UpstreamTls.trusting(ServerTrust.inAuthorities(PemFiles.readCertificates(ca)));
     }
 
-    /** Towards an upstream that speaks TLS. */
+    /** The same, with the files that only the previous one has: requests that began under it may still dial. */
+    UpstreamTrust after(UpstreamTrust previous) {
+        return new UpstreamTrust(usual, byFile, new UpstreamTrust(previous.usual, previous.byFile, null));
+    }
+
+    /** Towards an upstream that speaks TLS. One with a file of its own is never trusted for another reason. */
     UpstreamTls towards(UpstreamAddress upstream) {
+        UpstreamTls found = find(upstream);
+        return Objects.requireNonNull(found != null || before == null ? found : before.find(upstream),
+                "no authorities for an upstream of neither this configuration nor the one before");
+    }
+
+    private @Nullable UpstreamTls find(UpstreamAddress upstream) {
         Path own = upstream.ca();
-        return Objects.requireNonNull(own == null ? usual : byFile.getOrDefault(own, usual));
+        return own == null ? usual : byFile.get(own);
     }
 }

@@ -92,9 +92,9 @@ final class Upstreams {
         onAllLoops(LoopUpstreams::drain);
     }
 
-    /** Trusts others in connections that begin from now on. */
+    /** Trusts others in connections that begin from now on. One thread at a time. */
     void replace(UpstreamTrust changed) {
-        trust = changed;
+        trust = changed.after(trust);
     }
 
     /** Connections of an earlier one lead to where names led before. */
