@@ -32,6 +32,7 @@ final class Endpoints {
     private volatile List<Endpoint> current = List.of();
     private volatile long lookAtNanos;
     private volatile boolean looking;
+    private volatile int epoch;
     private long goodUntilNanos;
 
     /**
@@ -149,8 +150,21 @@ final class Endpoints {
         return mine;
     }
 
-    /** These are the addresses now; those that were there before keep their state. */
-    synchronized void found(List<InetSocketAddress> addresses) {
+    /** Taken before the names are, and given back with what was found: see {@link #forget}. */
+    int epoch() {
+        return epoch;
+    }
+
+    /**
+     * These are the addresses now; those that were there before keep their state.
+     *
+     * @param asked the epoch in which they were asked for
+     * @return whether they count; else they were asked for by other names, and the caller has to look again
+     */
+    synchronized boolean found(int asked, List<InetSocketAddress> addresses) {
+        if (asked != epoch) {
+            return false;
+        }
         List<Endpoint> before = current;
         List<Endpoint> next = new ArrayList<>();
         for (InetSocketAddress address : addresses.stream().distinct().toList()) {
@@ -163,19 +177,26 @@ final class Endpoints {
         current = List.copyOf(next);
         goodUntilNanos = nanoClock.getAsLong() + STALE.toNanos();
         looked();
+        return true;
     }
 
-    /** The name does not resolve now. */
-    synchronized void notFound() {
+    /** The name does not resolve now. As {@link #found}. */
+    synchronized boolean notFound(int asked) {
+        if (asked != epoch) {
+            return false;
+        }
         if (!current.isEmpty() && nanoClock.getAsLong() - goodUntilNanos >= 0) {
             current.stream().filter(Endpoint::isEjected).forEach(this::restore);
             current = List.of();
         }
         looked();
+        return true;
     }
 
-    /** The name may lead anywhere now: whoever asks next has to look. */
+    /** The name may lead anywhere now: whoever asks next has to look, and whoever looks has to look again. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // changed under the lock, read without
     synchronized void forget() {
+        epoch++;
         current.stream().filter(Endpoint::isEjected).forEach(this::restore);
         current = List.of();
         lookAtNanos = nanoClock.getAsLong();

@@ -64,13 +64,14 @@ final class UpstreamDialler {
     }
 
     private void look(UpstreamAddress upstream, Endpoints endpoints, Runnable then) {
+        int asked = endpoints.epoch();
         resolver.resolve(upstream, found -> {
-            if (found.isEmpty()) {
-                endpoints.notFound();
+            boolean counts = found.isEmpty() ? endpoints.notFound(asked) : endpoints.found(asked, found);
+            if (counts) {
+                then.run();
             } else {
-                endpoints.found(found);
+                look(upstream, endpoints, then);
             }
-            then.run();
         });
     }
 

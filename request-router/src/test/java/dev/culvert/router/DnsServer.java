@@ -25,7 +25,9 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -36,7 +38,9 @@ final class DnsServer implements AutoCloseable {
     private final Map<String, Zone> names = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> asked = new ConcurrentHashMap<>();
     private final Channel channel;
+    private final Queue<Runnable> held = new ConcurrentLinkedQueue<>();
     private volatile boolean silent;
+    private volatile boolean holding;
 
     private record Zone(int ttlSeconds, List<String> addresses) {}
 
@@ -68,6 +72,19 @@ final class DnsServer implements AutoCloseable {
     /** Whether it answers nothing at all. */
     void silent(boolean now) {
         silent = now;
+    }
+
+    /** Keeps its answers until {@link #release}. */
+    void hold() {
+        holding = true;
+    }
+
+    /** Gives the answers that it kept, and does not keep any more. */
+    void release() {
+        holding = false;
+        for (Runnable answer = held.poll(); answer != null; answer = held.poll()) {
+            answer.run();
+        }
     }
 
     /** How often it was asked for the IPv4 addresses of a name. */
@@ -105,7 +122,11 @@ final class DnsServer implements AutoCloseable {
                                 Unpooled.wrappedBuffer(Objects.requireNonNull(
                                         NetUtil.createByteArrayFromIpAddressString(address))))));
             }
-            ctx.writeAndFlush(answer);
+            if (holding) {
+                held.add(() -> ctx.writeAndFlush(answer));
+            } else {
+                ctx.writeAndFlush(answer);
+            }
         }
     }
 }

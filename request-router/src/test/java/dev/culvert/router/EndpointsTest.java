@@ -20,7 +20,7 @@ class EndpointsTest {
     private final Endpoints endpoints = new Endpoints("name:80", RULES, () -> now, ejected);
 
     private List<Endpoint> found(int... ports) {
-        endpoints.found(IntStream.of(ports).mapToObj(EndpointsTest::address).toList());
+        endpoints.found(endpoints.epoch(), IntStream.of(ports).mapToObj(EndpointsTest::address).toList());
         List<Endpoint> all = new ArrayList<>();
         for (Endpoint next = endpoints.pick(all); next != null; next = endpoints.pick(all)) {
             all.add(next);
@@ -179,12 +179,27 @@ class EndpointsTest {
         found(1);
 
         pass(Endpoints.STALE.minusNanos(1));
-        endpoints.notFound();
+        endpoints.notFound(endpoints.epoch());
         assertThat(endpoints.areKnown()).isTrue();
         pass(Duration.ofNanos(1));
-        endpoints.notFound();
+        endpoints.notFound(endpoints.epoch());
 
         assertThat(endpoints.areKnown()).isFalse();
+    }
+
+    @Test
+    void whatWasAskedForBeforeNamesLedElsewhereDoesNotCount() {
+        assertThat(endpoints.isDue()).isTrue();
+        int asked = endpoints.epoch();
+        endpoints.forget();
+
+        assertThat(endpoints.found(asked, List.of(address(1)))).isFalse();
+        assertThat(endpoints.notFound(asked)).isFalse();
+
+        assertThat(endpoints.areKnown()).isFalse();
+        assertThat(endpoints.isDue()).as("whoever looks looks again").isFalse();
+        assertThat(endpoints.found(endpoints.epoch(), List.of(address(2)))).isTrue();
+        assertThat(picked()).isEqualTo(2);
     }
 
     @Test

@@ -67,11 +67,14 @@ class UpstreamNamesIT {
     }
 
     private Router router(String to, Map<String, List<HostPort>> table) {
-        router = Router.create(
-                new RoutingConfig(List.of(RouteConfig.of("/", to)), List.of(), Policy.refusing(), table)
-                        .reaching(new Reach(null, List.of(dns.address()))),
+        router = Router.create(config(to, table),
                 new UpstreamLimits(64, 32, 16, 16, Duration.ofSeconds(3), Loopback.LONG, Loopback.LONG));
         return router;
+    }
+
+    private RoutingConfig config(String to, Map<String, List<HostPort>> table) {
+        return new RoutingConfig(List.of(RouteConfig.of("/", to)), List.of(), Policy.refusing(), table)
+                .reaching(new Reach(null, List.of(dns.address())));
     }
 
     private Asker ask(Router from) {
@@ -153,6 +156,22 @@ class UpstreamNamesIT {
                 .atMost(Duration.ofSeconds(10))
                 .until(() -> answers(over, 1).containsKey("200 127.0.0.2"));
         assertThat(answers(over, 10)).containsOnlyKeys("200 127.0.0.2");
+    }
+
+    @Test
+    void anAnswerOfTheDnsServerBeforeAReloadIsNotUsedAfterIt() {
+        String to = "http://" + NAME + ":" + port;
+        dns.tell(NAME, 60, "127.0.0.1");
+        dns.hold();
+        Router over = router(to, Map.of());
+        Asker asker = ask(over);
+        Awaitility.await().until(() -> dns.asked(NAME) > 0);
+
+        over.replace(config(to, Map.of(NAME, List.of(new HostPort("127.0.0.2", port)))), "test");
+        dns.release();
+
+        assertThat(asker.awaitEnd().body()).isEqualTo("127.0.0.2");
+        assertThat(answers(over, 5)).containsOnlyKeys("200 127.0.0.2");
     }
 
     @Test
