@@ -27,9 +27,9 @@ public interface AuditLog {
     /**
      * Something was changed.
      *
-     * @param what {@code policy}, {@code routes}, {@code pause} or {@code resume}
+     * @param what a key of {@link RoutingConfig}, as {@code policy}; {@code pause} or {@code resume}
      * @param by who or what changed it
-     * @param detail what it is now; empty: nothing to say
+     * @param detail what it is now, or how it differs; empty: nothing to say
      */
     void changed(String what, String by, String detail);
 }

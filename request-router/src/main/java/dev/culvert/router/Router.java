@@ -66,15 +66,8 @@ public final class Router implements Relay, AutoCloseable {
             upstreams.replace(names);
         }
         rules = next;
-        if (!before.policy().equals(config.policy())) {
-            audit.changed("policy", origin, config.policy().toString());
-        }
-        if (!before.effectiveRoutes().equals(config.effectiveRoutes())
-                || !before.tcp().equals(config.tcp())) {
-            audit.changed("routes", origin,
-                    config.effectiveRoutes().size() + " routes, " + config.tcp().size()
-                            + " for raw connections");
-        }
+        RoutingChanges.between(before, config)
+                .forEach(change -> audit.changed(change.key(), origin, change.detail()));
     }
 
     /** What it does now. Any thread. */

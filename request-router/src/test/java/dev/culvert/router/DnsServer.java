@@ -22,12 +22,12 @@ import io.netty.handler.codec.dns.DnsSection;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -38,7 +38,8 @@ final class DnsServer implements AutoCloseable {
     private final Map<String, Zone> names = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> asked = new ConcurrentHashMap<>();
     private final Channel channel;
-    private final Queue<Runnable> held = new ConcurrentLinkedQueue<>();
+    /** Used by the channel's loop alone. */
+    private final Queue<Runnable> held = new ArrayDeque<>();
     private volatile boolean silent;
     private volatile boolean holding;
 
@@ -81,10 +82,12 @@ final class DnsServer implements AutoCloseable {
 
     /** Gives the answers that it kept, and does not keep any more. */
     void release() {
-        holding = false;
-        for (Runnable answer = held.poll(); answer != null; answer = held.poll()) {
-            answer.run();
-        }
+        channel.eventLoop().execute(() -> {
+            holding = false;
+            for (Runnable answer = held.poll(); answer != null; answer = held.poll()) {
+                answer.run();
+            }
+        });
     }
 
     /** How often it was asked for the IPv4 addresses of a name. */
