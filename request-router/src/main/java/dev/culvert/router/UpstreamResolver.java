@@ -23,10 +23,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds upstreams' addresses: those configured first, else DNS, without blocking. Used on one event loop alone. */
 final class UpstreamResolver {
+    private static final int NDOTS_OF_PODS = 5;
+
     private final Upstreams shared;
     private final EventLoop loop;
     private final boolean epoll;
     private final int timeoutMillis;
+    private final @Nullable List<String> searchDomains;
     /** Made when the first name needs it: it costs a socket. */
     private @Nullable DnsNameResolver dns;
     private List<InetSocketAddress> servers = List.of();
@@ -36,6 +39,13 @@ final class UpstreamResolver {
      * @param timeoutMillis for one query
      */
     UpstreamResolver(Upstreams shared, EventLoop loop, boolean epoll, int timeoutMillis) {
+        this(shared, loop, epoll, timeoutMillis, null);
+    }
+
+    /** @param searchDomains for names of less than 6 labels, as in a pod; null: the system's */
+    UpstreamResolver(Upstreams shared, EventLoop loop, boolean epoll, int timeoutMillis,
+            @Nullable List<String> searchDomains) {
+        this.searchDomains = searchDomains;
         this.shared = shared;
         this.loop = loop;
         this.epoll = epoll;
@@ -55,7 +65,7 @@ final class UpstreamResolver {
             if (literal != null) {
                 search.add(literal, target.port());
             } else {
-                search.ask(dns(names.servers()), target);
+                search.ask(dns(names.servers()), upstream.question(target.host()), target.port());
             }
         }
         search.finish();
@@ -79,12 +89,12 @@ final class UpstreamResolver {
             }
         }
 
-        void ask(DnsNameResolver dns, HostPort target) {
+        void ask(DnsNameResolver dns, String name, int port) {
             open++;
-            dns.resolveAll(target.host()).addListener((Future<List<InetAddress>> answer) -> {
+            dns.resolveAll(name).addListener((Future<List<InetAddress>> answer) -> {
                 if (answer.isSuccess()) {
                     ofOneFamily(answer.getNow()).forEach(
-                            address -> found.add(new InetSocketAddress(address, target.port())));
+                            address -> found.add(new InetSocketAddress(address, port)));
                 }
                 finish();
             });
@@ -117,6 +127,9 @@ final class UpstreamResolver {
                 .cnameCache(NoopDnsCnameCache.INSTANCE)
                 .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
                 .queryTimeoutMillis(timeoutMillis);
+        if (searchDomains != null) {
+            builder.searchDomains(searchDomains).ndots(NDOTS_OF_PODS);
+        }
         servers = asked;
         made = asked.isEmpty()
                 ? builder.build()

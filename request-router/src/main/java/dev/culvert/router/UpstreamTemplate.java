@@ -84,6 +84,6 @@ record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port,
 
     /** The address at a host that its variables were filled into. */
     UpstreamAddress address(String filled) {
-        return new UpstreamAddress(tls, http2, filled, port);
+        return new UpstreamAddress(tls, http2, filled, port, null, !host.variables().isEmpty());
     }
 }

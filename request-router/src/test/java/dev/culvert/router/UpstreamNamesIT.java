@@ -7,9 +7,15 @@ import dev.culvert.certs.TlsMaterial;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.route.AllowList;
+import dev.culvert.edge.route.RouteQuery;
 import dev.culvert.router.RoutingConfig.Policy;
 import dev.culvert.router.RoutingConfig.Reach;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.handler.ssl.SslContextBuilder;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
@@ -20,11 +26,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
@@ -188,6 +198,34 @@ class UpstreamNamesIT {
         });
 
         assertThat(answers(over, 5)).containsOnlyKeys("200 127.0.0.1");
+    }
+
+    /** A pod's resolv.conf has several search domains, and ndots:5. */
+    @ParameterizedTest
+    @CsvSource({"http://push-eventsource-svc.argo.svc.cluster.local,1", "http://web.{tenant}.svc,1",
+            "http://web.acme.svc,2"})
+    void namesOfServicesAndThoseThatCallersFillAreNotSoughtInSearchDomains(String to, String last)
+            throws Exception {
+        var route = new Route(RouteConfig.of("/t/{tenant}/", to));
+        var match = (RouteMatch.Forward) route.forward(RouteQuery.of("GET", "h", "/t/acme/x"),
+                AllowList.parse(List.of()), () -> null);
+        dns.tell(match.address().host(), 60, "127.0.0.1");
+        dns.tell(match.address().host() + ".wild.test", 60, "127.0.0.2");
+        EventLoop loop = loops.group().next();
+        var shared = new Upstreams(UpstreamLimits.defaults(),
+                new UpstreamNames(Map.of(),
+                        List.of(new InetSocketAddress(dns.address().host(), dns.address().port()))),
+                UpstreamTrust.NONE);
+        boolean epoll = ((IoEventLoop) loop).isIoType(EpollIoHandler.class);
+        var resolver = new UpstreamResolver(shared, loop, epoll, 3000, List.of("wild.test"));
+        var found = new CompletableFuture<List<InetSocketAddress>>();
+
+        loop.execute(() -> resolver.resolve(match.address(), found::complete));
+
+        assertThat(found.get(20, TimeUnit.SECONDS))
+                .extracting(address -> address.getAddress().getHostAddress())
+                .containsExactly("127.0.0." + last);
+        loop.submit(resolver::close).get();
     }
 
     @Test
