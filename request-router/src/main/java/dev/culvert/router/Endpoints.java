@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,22 +27,17 @@ final class Endpoints {
     private final String name;
     private final Ejection ejection;
     private final LongSupplier nanoClock;
-    private final LongAdder ejected;
     private volatile List<Endpoint> current = List.of();
     private volatile long lookAtNanos;
     private volatile boolean looking;
     private volatile int epoch;
     private long goodUntilNanos;
 
-    /**
-     * @param name for the log
-     * @param ejected counts those that are left out, of all names
-     */
-    Endpoints(String name, Ejection ejection, LongSupplier nanoClock, LongAdder ejected) {
+    /** @param name for the log */
+    Endpoints(String name, Ejection ejection, LongSupplier nanoClock) {
         this.name = name;
         this.ejection = ejection;
         this.nanoClock = nanoClock;
-        this.ejected = ejected;
     }
 
     boolean areKnown() {
@@ -99,9 +93,6 @@ final class Endpoints {
         int inARow = endpoint.failed();
         boolean again = endpoint.isHalfOpen(now);
         if (again || (!endpoint.isEjected() && inARow >= ejection.failures() && mayEject())) {
-            if (!again) {
-                ejected.increment();
-            }
             Duration time = ejection.time(endpoint.eject());
             endpoint.ejectedUntil(now + time.toNanos());
             log.atWarn()
@@ -114,9 +105,16 @@ final class Endpoints {
     }
 
     private boolean mayEject() {
-        List<Endpoint> all = current;
-        long out = all.stream().filter(Endpoint::isEjected).count();
-        return (out + 1) * 100 <= (long) ejection.most() * all.size();
+        return (ejected() + 1) * 100L <= (long) ejection.most() * current.size();
+    }
+
+    /** How many are left out now. */
+    int ejected() {
+        int out = 0;
+        for (Endpoint endpoint : current) {
+            out += endpoint.isEjected() ? 1 : 0;
+        }
+        return out;
     }
 
     /** A response came. */
@@ -128,7 +126,6 @@ final class Endpoints {
 
     private synchronized void restore(Endpoint endpoint) {
         if (endpoint.isEjected()) {
-            ejected.decrement();
             log.atInfo()
                     .addKeyValue("upstream", name)
                     .addKeyValue("address", endpoint.address())

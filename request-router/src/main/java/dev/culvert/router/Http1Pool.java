@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class Http1Pool implements UpstreamPool {
     private final LoopUpstreams upstreams;
     private final UpstreamAddress address;
-    private final Endpoints endpoints;
+    private Endpoints endpoints;
     private final ArrayDeque<Http1UpstreamConnection> idle = new ArrayDeque<>();
     private final ArrayDeque<Http1Exchange> waiting = new ArrayDeque<>();
     private int open;
@@ -61,6 +61,7 @@ final class Http1Pool implements UpstreamPool {
 
     /** Gives the exchange a connection, now or later, or fails it. */
     void acquire(Http1Exchange exchange) {
+        endpoints = upstreams.endpoints(address);
         upstreams.refresh(address, endpoints);
         Endpoint best = endpoints.pick(List.of());
         Http1UpstreamConnection kept = pollIdle(best);

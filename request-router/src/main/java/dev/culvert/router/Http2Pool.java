@@ -22,7 +22,7 @@ final class Http2Pool implements UpstreamPool {
 
     private final LoopUpstreams upstreams;
     private final UpstreamAddress address;
-    private final Endpoints endpoints;
+    private Endpoints endpoints;
     private final List<Http2UpstreamConnection> connections = new ArrayList<>();
     private final ArrayDeque<Http2Exchange> waiting = new ArrayDeque<>();
     /** Connections being made, or whose upstream has not said its settings. */
@@ -79,6 +79,7 @@ final class Http2Pool implements UpstreamPool {
 
     /** Gives the exchange a stream, now or later, or fails it. */
     void acquire(Http2Exchange exchange) {
+        endpoints = upstreams.endpoints(address);
         upstreams.refresh(address, endpoints);
         Endpoint best = endpoints.pick(List.of());
         Http2UpstreamConnection roomy = withRoom(best);

@@ -139,7 +139,7 @@ public final class Router implements Relay, AutoCloseable {
 
     /** Addresses of upstreams that are left out because they failed, now. Any thread. */
     public int ejectedAddresses() {
-        return upstreams.ejected().intValue();
+        return upstreams.ejected();
     }
 
     /** Refuses new exchanges with {@code draining} and closes idle connections; running exchanges go on. Any thread. */

@@ -26,12 +26,7 @@ final class Upstreams {
     private final UpstreamLimits limits;
     private final NameCache nameCache = new NameCache(Ticker.systemTicker());
     /** How addresses fare is known for longer than there are connections to them. */
-    private final Cache<UpstreamAddress, Endpoints> endpoints = Caffeine.newBuilder()
-            .maximumSize(NameCache.MAX_NAMES)
-            .expireAfterAccess(REMEMBERED)
-            .executor(Runnable::run)
-            .build();
-    private final LongAdder ejected = new LongAdder();
+    private final Cache<UpstreamAddress, Endpoints> endpoints;
     private volatile UpstreamNames names;
     private volatile UpstreamTrust trust;
     private final AtomicInteger generation = new AtomicInteger();
@@ -41,6 +36,17 @@ final class Upstreams {
     private volatile boolean draining;
 
     Upstreams(UpstreamLimits limits, UpstreamNames names, UpstreamTrust trust) {
+        this(limits, names, trust, Ticker.systemTicker());
+    }
+
+    /** @param ticker for what is remembered of addresses */
+    Upstreams(UpstreamLimits limits, UpstreamNames names, UpstreamTrust trust, Ticker ticker) {
+        this.endpoints = Caffeine.newBuilder()
+                .maximumSize(NameCache.MAX_NAMES)
+                .expireAfterAccess(REMEMBERED)
+                .ticker(ticker)
+                .executor(Runnable::run)
+                .build();
         this.limits = limits;
         this.names = names;
         this.trust = trust;
@@ -118,16 +124,15 @@ final class Upstreams {
         return trust;
     }
 
-    /** The addresses of an upstream, whatever is spoken there. */
+    /** The addresses of an upstream, whatever is spoken there. To be asked for each exchange: what is not is forgotten. */
     Endpoints endpoints(UpstreamAddress upstream) {
         return endpoints.get(upstream.over(false),
-                to -> new Endpoints(to.host() + ":" + to.port(), Ejection.defaults(), System::nanoTime,
-                        ejected));
+                to -> new Endpoints(to.host() + ":" + to.port(), Ejection.defaults(), System::nanoTime));
     }
 
     /** Addresses that are left out now. */
-    LongAdder ejected() {
-        return ejected;
+    int ejected() {
+        return endpoints.asMap().values().stream().mapToInt(Endpoints::ejected).sum();
     }
 
     boolean isDraining() {

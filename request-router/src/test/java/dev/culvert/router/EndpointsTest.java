@@ -8,16 +8,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class EndpointsTest {
     private static final Ejection RULES = new Ejection(3, Duration.ofSeconds(5), Duration.ofSeconds(20), 50);
 
-    private final LongAdder ejected = new LongAdder();
     private long now = 1;
-    private final Endpoints endpoints = new Endpoints("name:80", RULES, () -> now, ejected);
+    private final Endpoints endpoints = new Endpoints("name:80", RULES, () -> now);
 
     private List<Endpoint> found(int... ports) {
         endpoints.found(endpoints.epoch(), IntStream.of(ports).mapToObj(EndpointsTest::address).toList());
@@ -71,7 +69,7 @@ class EndpointsTest {
         fail(bad, 1);
 
         assertThat(bad.isEjected()).isTrue();
-        assertThat(ejected.sum()).isEqualTo(1);
+        assertThat(endpoints.ejected()).isEqualTo(1);
         assertThat(IntStream.range(0, 20).map(i -> picked())).containsOnly(2);
     }
 
@@ -84,7 +82,7 @@ class EndpointsTest {
         Endpoint only = found(4).getFirst();
         fail(only, 9);
         assertThat(only.isEjected()).isFalse();
-        assertThat(ejected.sum()).as("those that are gone do not count").isZero();
+        assertThat(endpoints.ejected()).as("those that are gone do not count").isZero();
     }
 
     @Test
@@ -102,7 +100,7 @@ class EndpointsTest {
         endpoints.succeeded(all.getFirst());
 
         assertThat(picked()).isEqualTo(1);
-        assertThat(ejected.sum()).isZero();
+        assertThat(endpoints.ejected()).isZero();
     }
 
     @Test
