@@ -37,7 +37,8 @@ import reactor.core.scheduler.Schedulers;
 
 /** What a router in its own pod is made of, but for its sockets. */
 record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullable Inbox inbox,
-        @Nullable InboxFront front, Entrance entrance, EdgeListener.Shared edge, Disposable watches) {
+        @Nullable InboxFront front, @Nullable AuditFiles audit, Entrance entrance, EdgeListener.Shared edge,
+        Disposable watches) {
     /** The one runtime that there is, in metrics and logs. */
     private static final String NAME = InboxFront.RUNTIME;
     /** A balancer sends its header at once, and may lose it once on the way. */
@@ -107,16 +108,12 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         Relay first = front == null ? router : front;
         var answerer = new Answerer(NAME, new OwnAnswers(readiness, first), quota);
         AccessLog accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
-        AuditFiles audit = base.audit;
-        if (audit != null) {
-            watches.add(() -> Schedulers.boundedElastic().schedule(audit::close));
-        }
         if (tls != null) {
             watches.add(CertificateWatch.start(List.of(tls)));
             measure(tls, telemetry);
         }
         measure(router, telemetry);
-        return new RouterParts(base.loops, telemetry, router, inbox, front, entrance,
+        return new RouterParts(base.loops, telemetry, router, inbox, front, base.audit, entrance,
                 new EdgeListener.Shared(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
@@ -174,12 +171,18 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         }
     }
 
+    /** What was refused until the end is written. */
+    private static Mono<Void> closed(AuditFiles audit) {
+        return Mono.<Void>fromRunnable(audit::close).subscribeOn(Schedulers.boundedElastic());
+    }
+
     /** Gives back everything but the sockets of callers and operators, which are closed before. */
     Mono<Void> close() {
         AccessLog accessLog = edge.reports().accessLog();
         return Mono.<Void>fromRunnable(watches::dispose)
                 .then(inbox == null ? Mono.empty() : inbox.close())
                 .then(Mono.fromRunnable(router::close))
+                .then(audit == null ? Mono.empty() : closed(audit))
                 .then(accessLog == null ? Mono.empty() : accessLog.close())
                 .then(Mono.fromRunnable(telemetry::close))
                 .then(loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)));
