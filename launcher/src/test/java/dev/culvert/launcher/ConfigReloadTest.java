@@ -3,6 +3,11 @@ package dev.culvert.launcher;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.culvert.certs.CertsException;
 import dev.culvert.edge.config.Setting;
 import dev.culvert.launcher.config.PartConfig;
 import java.io.IOException;
@@ -18,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class ConfigReloadTest {
     record Sample(@Setting(value = "a number", accepts = "1..9") int number) {}
@@ -91,6 +97,39 @@ class ConfigReloadTest {
                 .waitFor()).isZero();
 
         until(() -> assertThat(taken).containsExactly("1 by SIGHUP"));
+    }
+
+    @Test
+    void whatIsNotTakenIsTriedAgainUntilItIsAndToldOnce() throws IOException {
+        Path file = Files.writeString(folder.resolve("x.yaml"), "number: 1\n");
+        AtomicInteger tries = new AtomicInteger();
+        PartConfig config = new PartConfig(Sample.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(ConfigReload.class);
+        log.start();
+        logger.addAppender(log);
+        try {
+            reload = ConfigReload.start(file, () -> config.load(file, Map.of(), Map.of()),
+                    (binding, origin) -> {
+                        if (tries.incrementAndGet() < 4) {
+                            throw new CertsException("ca.crt: is not there");
+                        }
+                        taken.add(binding.value(Sample.class).number() + " by " + origin);
+                    }, Duration.ofMillis(2));
+
+            Files.writeString(file, "number: 2\n");
+
+            until(() -> assertThat(taken).containsExactly("2 by x.yaml"));
+        } finally {
+            logger.detachAppender(log);
+        }
+        assertThat(tries).hasValue(4);
+        assertThat(List.copyOf(log.list).stream().filter(line -> line.getLevel() == Level.ERROR))
+                .singleElement()
+                .satisfies(line -> {
+                    assertThat(line.getKeyValuePairs().toString()).contains("ca.crt: is not there");
+                    assertThat(line.getThrowableProxy()).isNull();
+                });
     }
 
     @Test
