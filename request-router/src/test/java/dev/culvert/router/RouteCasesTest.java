@@ -42,7 +42,7 @@ class RouteCasesTest {
                             List.of(RoutingConfig.class))
                     .value(RoutingConfig.class);
             table = RouteTable.of(config);
-            announced = DurableRoutes.of(config.announcement(file -> SigningSecrets.NONE));
+            announced = DurableRoutes.of(config.announcement(secret -> SigningSecrets.NONE));
         }
     }
 
