@@ -2,6 +2,7 @@ package dev.culvert.e2e;
 
 import dev.culvert.edge.config.HostPort;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,6 +22,7 @@ final class ToxicProxy {
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private volatile HostPort listen;
     private @Nullable ServerSocket listener;
+    private @Nullable Thread acceptor;
 
     ToxicProxy(String name, HostPort listen, HostPort upstream) {
         this.name = name;
@@ -43,17 +45,29 @@ final class ToxicProxy {
             opened.bind(new InetSocketAddress(InetAddress.getByName(listen.host()), listen.port()));
             listen = HostPort.of((InetSocketAddress) opened.getLocalSocketAddress());
             listener = opened;
-            Thread.ofVirtual().name("toxic-acceptor").start(() -> accept(opened));
+            acceptor = Thread.ofVirtual().name("toxic-acceptor").start(() -> accept(opened));
         }
     }
 
     /** Closes the listener and every connection. */
     synchronized void disable() throws IOException {
-        if (listener != null) {
+        Thread accepting = acceptor;
+        if (listener != null && accepting != null) {
             listener.close();
             listener = null;
+            end(accepting);
         }
         closeConnections();
+    }
+
+    /** The port is free, and no connection comes any more, once its thread has left it. */
+    private static void end(Thread accepting) throws IOException {
+        try {
+            accepting.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("while a port was closed");
+        }
     }
 
     private void closeConnections() throws IOException {
