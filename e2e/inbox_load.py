@@ -178,6 +178,7 @@ def main():
             part.end()
         nginx.terminate()
         nginx.wait()
+    (folder / "bench").mkdir()
     bench = subprocess.run([culvert, "bench", "inbox", "--dir", str(folder / "bench")], capture_output=True, text=True)
     print(bench.stdout.strip() or bench.stderr.strip())
     print(f"logs: {folder}")
