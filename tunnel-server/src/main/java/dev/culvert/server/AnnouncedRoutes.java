@@ -87,11 +87,10 @@ final class AnnouncedRoutes {
      * written, as the next server has the database already, it holds for this process.
      */
     void announced(RegisteredRuntime runtime, byte[] document) {
-        boolean idle = under.putIfAbsent(runtime.id(), Optional.empty()) == null;
-        if (idle) {
+        Optional<byte[]> waiting = under.compute(runtime.id(),
+                (id, before) -> before == null ? Optional.empty() : Optional.of(document));
+        if (waiting.isEmpty()) {
             take(runtime, document);
-        } else {
-            under.computeIfPresent(runtime.id(), (id, before) -> Optional.of(document));
         }
     }
 
@@ -107,11 +106,11 @@ final class AnnouncedRoutes {
 
     /** Goes on with what came meanwhile. */
     private void next(RegisteredRuntime runtime) {
-        Optional<byte[]> newest = under.computeIfPresent(runtime.id(),
-                (id, waiting) -> waiting.isEmpty() ? null : waiting);
-        if (newest != null) {
-            under.put(runtime.id(), Optional.empty());
-            take(runtime, newest.orElseThrow());
+        Optional<byte[]> newest = under.replace(runtime.id(), Optional.empty());
+        if (newest != null && newest.isPresent()) {
+            take(runtime, newest.get());
+        } else if (newest != null && !under.remove(runtime.id(), Optional.empty())) {
+            next(runtime); // one came between
         }
     }
 
