@@ -28,6 +28,11 @@ record ProxyContext(AppProxyConfig config, List<String> handlers) implements Han
     }
 
     @Override
+    public <S> S service(Class<S> type) {
+        throw new IllegalArgumentException("no service of type " + type.getName());
+    }
+
+    @Override
     public String version() {
         return Version.current();
     }

@@ -74,7 +74,11 @@ class ArchitectureTest {
             // certs: TLS contexts are made there and nowhere else, those for upstreams too
             .row("router", "edge", "edge.config", "edge.relay", "edge.route", "edge.spi", "edge.caller",
                     "edge.listen", "certs", "inbox")
-            .row("appproxy", "edge", "edge.config", "edge.spi")
+            .row("edge.graphql", "edge.spi", "edge")
+            .libraries("edge.graphql", "graphql.", "reactor.", "io.netty.", "com.fasterxml.jackson.",
+                    "org.slf4j.")
+            .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access")
+            .row("appproxy.access", "edge", "edge.config", "edge.spi")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "edge.route", "edge.sqlite", "certs", "server", "client", "router",
                     "appproxy")

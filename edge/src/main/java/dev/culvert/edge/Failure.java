@@ -46,6 +46,7 @@ record Failure(Problem problem, HttpHeaders fields, boolean expected) {
             case RATE_LIMITED -> Cause.RATE_LIMITED;
             case OVERLOADED -> Cause.OVERLOADED;
             case DRAINING -> Cause.DRAINING;
+            case UNAVAILABLE -> Cause.UNAVAILABLE;
             case UPSTREAM_TIMEOUT -> Cause.UPSTREAM_TIMEOUT;
             case UPSTREAM_BAD_RESPONSE -> Cause.UPSTREAM_BAD_RESPONSE;
         };

@@ -36,7 +36,7 @@ public final class MountedHandlers implements EdgeHandler {
         List<Mount> mounts = new ArrayList<>();
         for (EdgeHandlerProvider provider : providers) {
             String prefix = provider.mount();
-            if (!prefix.startsWith("/") || !prefix.endsWith("/")) {
+            if (prefix == null || !prefix.startsWith("/") || !prefix.endsWith("/")) {
                 throw new IllegalArgumentException("handler " + provider.name() + ": mount " + prefix
                         + " (expected: a path that starts and ends with /)");
             }

@@ -57,60 +57,63 @@ public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration re
                         "not-allowed", "Not allowed"), NO_TUNNEL(503, "no-tunnel",
                                 "The runtime is not connected"), DRAINING(503, "draining",
                                         "The gateway is draining"), OVERLOADED(503, "overloaded",
-                                                "A limit of streams or memory is reached"), TUNNEL_LOST(502,
-                                                        "tunnel-lost",
-                                                        "The tunnel broke during the request"), UPSTREAM_REFUSED(
-                                                                502, "upstream-refused",
-                                                                "The upstream refused the connection"), UPSTREAM_RESET(
-                                                                        502, "upstream-reset",
-                                                                        "The upstream closed the connection early"), UPSTREAM_TLS(
-                                                                                502, "upstream-tls",
-                                                                                "The TLS handshake with the upstream failed"), UPSTREAM_BAD_RESPONSE(
-                                                                                        502,
-                                                                                        "upstream-bad-response",
-                                                                                        "The upstream's answer is not valid HTTP"), UPSTREAM_TIMEOUT(
-                                                                                                504,
-                                                                                                "upstream-timeout",
-                                                                                                "The upstream did not answer in time"), BAD_REQUEST(
-                                                                                                        400,
-                                                                                                        "bad-request",
-                                                                                                        "The request is not valid"), UNAUTHORIZED(
-                                                                                                                401,
-                                                                                                                "unauthorized",
-                                                                                                                "Authentication is required"), BAD_SIGNATURE(
+                                                "A limit of streams or memory is reached"), UNAVAILABLE(503,
+                                                        "unavailable",
+                                                        "Something that is needed for an answer is away"), TUNNEL_LOST(
+                                                                502,
+                                                                "tunnel-lost",
+                                                                "The tunnel broke during the request"), UPSTREAM_REFUSED(
+                                                                        502, "upstream-refused",
+                                                                        "The upstream refused the connection"), UPSTREAM_RESET(
+                                                                                502, "upstream-reset",
+                                                                                "The upstream closed the connection early"), UPSTREAM_TLS(
+                                                                                        502, "upstream-tls",
+                                                                                        "The TLS handshake with the upstream failed"), UPSTREAM_BAD_RESPONSE(
+                                                                                                502,
+                                                                                                "upstream-bad-response",
+                                                                                                "The upstream's answer is not valid HTTP"), UPSTREAM_TIMEOUT(
+                                                                                                        504,
+                                                                                                        "upstream-timeout",
+                                                                                                        "The upstream did not answer in time"), BAD_REQUEST(
+                                                                                                                400,
+                                                                                                                "bad-request",
+                                                                                                                "The request is not valid"), UNAUTHORIZED(
                                                                                                                         401,
-                                                                                                                        "bad-signature",
-                                                                                                                        "The signature does not match"), METHOD_NOT_ALLOWED(
-                                                                                                                                405,
-                                                                                                                                "method-not-allowed",
-                                                                                                                                "This method is not allowed here"), REQUEST_TIMEOUT(
-                                                                                                                                        408,
-                                                                                                                                        "request-timeout",
-                                                                                                                                        "The request did not arrive in time"), CONFLICT(
-                                                                                                                                                409,
-                                                                                                                                                "conflict",
-                                                                                                                                                "The request conflicts with the present state"), BODY_TOO_LARGE(
-                                                                                                                                                        413,
-                                                                                                                                                        "body-too-large",
-                                                                                                                                                        "The body is too large"), URI_TOO_LONG(
-                                                                                                                                                                414,
-                                                                                                                                                                "uri-too-long",
-                                                                                                                                                                "The URI is too long"), UPGRADE_REQUIRED(
-                                                                                                                                                                        426,
-                                                                                                                                                                        "upgrade-required",
-                                                                                                                                                                        "This resource speaks WebSocket only"), RATE_LIMITED(
-                                                                                                                                                                                429,
-                                                                                                                                                                                "rate-limited",
-                                                                                                                                                                                "Too many requests"), HEAD_TOO_LARGE(
-                                                                                                                                                                                        431,
-                                                                                                                                                                                        "head-too-large",
-                                                                                                                                                                                        "The header section is too large"), LOOP_DETECTED(
-                                                                                                                                                                                                508,
-                                                                                                                                                                                                "loop-detected",
-                                                                                                                                                                                                "The request came back to this gateway"), INTERNAL(
-                                                                                                                                                                                                        500,
-                                                                                                                                                                                                        "internal",
-                                                                                                                                                                                                        "The gateway failed");
+                                                                                                                        "unauthorized",
+                                                                                                                        "Authentication is required"), BAD_SIGNATURE(
+                                                                                                                                401,
+                                                                                                                                "bad-signature",
+                                                                                                                                "The signature does not match"), METHOD_NOT_ALLOWED(
+                                                                                                                                        405,
+                                                                                                                                        "method-not-allowed",
+                                                                                                                                        "This method is not allowed here"), REQUEST_TIMEOUT(
+                                                                                                                                                408,
+                                                                                                                                                "request-timeout",
+                                                                                                                                                "The request did not arrive in time"), CONFLICT(
+                                                                                                                                                        409,
+                                                                                                                                                        "conflict",
+                                                                                                                                                        "The request conflicts with the present state"), BODY_TOO_LARGE(
+                                                                                                                                                                413,
+                                                                                                                                                                "body-too-large",
+                                                                                                                                                                "The body is too large"), URI_TOO_LONG(
+                                                                                                                                                                        414,
+                                                                                                                                                                        "uri-too-long",
+                                                                                                                                                                        "The URI is too long"), UPGRADE_REQUIRED(
+                                                                                                                                                                                426,
+                                                                                                                                                                                "upgrade-required",
+                                                                                                                                                                                "This resource speaks WebSocket only"), RATE_LIMITED(
+                                                                                                                                                                                        429,
+                                                                                                                                                                                        "rate-limited",
+                                                                                                                                                                                        "Too many requests"), HEAD_TOO_LARGE(
+                                                                                                                                                                                                431,
+                                                                                                                                                                                                "head-too-large",
+                                                                                                                                                                                                "The header section is too large"), LOOP_DETECTED(
+                                                                                                                                                                                                        508,
+                                                                                                                                                                                                        "loop-detected",
+                                                                                                                                                                                                        "The request came back to this gateway"), INTERNAL(
+                                                                                                                                                                                                                500,
+                                                                                                                                                                                                                "internal",
+                                                                                                                                                                                                                "The gateway failed");
 
         private final int status;
         private final String word;

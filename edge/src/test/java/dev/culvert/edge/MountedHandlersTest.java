@@ -128,6 +128,11 @@ class MountedHandlersTest {
         }
 
         @Override
+        public <S> S service(Class<S> type) {
+            throw new IllegalArgumentException(type.getName());
+        }
+
+        @Override
         public String version() {
             return "1";
         }

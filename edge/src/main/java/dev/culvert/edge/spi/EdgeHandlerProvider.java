@@ -1,6 +1,7 @@
 package dev.culvert.edge.spi;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -11,7 +12,11 @@ public interface EdgeHandlerProvider {
     /** Its name, also its configuration key: {@code handlers.<name>}. */
     String name();
 
-    /** The path prefix it answers, as {@code /app-proxy/git/}: matches {@code /app-proxy/git} and all below. */
+    /**
+     * The path prefix it answers, as {@code /app-proxy/git/}: matches {@code /app-proxy/git} and all below. Null for a
+     * handler that is reached through GraphQL alone.
+     */
+    @Nullable
     String mount();
 
     /** Makes the handler. Validates its configuration; no IO, no threads. */

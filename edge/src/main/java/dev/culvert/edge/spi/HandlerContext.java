@@ -11,6 +11,9 @@ public interface HandlerContext {
      */
     <T extends Record> T settings(Class<T> type);
 
+    /** What the part offers to its handlers, by its interface. Throws IllegalArgumentException where it offers no such thing. */
+    <S> S service(Class<S> type);
+
     /** The version of the hosting part. */
     String version();
 

@@ -1,0 +1,5 @@
+/** Argo's servers for tests and the demo: their REST paths over a Kubernetes API server that only keeps objects. */
+@NullMarked
+package dev.culvert.standins.argo;
+
+import org.jspecify.annotations.NullMarked;
