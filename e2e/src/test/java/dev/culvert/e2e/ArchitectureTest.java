@@ -79,6 +79,9 @@ class ArchitectureTest {
                     "org.slf4j.")
             .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access")
             .row("appproxy.access", "edge", "edge.config", "edge.spi")
+            .row("appproxy.credentials", "edge", "edge.config", "edge.spi", "certs", "appproxy.access")
+            .row("appproxy.repositories", "edge", "edge.config", "edge.spi", "edge.graphql", "certs",
+                    "appproxy.access", "appproxy.credentials")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "edge.route", "edge.sqlite", "certs", "server", "client", "router",
                     "appproxy")

@@ -1,0 +1,17 @@
+package dev.culvert.appproxy.repositories;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The Git providers that are configured. */
+public interface Integrations {
+    /**
+     * The integration of that name; null: the first one.
+     *
+     * @throws dev.culvert.edge.spi.HandlerException NOT_FOUND when there is no such integration
+     */
+    Integration of(@Nullable String name);
+
+    /** All of them, in the order of the configuration; the first is the default. */
+    List<Integration> all();
+}
