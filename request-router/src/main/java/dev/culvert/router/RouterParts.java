@@ -117,7 +117,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                 new EdgeListener.Shared(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
-                        new Reports(accessLog, config.serverTiming()), blocks(config.inboxPeers())),
+                        new Reports(accessLog, config.serverTiming()), memory, blocks(config.inboxPeers())),
                 watches);
     }
 

@@ -167,7 +167,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                         quotas, access.withoutRules(), registry, webhooks.inbox(), events, clock)),
                 events, entrances,
                 new EdgeListener.Shared(runtimes, base.rules, config.edge().limits(), telemetry, meters,
-                        entrances.edge().scheme(), door, reports),
+                        entrances.edge().scheme(), door, reports, memory),
                 handshake, sharedTunnels, access, webhooks,
                 Disposables.composite(webhooks.tell(events, store, clock),
                         CertificateWatch.start(entrances.watched()), files.ca.watch(),

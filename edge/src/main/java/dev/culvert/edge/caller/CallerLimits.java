@@ -26,8 +26,8 @@ import java.time.Duration;
  * @param minRequestBodyRate bytes per second that a request body must bring on average while the edge waits for it; 0: any
  * @param responseStallTimeout how long a caller may take nothing of a response that waits for it; 0: as long as it likes,
  *     while memory is not short
- * @param maxBufferedBytes of all bodies in this process together; above: 503, and what runs stops reading; 0: half of the
- *     direct memory
+ * @param maxBufferedBytes of all bodies in this process together; above: 503, and what runs stops reading; 0: a quarter of
+ *     the direct memory
  */
 public record CallerLimits(
         @Setting(value = "Bytes of a request head; more is answered 431", byDefault = "64KiB", accepts = "1KiB..1MiB") ByteSize maxHeadBytes,
@@ -46,7 +46,7 @@ public record CallerLimits(
         @Setting(value = "Body bytes per second of one runtime, in each direction; more wait. 0: no limit", byDefault = "0", accepts = "0, or 1KiB..1024GiB") ByteSize bytesPerSecond,
         @Setting(value = "Bytes per second that a request body must bring on average while the server waits for it: a caller may be silent for requestBodyIdleTimeout, and earns a second more with each so many bytes. gRPC, WebSockets and requests that are answered already are exempt. 0: any", byDefault = "240", accepts = "0..1GiB") ByteSize minRequestBodyRate,
         @Setting(value = "How long a caller may take nothing of a response that waits for it; then its stream is reset. 0: as long as it likes, while maxBufferedBytes is not spent", byDefault = "0s", accepts = "0s..24h") Duration responseStallTimeout,
-        @Setting(value = "Bytes of bodies that the server holds at once, in both directions; then requests are answered 503 and those that run stop reading. 0: half of the direct memory (-XX:MaxDirectMemorySize, else the heap's size)", byDefault = "0", accepts = "0, or 1MiB..1024GiB") ByteSize maxBufferedBytes) {
+        @Setting(value = "Bytes of bodies that the server holds at once, in both directions; then requests are answered 503 and those that run stop reading. 0: a quarter of the direct memory (-XX:MaxDirectMemorySize, else the heap's size)", byDefault = "0", accepts = "0, or 1MiB..1024GiB") ByteSize maxBufferedBytes) {
 
     private static final int MAX_STREAMS = 1_000_000;
     private static final int MAX_FIELDS = 10_000;

@@ -40,11 +40,13 @@ public final class EdgeListener {
      * @param scheme {@code https}; {@code http} where a balancer has ended TLS
      * @param door for tunnel clients, on a listener that serves them, too
      * @param reports what is told about each request
+     * @param memory what bodies may take up
      * @param inboxPeers who is believed that an inbox of its own has stored a webhook; usually nobody
      */
     public record Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits,
             Telemetry telemetry,
             EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports,
+            MemoryBudget memory,
             List<Cidr> inboxPeers) {
         public Shared {
             inboxPeers = List.copyOf(inboxPeers);
@@ -52,8 +54,9 @@ public final class EdgeListener {
 
         /** One whose callers mark nothing. */
         public Shared(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits, Telemetry telemetry,
-                EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports) {
-            this(runtimes, rules, limits, telemetry, meters, scheme, door, reports, List.of());
+                EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, Reports reports,
+                MemoryBudget memory) {
+            this(runtimes, rules, limits, telemetry, meters, scheme, door, reports, memory, List.of());
         }
 
         /** What all requests of a connection share, with the version of HTTP as {@code Via} writes it. */
@@ -94,6 +97,7 @@ public final class EdgeListener {
     }
 
     private static void init(Channel channel, Entrance entrance, Shared shared) {
+        channel.pipeline().addLast(new GoneCaller(shared.memory()));
         if (!entrance.open(channel)) {
             channel.close();
             return;

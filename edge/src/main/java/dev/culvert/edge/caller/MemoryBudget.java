@@ -59,14 +59,14 @@ public final class MemoryBudget {
     /**
      * A budget of this process.
      *
-     * @param max bytes; 0: half of the direct memory
+     * @param max bytes; 0: a quarter of the direct memory: what sockets and TLS hold beside it counts nowhere
      */
     public static MemoryBudget ofProcess(long max) {
         long directMax = PlatformDependent.maxDirectMemory();
         LongSupplier direct = ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator
                 ? allocator.metric()::usedDirectMemory
                 : () -> 0;
-        return new MemoryBudget(max == 0 ? directMax / 2 : max, direct, directMax);
+        return new MemoryBudget(max == 0 ? directMax / 4 : max, direct, directMax);
     }
 
     /** The same, shown as {@code culvert_memory_budget_bytes}. */

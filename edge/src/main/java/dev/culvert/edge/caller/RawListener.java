@@ -38,7 +38,7 @@ public final class RawListener {
     private static void init(Channel channel, EdgeListener.Shared shared) {
         channel.config().setWriteBufferWaterMark(WATER_MARK);
         RawSocket.prepare(channel);
-        channel.pipeline().addLast(new RawConnection(shared, channel));
+        channel.pipeline().addLast(new GoneCaller(shared.memory()), new RawConnection(shared, channel));
     }
 
     public HostPort address() {

@@ -39,7 +39,7 @@ final class EmbeddedEdge implements AutoCloseable {
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry,
-                new EdgeMeters(telemetry), AsciiString.cached("https"), null, Reports.NONE);
+                new EdgeMeters(telemetry), AsciiString.cached("https"), null, Reports.NONE, memory);
         var decoder = new Http1RequestDecoder(limits);
         var encoder = new Http1ResponseEncoder();
         channel = new AddressedChannel();

@@ -52,7 +52,7 @@ final class FuzzedEdge {
                 ? new EdgeRuntimes.Answerer("acme/prod", relay(), QUOTAS.of("id-1", OwnLimits.NONE))
                 : null;
         var shared = new EdgeListener.Shared(runtimes, RULES, LIMITS, TELEMETRY, METERS,
-                AsciiString.cached("https"), null, Reports.NONE);
+                AsciiString.cached("https"), null, Reports.NONE, QUOTAS.memory());
         var decoder = new Http1RequestDecoder(LIMITS);
         var encoder = new Http1ResponseEncoder();
         EmbeddedChannel channel = new EmbeddedEdge.AddressedChannel();

@@ -10,6 +10,7 @@ import dev.culvert.edge.testing.TlsCaller;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -18,6 +19,8 @@ class MemoryBudgetIT {
     private static final int MAX = 1 << 20;
     private static final int CALLERS = 16;
     private static final int EACH = 400_000;
+    /** More than the edge takes without anybody taking it from there, and less than it and its socket do. */
+    private static final int SENT = 160 << 10;
 
     private final EdgeFixture edge = new EdgeFixture(CallerLimits.defaults().holding(new ByteSize(MAX)));
     private final List<TlsCaller> callers = new ArrayList<>();
@@ -69,6 +72,59 @@ class MemoryBudgetIT {
             sender.join();
         }
         assertThat(memory.used()).isZero();
+    }
+
+    /** An upload of which a part waits in the edge's socket: the upstream takes nothing. */
+    private FakeRelay.Exchange stalledUpload(TlsCaller caller) throws InterruptedException {
+        edge.relay.answer(exchange -> exchange.eager = false);
+        caller.head("POST /", "Content-Length: " + EACH);
+        FakeRelay.Exchange upload = edge.relay.next();
+        caller.send("a".repeat(SENT));
+        var last = new AtomicLong();
+        await().during(Duration.ofMillis(300)).until(() -> {
+            long received = upload.receivedBytes.get();
+            return received > 0 && last.getAndSet(received) == received;
+        });
+        assertThat(upload.receivedBytes.get()).isLessThan(SENT);
+        return upload;
+    }
+
+    @Test
+    void ofACallerWhoResetsNothingMoreIsRead() throws Exception {
+        TlsCaller caller = caller();
+        FakeRelay.Exchange upload = stalledUpload(caller);
+        long read = upload.receivedBytes.get();
+
+        caller.reset();
+
+        await().until(upload::isOver);
+        assertThat(upload.receivedBytes).hasValue(read);
+        assertThat(edge.quotas.memory().used()).isZero();
+    }
+
+    @Test
+    void whatStandsBeforeACallersEndIsReadWhileThereIsMemory() throws Exception {
+        TlsCaller caller = caller();
+        FakeRelay.Exchange upload = stalledUpload(caller);
+
+        caller.end();
+
+        await().until(upload::isOver);
+        assertThat(upload.receivedBytes).hasValue(SENT);
+    }
+
+    @Test
+    void whatStandsBeforeACallersEndIsDroppedWhenTheBudgetIsSpent() throws Exception {
+        TlsCaller caller = caller();
+        FakeRelay.Exchange upload = stalledUpload(caller);
+        long read = upload.receivedBytes.get();
+        edge.quotas.memory().take(MAX);
+
+        caller.end();
+
+        await().until(upload::isOver);
+        assertThat(upload.receivedBytes).hasValue(read);
+        assertThat(edge.quotas.memory().used()).isEqualTo(MAX);
     }
 
     /** Whether the runtime holds all that it may of the memory budget. */

@@ -51,7 +51,7 @@ class PlainEdgeIT {
         var answerer = new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE));
         var shared = new EdgeListener.Shared(host -> answerer,
                 new ForwardingRules("test", List.of()), limits, telemetry, new EdgeMeters(telemetry),
-                AsciiString.cached("http"), null, Reports.NONE);
+                AsciiString.cached("http"), null, Reports.NONE, quotas.memory());
         var peers = new PlainPeers("edge", List.of(Cidr.parse("127.0.0.1")));
         listener = Objects.requireNonNull(EdgeListener
                 .start(HostPort.parse("127.0.0.1:0"), new Entrance.Plain(peers), shared, loops)

@@ -56,7 +56,7 @@ class ProxyProtocolIT {
         }
         var shared = new EdgeListener.Shared(host -> answerer,
                 new ForwardingRules("test", List.of(Cidr.parse(trusted))), limits, telemetry,
-                new EdgeMeters(telemetry), behind.scheme(), null, Reports.NONE);
+                new EdgeMeters(telemetry), behind.scheme(), null, Reports.NONE, quotas.memory());
         listener = Objects.requireNonNull(EdgeListener
                 .start(HostPort.parse("127.0.0.1:0"),
                         new Entrance.Announced(new ProxySenders(peers, patience), behind), shared, loops)

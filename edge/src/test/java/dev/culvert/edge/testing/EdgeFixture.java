@@ -75,7 +75,8 @@ public final class EdgeFixture implements AutoCloseable {
                         quotas.of("id-1", OwnLimits.NONE), admission)
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
-                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, reports);
+                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, reports,
+                quotas.memory());
         var material = CertificateAuthority.create("test", Clock.systemUTC())
                 .issueServer(List.of(HOST), List.of(), Duration.ofDays(1));
         listener = await(EdgeListener.start(HostPort.parse("127.0.0.1:0"),

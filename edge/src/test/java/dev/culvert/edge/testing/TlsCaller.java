@@ -195,6 +195,25 @@ public final class TlsCaller implements AutoCloseable {
         return bytes.toString(StandardCharsets.ISO_8859_1) + end;
     }
 
+    /** Ends what it sends with a FIN, without TLS's word for it. */
+    public void end() {
+        try {
+            plain.shutdownOutput();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Leaves with a reset: what was not read yet is worth nothing. */
+    public void reset() {
+        try {
+            plain.setSoLinger(true, 0);
+            plain.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Leaves without a word. */
     @Override
     public void close() {
