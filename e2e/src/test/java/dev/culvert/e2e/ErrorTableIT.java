@@ -36,7 +36,8 @@ class ErrorTableIT {
     /** Rows that a running platform can't be made to show at will, and the tests over sockets that show them. */
     private static final Map<Cause, String> ELSEWHERE = Map.of(Cause.DRAINING,
             "UpstreamPoolIT, EdgeUpgradeIT, EdgeServerIT", Cause.INTERNAL, "EdgeServerIT",
-            Cause.BAD_SIGNATURE, "nothing checks signatures of webhooks yet", Cause.REQUEST_TIMEOUT,
+            Cause.BAD_SIGNATURE, "SignedWebhooksIT", Cause.UNAVAILABLE, "the App-Proxy's access tests",
+            Cause.REQUEST_TIMEOUT,
             "EdgeTimeoutsIT", Cause.CONFLICT, "AdminApiIT, TwinsIT", Cause.NOT_FOUND, "RoutesIT");
     private static final String HOST = "acme-prod." + Platform.DOMAIN;
 
@@ -177,7 +178,8 @@ class ErrorTableIT {
                 assertThat(get("/odd/ok")).startsWith("HTTP/1.1 200 ");
                 yield send("GET /odd/ok", HOST, via + "\r\n");
             }
-            case BAD_SIGNATURE, CONFLICT, DRAINING, INTERNAL, NOT_FOUND, REQUEST_TIMEOUT ->
+            case BAD_SIGNATURE, CONFLICT, DRAINING, INTERNAL, NOT_FOUND, REQUEST_TIMEOUT,
+                    UNAVAILABLE ->
                 throw new IllegalArgumentException(cause + ": " + ELSEWHERE.get(cause));
         };
     }
