@@ -15,9 +15,10 @@ import java.util.Map;
  * @param fields further fields of the response
  * @param expected whether the handler meant it; if not, it is a fault of ours, to be logged
  */
-record Failure(Problem problem, HttpHeaders fields, boolean expected) {
+public record Failure(Problem problem, HttpHeaders fields, boolean expected) {
 
-    static Failure of(Throwable error) {
+    /** Sorts an error: one that is neither an {@link EdgeException} nor a {@link HandlerException} is a fault of ours. */
+    public static Failure of(Throwable error) {
         return switch (error) {
             case EdgeException e -> new Failure(e.problem(), e.fields(), true);
             case HandlerException e -> of(e);

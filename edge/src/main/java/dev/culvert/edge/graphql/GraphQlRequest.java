@@ -1,0 +1,67 @@
+package dev.culvert.edge.graphql;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a body of {@code application/json} asks for.
+ *
+ * @param query the document
+ * @param operationName which of its operations, or null when it has one
+ * @param variables by name, without the {@code $}
+ */
+record GraphQlRequest(String query, @Nullable String operationName, Map<String, Object> variables) {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    /** Reads a body. Throws HandlerException (bad request) for anything else than the three members. */
+    static GraphQlRequest of(byte[] body) {
+        JsonNode root = parsed(body);
+        if (!root.isObject() || !root.path("query").isTextual()) {
+            throw bad("the body is no JSON object with a text \"query\"");
+        }
+        JsonNode name = root.path("operationName");
+        JsonNode variables = root.path("variables");
+        if (!absent(name) && !name.isTextual()) {
+            throw bad("\"operationName\" is no text");
+        }
+        if (!absent(variables) && !variables.isObject()) {
+            throw bad("\"variables\" is no object");
+        }
+        return new GraphQlRequest(root.path("query").textValue(), absent(name) ? null : name.textValue(),
+                absent(variables) ? Map.of() : members(variables));
+    }
+
+    private static boolean absent(JsonNode member) {
+        return member.isMissingNode() || member.isNull();
+    }
+
+    private static JsonNode parsed(byte[] body) {
+        try {
+            return JSON.readTree(body);
+        } catch (JacksonException e) {
+            throw bad("the body is no JSON");
+        } catch (IOException e) {
+            throw new UncheckedIOException("bytes at hand never fail", e);
+        }
+    }
+
+    private static Map<String, Object> members(JsonNode object) {
+        Map<String, Object> members = new LinkedHashMap<>();
+        object.properties()
+                .forEach(member -> members.put(member.getKey(),
+                        JSON.convertValue(member.getValue(), Object.class)));
+        return members;
+    }
+
+    private static HandlerException bad(String detail) {
+        return HandlerException.of(Reason.BAD_REQUEST, detail);
+    }
+}
