@@ -78,7 +78,7 @@ public final class AppProxy {
             return ServiceLoader.load(EdgeHandlerProvider.class, AppProxy.class.getClassLoader())
                     .stream()
                     .map(ServiceLoader.Provider::get)
-                    .filter(provider -> ProxyContext.configured(config, provider.name()))
+                    .filter(provider -> config.handlers().served().containsKey(provider.name()))
                     .toList();
         }
 

@@ -5,6 +5,8 @@ import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,18 +21,28 @@ public record AppProxyConfig(
         @Setting(value = "Name of the runtime it serves, shown by the info handler", accepts = "account/name") @Nullable String runtime,
         Handlers handlers) {
 
+    /** With a listener and handlers, and the defaults of everything else. */
+    public static AppProxyConfig of(HostPort listen, @Nullable String runtime, Handlers handlers) {
+        return new AppProxyConfig(listen, runtime, handlers);
+    }
+
     /**
-     * The handlers that are served; those left out are not. Without any, {@code info} is.
+     * The handlers that are served; those left out are not. Without any, {@code info} is. A component's name is the handler's,
+     * its type that of the handler's settings: a new handler adds one component, and nothing else here.
      *
      * @param info {@code GET /app-proxy/api/info}
      * @param git {@code /app-proxy/git/{repository}.git}
      */
     public record Handlers(@Setting("The info handler; it has nothing to set") @Nullable Info info,
             @Nullable Git git) {
-        public Handlers {
-            if (info == null && git == null) {
-                info = new Info();
-            }
+        /** The handlers with these settings, each told by its type. */
+        public static Handlers of(Record... settings) {
+            return HandlerSettings.placed(List.of(settings));
+        }
+
+        /** The settings of the handlers that are served, by the handler's name. */
+        SortedMap<String, Record> served() {
+            return HandlerSettings.served(this);
         }
     }
 

@@ -17,7 +17,7 @@ class AppProxyConfigTest {
 
         assertThat(config.listen()).hasToString("0.0.0.0:3017");
         assertThat(config.runtime()).isNull();
-        assertThat(config.handlers()).isEqualTo(new AppProxyConfig.Handlers(new AppProxyConfig.Info(), null));
+        assertThat(config.handlers().served()).isEqualTo(Map.of("info", new AppProxyConfig.Info()));
     }
 
     @Test

@@ -98,8 +98,9 @@ class AppProxyIT {
 
     private static AppProxyConfig config(HostPort listen, @Nullable String runtime,
             AppProxyConfig.@Nullable Git git) {
-        return new AppProxyConfig(listen, runtime,
-                new AppProxyConfig.Handlers(new AppProxyConfig.Info(), git));
+        var info = new AppProxyConfig.Info();
+        return AppProxyConfig.of(listen, runtime,
+                git == null ? AppProxyConfig.Handlers.of(info) : AppProxyConfig.Handlers.of(info, git));
     }
 
     private HostPort address() {

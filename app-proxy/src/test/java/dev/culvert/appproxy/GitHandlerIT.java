@@ -265,8 +265,8 @@ class GitHandlerIT {
     }
 
     private void start(AppProxyConfig.Git git) {
-        var config = new AppProxyConfig(new HostPort("127.0.0.1", 0), null,
-                new AppProxyConfig.Handlers(null, git));
+        var config = AppProxyConfig.of(new HostPort("127.0.0.1", 0), null,
+                AppProxyConfig.Handlers.of(git));
         proxy = AppProxy.start(config).block(TIME);
     }
 

@@ -61,8 +61,8 @@ class OperationsPageIT {
     /** Sends requests that fail and one that is nobody's, then reads each part's metrics. */
     @BeforeAll
     static void scrape() throws Exception {
-        AppProxy appProxy = Objects.requireNonNull(AppProxy.start(new AppProxyConfig(
-                HostPort.parse("127.0.0.1:0"), null, new AppProxyConfig.Handlers(null, null)))
+        AppProxy appProxy = Objects.requireNonNull(AppProxy.start(AppProxyConfig.of(
+                HostPort.parse("127.0.0.1:0"), null, AppProxyConfig.Handlers.of()))
                 .block(PATIENCE));
         try (Platform platform = Platform.start(folder,
                 usual -> usual.with(new ServerConfig.Tcp(HostPort.parse("127.0.0.1:0"))))) {

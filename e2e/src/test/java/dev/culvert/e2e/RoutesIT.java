@@ -45,8 +45,8 @@ class RoutesIT {
             return response.sendString(Mono.just("event source " + request.uri()));
         }).bindNow();
         appProxy = Objects
-                .requireNonNull(AppProxy.start(new AppProxyConfig(HostPort.parse("127.0.0.1:0"), "acme/prod",
-                        new AppProxyConfig.Handlers(new AppProxyConfig.Info(), null))).block(PATIENCE));
+                .requireNonNull(AppProxy.start(AppProxyConfig.of(HostPort.parse("127.0.0.1:0"), "acme/prod",
+                        AppProxyConfig.Handlers.of(new AppProxyConfig.Info()))).block(PATIENCE));
         HostPort events = HostPort.of((InetSocketAddress) eventSource.address());
         var router = new RoutingConfig(List.of(), RoutingConfig.Policy.allowing(List.of("a/b")),
                 Map.of("cap-app-proxy", appProxy.address(), "b-eventsource-svc.a.svc.cluster.local", events,

@@ -1,6 +1,8 @@
 package dev.culvert.edge.spi;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -21,6 +23,20 @@ public interface EdgeHandlerProvider {
 
     /** Makes the handler. Validates its configuration; no IO, no threads. */
     EdgeHandler create(HandlerContext context);
+
+    /**
+     * What it offers to the part's other handlers, by interface. Each is made at most once, when somebody asks {@link
+     * HandlerContext#service} for it, with this handler's own context; it may ask for services of others in turn. Those
+     * who offer are started before, and stopped after, those who asked.
+     */
+    default Map<Class<?>, Function<HandlerContext, ?>> services() {
+        return Map.of();
+    }
+
+    /** What it may use unless the operator says otherwise. */
+    default HandlerLimits limits() {
+        return HandlerLimits.defaults();
+    }
 
     /** Gets ready to serve. Errors stop the part from starting. Completes empty. */
     default Mono<Void> start() {

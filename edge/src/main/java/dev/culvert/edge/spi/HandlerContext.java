@@ -11,7 +11,10 @@ public interface HandlerContext {
      */
     <T extends Record> T settings(Class<T> type);
 
-    /** What the part offers to its handlers, by its interface. Throws IllegalArgumentException where it offers no such thing. */
+    /**
+     * What the part, or another of its handlers, offers; by its interface. {@code Scheduler.class} is this handler's own bounded
+     * pool, for work that blocks; it ends with the handler. Throws IllegalArgumentException where nobody offers such a thing.
+     */
     <S> S service(Class<S> type);
 
     /** The version of the hosting part. */

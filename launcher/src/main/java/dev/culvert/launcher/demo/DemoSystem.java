@@ -172,8 +172,8 @@ public final class DemoSystem {
 
     private AppProxyConfig appProxyConfig() {
         var git = new AppProxyConfig.Git(certs.file("git"), true, 32, Duration.ofHours(1));
-        return new AppProxyConfig(ANY_PORT, "demo/local",
-                new AppProxyConfig.Handlers(new AppProxyConfig.Info(), git));
+        return AppProxyConfig.of(ANY_PORT, "demo/local",
+                AppProxyConfig.Handlers.of(new AppProxyConfig.Info(), git));
     }
 
     private ClientConfig clientConfig(HostPort appProxy, HostPort workflows, HostPort webhooks) {
