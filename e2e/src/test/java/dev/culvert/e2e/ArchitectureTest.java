@@ -82,6 +82,7 @@ class ArchitectureTest {
             .row("appproxy.credentials", "edge", "edge.config", "edge.spi", "certs", "appproxy.access")
             .row("appproxy.repositories", "edge", "edge.config", "edge.spi", "edge.graphql", "certs",
                     "appproxy.access", "appproxy.credentials")
+            .row("standins.git", "certs")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "edge.route", "edge.sqlite", "certs", "server", "client", "router",
                     "appproxy")

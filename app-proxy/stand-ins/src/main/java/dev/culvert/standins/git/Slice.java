@@ -1,0 +1,43 @@
+package dev.culvert.standins.git;
+
+import java.util.List;
+
+/**
+ * A part of a list.
+ *
+ * @param items the part
+ * @param page its number, from 1
+ * @param size items a page
+ * @param total items of the whole list
+ */
+record Slice(List<HostedRepository> items, int page, int size, int total) {
+    static Slice page(List<HostedRepository> all, int page, int size) {
+        int from = Math.min(all.size(), Math.max(0, (page - 1) * size));
+        return new Slice(all.subList(from, Math.min(all.size(), from + size)), page, size, all.size());
+    }
+
+    int pages() {
+        return (total + size - 1) / size;
+    }
+
+    boolean hasNext() {
+        return page < pages();
+    }
+
+    /** {@code Link} as GitHub and Gitea write it (RFC 8288). */
+    String links(String url) {
+        var links = new StringBuilder();
+        if (hasNext()) {
+            links.append(link(url, page + 1, "next")).append(", ").append(link(url, pages(), "last"));
+        }
+        if (page > 1) {
+            links.append(links.isEmpty() ? "" : ", ").append(link(url, 1, "first"));
+            links.append(", ").append(link(url, page - 1, "prev"));
+        }
+        return links.toString();
+    }
+
+    private static String link(String url, int page, String rel) {
+        return "<" + url + "&page=" + page + ">; rel=\"" + rel + "\"";
+    }
+}
