@@ -79,6 +79,8 @@ class ArchitectureTest {
                     "org.slf4j.")
             .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access")
             .row("appproxy.access", "edge", "edge.config", "edge.spi")
+            .row("appproxy.argo", "appproxy.access", "edge.config", "edge.graphql", "edge.spi")
+            .row("standins.argo")
             .row("appproxy.credentials", "edge", "edge.config", "edge.spi", "certs", "appproxy.access")
             .row("appproxy.repositories", "edge", "edge.config", "edge.spi", "edge.graphql", "certs",
                     "appproxy.access", "appproxy.credentials")

@@ -1,4 +1,7 @@
-/** Argo's servers for tests and the demo: their REST paths over a Kubernetes API server that only keeps objects. */
+/**
+ * Argo's servers for tests and the demo: their REST paths over a Kubernetes API server that only keeps objects. Read
+ * {@link dev.culvert.standins.argo.ClusterStandIn} first.
+ */
 @NullMarked
 package dev.culvert.standins.argo;
 

@@ -1,0 +1,59 @@
+package dev.culvert.appproxy.argo;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.culvert.appproxy.access.Caller;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+/** Members that several kinds share, and JSON as text. */
+final class Fields {
+    static final String ACTOR = "workflows.argoproj.io/actor";
+    static final String ACTOR_EMAIL = "workflows.argoproj.io/actor-email";
+    static final String ACTION = "workflows.argoproj.io/action";
+
+    private static final JsonMapper MAPPER = new JsonMapper();
+    private static final int MAX_LABEL = 63;
+
+    private Fields() {}
+
+    static ObjectNode object() {
+        return MAPPER.createObjectNode();
+    }
+
+    /** A patch or object of ours, from its text. */
+    static ObjectNode parse(String json) {
+        try {
+            return (ObjectNode) MAPPER.readTree(json);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("not JSON: " + json, e);
+        }
+    }
+
+    /** One server-sent event in the envelope of gRPC gateways. */
+    static byte[] event(JsonNode result) {
+        return ("data: " + object().set("result", result) + "\n\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Now, as Kubernetes writes times. */
+    static String now() {
+        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    /** Who did what last, as Argo labels it. */
+    static void actor(ObjectNode labels, Caller caller, WorkflowChange change) {
+        labels.put(ACTOR, labelled(caller.id()));
+        labels.put(ACTOR_EMAIL, labelled(caller.email().replaceFirst("@", ".at.")));
+        labels.put(ACTION, change.label());
+    }
+
+    /** Text as the value of a label may be: other characters become hyphens, and the end counts. */
+    static String labelled(String text) {
+        String value = text.replaceAll("[^-_.a-zA-Z0-9]", "-");
+        String end = value.length() > MAX_LABEL ? value.substring(value.length() - MAX_LABEL) : value;
+        return end.replaceAll("^[^a-zA-Z0-9]+|[^a-zA-Z0-9]+$", "");
+    }
+}

@@ -1,0 +1,95 @@
+package dev.culvert.appproxy.argo;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Function;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** Custom resources of one kind in the Kubernetes API. Errors of all calls: {@link ApiFailure}. */
+final class Resources {
+    /** Others change a busy object a few times a second; who loses six times in a row is told so. */
+    static final int TRIES_AGAIN = 5;
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
+
+    /** Etcd takes objects of 1.5 MiB; managed fields and the envelope come on top. */
+    private static final int MAX_EVENT_BYTES = 4 << 20;
+    private static final JsonMapper MAPPER = new JsonMapper();
+
+    private final RemoteApi kubernetes;
+    private final Kind kind;
+
+    Resources(RemoteApi kubernetes, Kind kind) {
+        this.kubernetes = kubernetes;
+        this.kind = kind;
+    }
+
+    Mono<JsonNode> read(ObjectKey key) {
+        return kubernetes.read(kind.path(key));
+    }
+
+    /** A JSON merge patch (RFC 7386). */
+    Mono<JsonNode> patch(ObjectKey key, JsonNode patch) {
+        return kubernetes.call("PATCH", kind.path(key), PatchType.JSON_MERGE.getContentType(), patch);
+    }
+
+    /** A JSON merge patch of the status, where that is a resource of its own. */
+    Mono<JsonNode> patchStatus(ObjectKey key, JsonNode patch) {
+        return kubernetes.call("PATCH", kind.path(key) + "/status", PatchType.JSON_MERGE.getContentType(),
+                patch);
+    }
+
+    /** Replaces the object; refused (409) unless it still has the version that the new one was made from. */
+    Mono<JsonNode> replace(ObjectKey key, JsonNode object) {
+        return kubernetes.call("PUT", kind.path(key), RemoteApi.JSON, object);
+    }
+
+    Mono<JsonNode> create(String namespace, JsonNode object) {
+        return kubernetes.call("POST", kind.path(namespace), RemoteApi.JSON, object);
+    }
+
+    /** Reads the object and changes it; when somebody else was faster, again, {@value #TRIES_AGAIN} times at most. */
+    Mono<JsonNode> insist(ObjectKey key, Function<JsonNode, Mono<JsonNode>> change) {
+        return read(key).flatMap(change)
+                .retryWhen(Retry.backoff(TRIES_AGAIN, FIRST_PAUSE)
+                        .maxBackoff(LONGEST_PAUSE)
+                        .filter(failure -> failure instanceof ApiFailure conflict && conflict.conflict())
+                        .onRetryExhaustedThrow((retry, signal) -> signal.failure()));
+    }
+
+    /** What is there, then what happens: events {@code {"type","object"}}. Cancelling ends the watch. */
+    Flux<JsonNode> watch(String namespace, String query) {
+        return open(namespace, query).flatMapMany(Function.identity());
+    }
+
+    /** As {@link #watch}, once the API has accepted it. */
+    Mono<Flux<JsonNode>> open(String namespace, String query) {
+        return events(kubernetes, kind.path(namespace), query);
+    }
+
+    /** A watch at any path. */
+    static Mono<Flux<JsonNode>> events(RemoteApi kubernetes, String path, String query) {
+        return kubernetes.stream(path + "?watch=true" + (query.isEmpty() ? "" : "&" + query), RemoteApi.JSON)
+                .map(body -> LineStream.of(body, MAX_EVENT_BYTES).map(Resources::event));
+    }
+
+    private static JsonNode event(String line) {
+        try {
+            JsonNode event = MAPPER.readTree(line);
+            if (event.path("type").asText().equals("ERROR")) {
+                JsonNode status = event.path("object");
+                throw new ApiFailure("the Kubernetes API", status.path("code").asInt(500),
+                        status.path("message").asText(""));
+            }
+            return event;
+        } catch (IOException e) {
+            throw new ApiFailure("the Kubernetes API", 502, "an event is not JSON");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package dev.culvert.appproxy.argo;
+
+import dev.culvert.appproxy.access.Access;
+import dev.culvert.edge.spi.EdgeHandler;
+import dev.culvert.edge.spi.EdgeHandlerProvider;
+import dev.culvert.edge.spi.HandlerContext;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** State changes, logs and events of Argo Workflows: handler {@code workflows}. */
+public final class WorkflowsProvider implements EdgeHandlerProvider {
+    public static final String NAME = "workflows";
+
+    private @Nullable RemoteApi api;
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String mount() {
+        return WorkflowsHandler.MOUNT;
+    }
+
+    @Override
+    public EdgeHandler create(HandlerContext context) {
+        WorkflowsSettings settings = context.settings(WorkflowsSettings.class);
+        ApiSettings argo = settings.argoWorkflows();
+        RemoteApi created = argo != null
+                ? new RemoteApi("the Argo server", "handlers.workflows.argoWorkflows", argo)
+                : new RemoteApi("the Kubernetes API", "handlers.workflows.kubernetes", settings.kubernetes());
+        api = created;
+        var gate = new Gate(context.service(Access.class), Kind.WORKFLOW, "workflows", settings.cluster(),
+                context.runtime());
+        return new WorkflowsHandler(
+                argo != null ? new WorkflowServer(created) : new WorkflowResources(created),
+                gate, settings.maxStreams());
+    }
+
+    @Override
+    public Mono<Void> start() {
+        RemoteApi created = api;
+        return created == null ? Mono.empty() : created.open();
+    }
+
+    @Override
+    public Mono<Void> stop(Duration grace) {
+        RemoteApi created = api;
+        return created == null ? Mono.empty() : created.close();
+    }
+}

@@ -1,0 +1,42 @@
+package dev.culvert.appproxy.argo;
+
+import dev.culvert.appproxy.access.Access;
+import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.Operation;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.edge.spi.RequestContext;
+import io.netty.handler.codec.http.HttpHeaders;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import reactor.core.publisher.Mono;
+
+/** Token {@code ann} may do everything, token {@code bob} nothing, no other token is known. */
+final class FakeAccess implements Access {
+    final List<Operation> asked = new CopyOnWriteArrayList<>();
+    final List<Operation> changed = new CopyOnWriteArrayList<>();
+
+    @Override
+    public Mono<Caller> caller(HttpHeaders headers) {
+        String token = headers.get("Authorization", "");
+        return token.equals("ann") || token.equals("bob")
+                ? Mono.just(new Caller("acme", token, token, token + "@example.com", false))
+                : Mono.error(HandlerException.of(Reason.UNAUTHORIZED, "no such token"));
+    }
+
+    @Override
+    public Mono<Void> allow(Caller caller, Operation operation) {
+        asked.add(operation);
+        return caller.id().equals("ann")
+                ? Mono.empty()
+                : Mono.error(HandlerException.of(Reason.FORBIDDEN, "not allowed"));
+    }
+
+    @Override
+    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
+        return allow(caller, operation).then(Mono.defer(() -> {
+            changed.add(operation);
+            return change;
+        }));
+    }
+}
