@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Which part of a log is wanted.
  *
  * @param pod the only pod, or null for all
- * @param container of the pods
+ * @param container of the pods; empty for their only one
  * @param follow whether to wait for more
  * @param tailLines how many of the latest lines, or null for all
  */

@@ -66,7 +66,8 @@ final class PodLogs {
 
     private Flux<Entry> ofPod(String path, String name, LogQuery query) {
         Integer tail = query.tailLines();
-        String parameters = "?container=" + query.container() + "&follow=" + query.follow()
+        String parameters = "?follow=" + query.follow()
+                + (query.container().isEmpty() ? "" : "&container=" + query.container())
                 + (tail == null ? "" : "&tailLines=" + tail);
         return kubernetes.stream(path + "/log" + parameters, "*/*")
                 .flatMapMany(body -> LineStream.of(body, MAX_LINE_BYTES))

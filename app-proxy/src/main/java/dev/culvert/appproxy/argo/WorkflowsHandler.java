@@ -79,9 +79,9 @@ final class WorkflowsHandler implements EdgeHandler, GraphQlFunction {
         var fields = new LinkedHashMap<String, GraphQlField>();
         for (WorkflowChange change : WorkflowChange.values()) {
             fields.put("Mutation." + change.name().toLowerCase(Locale.ROOT) + "Workflow",
-                    call -> change(change, call));
+                    call -> Mono.defer(() -> change(change, call)));
         }
-        fields.put("Query.workflow", this::read);
+        fields.put("Query.workflow", call -> Mono.defer(() -> read(call)));
         return fields;
     }
 

@@ -10,18 +10,21 @@ import dev.culvert.edge.spi.HandlerContext;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.RequestContext;
 import dev.culvert.standins.argo.ClusterStandIn;
+import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
@@ -106,6 +109,14 @@ final class ArgoFixture implements AutoCloseable {
         if (text != null) {
             assertThat(failure.detail()).contains(text);
         }
+    }
+
+    static Consumer<ByteBuf> says(String text) {
+        return bytes -> {
+            String said = bytes.toString(StandardCharsets.UTF_8);
+            bytes.release();
+            assertThat(said).contains(text);
+        };
     }
 
     @Override

@@ -6,6 +6,7 @@ import static dev.culvert.appproxy.argo.ArgoFixture.get;
 import static dev.culvert.appproxy.argo.ArgoFixture.named;
 import static dev.culvert.appproxy.argo.ArgoFixture.reason;
 import static dev.culvert.appproxy.argo.ArgoFixture.refused;
+import static dev.culvert.appproxy.argo.ArgoFixture.says;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -19,16 +20,15 @@ import dev.culvert.standins.argo.PodLog;
 import dev.culvert.standins.argo.Samples;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
 /** Workflows through the Kubernetes API. */
@@ -296,20 +296,13 @@ class WorkflowResourcesIT {
                 "the Kubernetes API can't be reached");
     }
 
-    private reactor.core.publisher.Flux<ByteBuf> open(String target, String user) {
+    private Flux<ByteBuf> open(String target, String user) {
         return ((EdgeResponse.Http) Objects.requireNonNull(handler.handle(get(target, user)).block(TIME)))
                 .body();
     }
 
-    private reactor.core.publisher.Flux<ByteBuf> body(String target, String user) {
+    private Flux<ByteBuf> body(String target, String user) {
         return handler.handle(get(target, user)).flatMapMany(answer -> ((EdgeResponse.Http) answer).body());
-    }
-
-    private static Consumer<ByteBuf> says(String text) {
-        return bytes -> {
-            assertThat(bytes.toString(StandardCharsets.UTF_8)).contains(text);
-            bytes.release();
-        };
     }
 
     private JsonNode workflow(String name) {

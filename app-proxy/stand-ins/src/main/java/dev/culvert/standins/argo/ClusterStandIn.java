@@ -134,7 +134,7 @@ public final class ClusterStandIn {
         Crud.Reply reply = crud.call(method, path, body);
         if (reply.success() && !method.equals("DELETE")) {
             Controllers.react(reply.body())
-                    .ifPresent(next -> crud.call("PUT", own(path, next), next.toString()));
+                    .ifPresent(next -> crud.call("PUT", own(next), next.toString()));
         }
         return reply;
     }
@@ -155,7 +155,7 @@ public final class ClusterStandIn {
                         + kind.toLowerCase(Locale.ROOT) + "s";
     }
 
-    private static String own(String path, JsonNode object) {
+    private static String own(JsonNode object) {
         JsonNode metadata = object.path("metadata");
         return path(object.path("kind").asText(), metadata.path("namespace").asText()) + "/"
                 + metadata.path("name").asText();
@@ -207,7 +207,7 @@ public final class ClusterStandIn {
     }
 
     private Publisher<Void> log(String path, QueryStringDecoder query, HttpServerResponse response) {
-        String[] segments = path.split("/");
+        String[] segments = path.split("/", -1);
         PodLog found = logs.get(segments[4] + "/" + segments[6]);
         if (found == null) {
             return send(response, 404,

@@ -29,6 +29,15 @@ public final class Samples {
                 """.formatted(namespace, name, workflow));
     }
 
+    /** A pod of an application. */
+    public static ObjectNode applicationPod(String namespace, String application, String name) {
+        return Crud.parse("""
+                {"apiVersion":"v1","kind":"Pod",
+                 "metadata":{"namespace":"%s","name":"%s","labels":{"app.kubernetes.io/instance":"%s"}},
+                 "spec":{"containers":[{"name":"web"}]},"status":{"phase":"Running"}}
+                """.formatted(namespace, name, application));
+    }
+
     /** A rollout that waits at the first pause of a canary with four steps. */
     public static ObjectNode rollout(String namespace, String name) {
         return Crud

@@ -1,0 +1,53 @@
+package dev.culvert.appproxy.argo;
+
+import dev.culvert.appproxy.access.Access;
+import dev.culvert.edge.spi.EdgeHandler;
+import dev.culvert.edge.spi.EdgeHandlerProvider;
+import dev.culvert.edge.spi.HandlerContext;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** State changes and logs of Argo CD's applications: handler {@code applications}. */
+public final class ApplicationsProvider implements EdgeHandlerProvider {
+    public static final String NAME = "applications";
+
+    private @Nullable RemoteApi api;
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String mount() {
+        return ApplicationsHandler.MOUNT;
+    }
+
+    @Override
+    public EdgeHandler create(HandlerContext context) {
+        ApplicationsSettings settings = context.settings(ApplicationsSettings.class);
+        ApiSettings argo = settings.argoCd();
+        RemoteApi created = argo != null
+                ? new RemoteApi("the Argo CD server", "handlers.applications.argoCd", argo)
+                : new RemoteApi("the Kubernetes API", "handlers.applications.kubernetes", settings.kubernetes());
+        api = created;
+        var gate = new Gate(context.service(Access.class), Kind.APPLICATION, "gitopsApplications",
+                settings.cluster(), context.runtime());
+        return new ApplicationsHandler(
+                argo != null ? new ApplicationServer(created) : new ApplicationResources(created), gate,
+                settings.namespace(), settings.maxStreams());
+    }
+
+    @Override
+    public Mono<Void> start() {
+        RemoteApi created = api;
+        return created == null ? Mono.empty() : created.open();
+    }
+
+    @Override
+    public Mono<Void> stop(Duration grace) {
+        RemoteApi created = api;
+        return created == null ? Mono.empty() : created.close();
+    }
+}
