@@ -1,5 +1,8 @@
 package dev.culvert.appproxy;
 
+import dev.culvert.appproxy.argo.ApplicationsSettings;
+import dev.culvert.appproxy.argo.RolloutsSettings;
+import dev.culvert.appproxy.argo.WorkflowsSettings;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
@@ -32,9 +35,13 @@ public record AppProxyConfig(
      *
      * @param info {@code GET /app-proxy/api/info}
      * @param git {@code /app-proxy/git/{repository}.git}
+     * @param workflows state changes, logs and events of Argo Workflows
+     * @param rollouts state changes of Argo Rollouts
+     * @param applications state changes and logs of Argo CD's applications
      */
     public record Handlers(@Setting("The info handler; it has nothing to set") @Nullable Info info,
-            @Nullable Git git) {
+            @Nullable Git git, @Nullable WorkflowsSettings workflows, @Nullable RolloutsSettings rollouts,
+            @Nullable ApplicationsSettings applications) {
         /** The handlers with these settings, each told by its type. */
         public static Handlers of(Record... settings) {
             return HandlerSettings.placed(List.of(settings));

@@ -77,7 +77,7 @@ class ArchitectureTest {
             .row("edge.graphql", "edge.spi", "edge")
             .libraries("edge.graphql", "graphql.", "reactor.", "io.netty.", "com.fasterxml.jackson.",
                     "org.slf4j.")
-            .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access")
+            .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access", "appproxy.argo")
             .row("appproxy.access", "edge", "edge.config", "edge.spi")
             .row("appproxy.argo", "appproxy.access", "edge.config", "edge.graphql", "edge.spi")
             .row("standins.argo")

@@ -25,7 +25,8 @@ final class ApplicationOperations {
     private static ObjectNode sync(ApplicationChange.Sync sync, JsonNode application, Caller caller) {
         JsonNode spec = application.path("spec");
         String target = spec.path("source").path("targetRevision").asText("HEAD");
-        if (!sync.revision().isEmpty() && !sync.revision().equals(target) && automated(spec) && !sync.dryRun()) {
+        if (!sync.revision().isEmpty() && !sync.revision().equals(target) && automated(spec)
+                && !sync.dryRun()) {
             throw refused("Cannot sync to " + sync.revision() + ": auto-sync currently set to " + target);
         }
         ObjectNode operation = begun(application, caller);
@@ -43,7 +44,8 @@ final class ApplicationOperations {
         return started(operation);
     }
 
-    private static ObjectNode rollback(ApplicationChange.Rollback rollback, JsonNode application, Caller caller) {
+    private static ObjectNode rollback(ApplicationChange.Rollback rollback, JsonNode application,
+            Caller caller) {
         JsonNode spec = application.path("spec");
         if (automated(spec)) {
             throw refused("rollback cannot be initiated when auto-sync is enabled");

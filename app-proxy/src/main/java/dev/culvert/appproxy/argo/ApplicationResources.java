@@ -30,8 +30,12 @@ final class ApplicationResources implements ApplicationSteering {
     /** Pods that carry the application's name in the usual label, in the namespace it deploys to. */
     @Override
     public Mono<Flux<PodLogs.Entry>> log(JsonNode application, ObjectKey key, LogQuery query) {
-        String namespace = application.path("spec").path("destination").path("namespace").asText(key.namespace());
+        String namespace = application.path("spec")
+                .path("destination")
+                .path("namespace")
+                .asText(key.namespace());
         ObjectKey.checkNamespace(namespace);
-        return Mono.just(logs.ofPods(namespace, "app.kubernetes.io/instance%3D" + key.name(), query, Mono.never()));
+        return Mono.just(
+                logs.ofPods(namespace, "app.kubernetes.io/instance%3D" + key.name(), query, Mono.never()));
     }
 }

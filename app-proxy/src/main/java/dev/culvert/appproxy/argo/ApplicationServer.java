@@ -34,12 +34,14 @@ final class ApplicationServer implements ApplicationSteering {
                 }
                 yield argo.call("POST", path(key) + "/sync", RemoteApi.JSON, body);
             }
-            case ApplicationChange.Rollback rollback -> argo.call("POST", path(key) + "/rollback", RemoteApi.JSON,
-                    body(key).put("id", rollback.id())
-                            .put("prune", rollback.prune())
-                            .put("dryRun", rollback.dryRun()));
+            case ApplicationChange.Rollback rollback ->
+                argo.call("POST", path(key) + "/rollback", RemoteApi.JSON,
+                        body(key).put("id", rollback.id())
+                                .put("prune", rollback.prune())
+                                .put("dryRun", rollback.dryRun()));
             case ApplicationChange.Terminate terminate -> argo
-                    .call("DELETE", path(key) + "/operation?appNamespace=" + key.namespace(), RemoteApi.JSON, null)
+                    .call("DELETE", path(key) + "/operation?appNamespace=" + key.namespace(), RemoteApi.JSON,
+                            null)
                     .then(application(key));
         };
     }
@@ -64,7 +66,8 @@ final class ApplicationServer implements ApplicationSteering {
                         .map(ApplicationServer::result)
                         .takeUntil(entry -> entry.path("last").asBoolean())
                         .filter(entry -> !entry.path("last").asBoolean())
-                        .map(entry -> new PodLogs.Entry(entry.path("podName").asText(), entry.path("content").asText())));
+                        .map(entry -> new PodLogs.Entry(entry.path("podName").asText(),
+                                entry.path("content").asText())));
     }
 
     private static JsonNode result(String line) {

@@ -78,7 +78,8 @@ final class ApplicationsHandler implements EdgeHandler, GraphQlFunction {
     @Override
     public Map<String, GraphQlField> fields() {
         return Map.of("Query.application", call -> Mono.defer(() -> read(call)), "Mutation.syncApplication",
-                change(arguments -> new ApplicationChange.Sync(text(arguments, "revision"), flag(arguments, "prune"),
+                change(arguments -> new ApplicationChange.Sync(text(arguments, "revision"),
+                        flag(arguments, "prune"),
                         flag(arguments, "dryRun"))),
                 "Mutation.terminateSync", change(arguments -> new ApplicationChange.Terminate()),
                 "Mutation.rollbackApplication",
@@ -99,13 +100,15 @@ final class ApplicationsHandler implements EdgeHandler, GraphQlFunction {
             String name = LogQuery.first(query.parameters(), "name");
             String namespace = LogQuery.first(query.parameters(), "namespace");
             if (name == null) {
-                return Mono.error(HandlerException.of(Reason.BAD_REQUEST, "name: the application's name is needed"));
+                return Mono.error(
+                        HandlerException.of(Reason.BAD_REQUEST, "name: the application's name is needed"));
             }
             var key = new ObjectKey(namespace == null ? home : namespace, name);
             Mono<Flux<PodLogs.Entry>> lines = lines(key, LogQuery.of(query, ""), request);
             return request.headers().get("Accept", "").contains(RemoteApi.EVENTS)
                     ? streams.events(lines.map(entries -> entries.map(entry -> Fields.event(entry.json()))))
-                    : streams.download(lines.map(entries -> entries.map(ApplicationsHandler::line)), name + ".log");
+                    : streams.download(lines.map(entries -> entries.map(ApplicationsHandler::line)),
+                            name + ".log");
         });
     }
 
@@ -123,14 +126,17 @@ final class ApplicationsHandler implements EdgeHandler, GraphQlFunction {
         return call -> Mono.defer(() -> {
             ObjectKey key = key(call);
             ApplicationChange change = reading.apply(call.arguments());
-            return gate.change(change.action(), key, call.headers(), call.context(), steering.application(key),
-                    (application, caller) -> steering.change(change, key, caller)).map(ApplicationsHandler::view);
+            return gate
+                    .change(change.action(), key, call.headers(), call.context(), steering.application(key),
+                            (application, caller) -> steering.change(change, key, caller))
+                    .map(ApplicationsHandler::view);
         });
     }
 
     private Mono<?> read(GraphQlCall call) {
         ObjectKey key = key(call);
-        return gate.read("VIEW", key, call.headers(), steering.application(key)).map(ApplicationsHandler::view);
+        return gate.read("VIEW", key, call.headers(), steering.application(key))
+                .map(ApplicationsHandler::view);
     }
 
     private ObjectKey key(GraphQlCall call) {

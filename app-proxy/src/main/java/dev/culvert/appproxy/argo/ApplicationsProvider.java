@@ -4,6 +4,7 @@ import dev.culvert.appproxy.access.Access;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeHandlerProvider;
 import dev.culvert.edge.spi.HandlerContext;
+import dev.culvert.edge.spi.HandlerLimits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -30,13 +31,20 @@ public final class ApplicationsProvider implements EdgeHandlerProvider {
         ApiSettings argo = settings.argoCd();
         RemoteApi created = argo != null
                 ? new RemoteApi("the Argo CD server", "handlers.applications.argoCd", argo)
-                : new RemoteApi("the Kubernetes API", "handlers.applications.kubernetes", settings.kubernetes());
+                : new RemoteApi("the Kubernetes API", "handlers.applications.kubernetes",
+                        settings.kubernetes());
         api = created;
         var gate = new Gate(context.service(Access.class), Kind.APPLICATION, "gitopsApplications",
                 settings.cluster(), context.runtime());
         return new ApplicationsHandler(
                 argo != null ? new ApplicationServer(created) : new ApplicationResources(created), gate,
                 settings.namespace(), settings.maxStreams());
+    }
+
+    /** Streams are calls that go on: they must leave room for changes. */
+    @Override
+    public HandlerLimits limits() {
+        return new HandlerLimits(256, Duration.ofMinutes(1), 4);
     }
 
     @Override

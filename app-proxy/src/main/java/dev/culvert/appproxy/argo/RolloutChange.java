@@ -2,10 +2,13 @@ package dev.culvert.appproxy.argo;
 
 /** What can be done to a rollout. */
 enum RolloutChange {
-    PROMOTE("promoteRollout", "ROLLOUT_RESUME"), PROMOTE_FULL("promoteRolloutFull", "ROLLOUT_PROMOTE_FULL"), SKIP(
-            "skipRolloutStep", "ROLLOUT_SKIP_CURRENT_STEP"), ABORT("abortRollout", "ROLLOUT_ABORT"), PAUSE(
-                    "pauseRollout", "ROLLOUT_PAUSE"), RESUME("resumeRollout", "ROLLOUT_RESUME"), RETRY("retryRollout",
-                            "ROLLOUT_RETRY"), RESTART("restartRollout", "ROLLOUT_RESTART");
+    PROMOTE("promoteRollout", "ROLLOUT_RESUME"), PROMOTE_FULL("promoteRolloutFull",
+            "ROLLOUT_PROMOTE_FULL"), SKIP(
+                    "skipRolloutStep",
+                    "ROLLOUT_SKIP_CURRENT_STEP"), ABORT("abortRollout", "ROLLOUT_ABORT"), PAUSE(
+                            "pauseRollout",
+                            "ROLLOUT_PAUSE"), RESUME("resumeRollout", "ROLLOUT_RESUME"), RETRY("retryRollout",
+                                    "ROLLOUT_RETRY"), RESTART("restartRollout", "ROLLOUT_RESTART");
 
     private final String field;
     private final String action;

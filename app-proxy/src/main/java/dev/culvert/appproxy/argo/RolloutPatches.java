@@ -34,7 +34,8 @@ record RolloutPatches(@Nullable ObjectNode status, @Nullable ObjectNode spec, Ob
         int next = nextStep(rollout);
         boolean waits = !status.path("pauseConditions").isEmpty();
         ObjectNode patch = null;
-        ObjectNode unified = Fields.parse("{\"spec\":{\"paused\":false},\"status\":{\"pauseConditions\":null}}");
+        ObjectNode unified = Fields
+                .parse("{\"spec\":{\"paused\":false},\"status\":{\"pauseConditions\":null}}");
         if (waits && status.path("controllerPause").asBoolean() && inconclusive(status)) {
             patch = Fields.parse("{\"status\":{\"pauseConditions\":null,\"controllerPause\":false}}");
             step(patch, next);
@@ -50,9 +51,12 @@ record RolloutPatches(@Nullable ObjectNode status, @Nullable ObjectNode spec, Ob
 
     private static RolloutPatches promoteFull(JsonNode rollout) {
         JsonNode status = rollout.path("status");
-        boolean updating = !status.path("currentPodHash").asText("").equals(status.path("stableRS").asText(""));
+        boolean updating = !status.path("currentPodHash")
+                .asText("")
+                .equals(status.path("stableRS").asText(""));
         return new RolloutPatches(updating ? Fields.parse("{\"status\":{\"promoteFull\":true}}") : null,
-                unpause(rollout), Fields.parse("{\"spec\":{\"paused\":false},\"status\":{\"promoteFull\":true}}"));
+                unpause(rollout),
+                Fields.parse("{\"spec\":{\"paused\":false},\"status\":{\"promoteFull\":true}}"));
     }
 
     private static RolloutPatches skip(JsonNode rollout) {

@@ -30,13 +30,15 @@ public final class RolloutsProvider implements EdgeHandlerProvider {
     public EdgeHandler create(HandlerContext context) {
         RolloutsSettings settings = context.settings(RolloutsSettings.class);
         ApiSettings argo = settings.argoRollouts();
-        var kubernetes = new RemoteApi("the Kubernetes API", "handlers.rollouts.kubernetes", settings.kubernetes());
+        var kubernetes = new RemoteApi("the Kubernetes API", "handlers.rollouts.kubernetes",
+                settings.kubernetes());
         RemoteApi rollouts = argo == null
                 ? null
                 : new RemoteApi("the API of Argo Rollouts", "handlers.rollouts.argoRollouts", argo);
         apis = rollouts == null ? List.of(kubernetes) : List.of(kubernetes, rollouts);
         return new RolloutsHandler(new RolloutSteering(kubernetes, rollouts),
-                new Gate(context.service(Access.class), Kind.ROLLOUT, "gitopsApplications", settings.cluster(),
+                new Gate(context.service(Access.class), Kind.ROLLOUT, "gitopsApplications",
+                        settings.cluster(),
                         context.runtime()));
     }
 

@@ -4,6 +4,7 @@ import dev.culvert.appproxy.access.Access;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeHandlerProvider;
 import dev.culvert.edge.spi.HandlerContext;
+import dev.culvert.edge.spi.HandlerLimits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -37,6 +38,12 @@ public final class WorkflowsProvider implements EdgeHandlerProvider {
         return new WorkflowsHandler(
                 argo != null ? new WorkflowServer(created) : new WorkflowResources(created),
                 gate, settings.maxStreams());
+    }
+
+    /** Streams are calls that go on: they must leave room for changes. */
+    @Override
+    public HandlerLimits limits() {
+        return new HandlerLimits(256, Duration.ofMinutes(1), 4);
     }
 
     @Override

@@ -46,7 +46,8 @@ class ArgoServersIT {
     void start(@TempDir Path temporary) throws IOException {
         folder = temporary;
         argo = new ArgoFixture(temporary);
-        server = Objects.requireNonNull(ArgoStandIn.start(argo.loops, argo.cluster, ArgoFixture.TOKEN).block(TIME));
+        server = Objects
+                .requireNonNull(ArgoStandIn.start(argo.loops, argo.cluster, ArgoFixture.TOKEN).block(TIME));
     }
 
     @AfterEach
@@ -61,22 +62,33 @@ class ArgoServersIT {
         GraphQlFunction workflows = workflows();
         argo.cluster.put(Samples.workflow("argo", "build"));
 
-        assertThat(call(workflows, "Mutation.suspendWorkflow", "ann", named("argo", "build")).get("suspended")).isEqualTo(true);
-        assertThat(call(workflows, "Mutation.resumeWorkflow", "ann", named("argo", "build")).get("suspended")).isEqualTo(false);
+        assertThat(
+                call(workflows, "Mutation.suspendWorkflow", "ann", named("argo", "build")).get("suspended"))
+                .isEqualTo(true);
+        assertThat(call(workflows, "Mutation.resumeWorkflow", "ann", named("argo", "build")).get("suspended"))
+                .isEqualTo(false);
         reason(refused(workflows, "Mutation.retryWorkflow", "ann", named("argo", "build")), Reason.CONFLICT,
                 "Cannot retry a workflow in phase Running");
-        assertThat(call(workflows, "Mutation.stopWorkflow", "ann", named("argo", "build")).get("shutdown")).isEqualTo("Stop");
-        assertThat(call(workflows, "Mutation.retryWorkflow", "ann", named("argo", "build")).get("shutdown")).isNull();
-        assertThat(call(workflows, "Mutation.terminateWorkflow", "ann", named("argo", "build")).get("shutdown")).isEqualTo("Terminate");
-        reason(refused(workflows, "Mutation.terminateWorkflow", "ann", named("argo", "build")), Reason.CONFLICT,
+        assertThat(call(workflows, "Mutation.stopWorkflow", "ann", named("argo", "build")).get("shutdown"))
+                .isEqualTo("Stop");
+        assertThat(call(workflows, "Mutation.retryWorkflow", "ann", named("argo", "build")).get("shutdown"))
+                .isNull();
+        assertThat(
+                call(workflows, "Mutation.terminateWorkflow", "ann", named("argo", "build")).get("shutdown"))
+                .isEqualTo("Terminate");
+        reason(refused(workflows, "Mutation.terminateWorkflow", "ann", named("argo", "build")),
+                Reason.CONFLICT,
                 "cannot shutdown a completed workflow");
         reason(refused(workflows, "Mutation.suspendWorkflow", "ann", named("argo", "build")), Reason.CONFLICT,
                 "cannot suspend completed workflows");
-        assertThat((String) call(workflows, "Mutation.resubmitWorkflow", "ann", named("argo", "build")).get("name"))
+        assertThat((String) call(workflows, "Mutation.resubmitWorkflow", "ann", named("argo", "build"))
+                .get("name"))
                 .startsWith("build-");
-        reason(refused(workflows, "Mutation.stopWorkflow", "ann", named("argo", "none")), Reason.NOT_FOUND, null);
+        reason(refused(workflows, "Mutation.stopWorkflow", "ann", named("argo", "none")), Reason.NOT_FOUND,
+                null);
 
-        assertThat(argo.cluster.get("Workflow", "argo", "build").path("spec").path("shutdown").asText()).isEqualTo("Terminate");
+        assertThat(argo.cluster.get("Workflow", "argo", "build").path("spec").path("shutdown").asText())
+                .isEqualTo("Terminate");
         assertThat(argo.cluster.changes()).isEmpty();
         assertThat(server.changes()).contains("PUT /api/v1/workflows/argo/build/terminate");
     }
@@ -86,7 +98,8 @@ class ArgoServersIT {
         GraphQlFunction workflows = workflows();
         argo.cluster.put(Samples.workflow("argo", "build"));
 
-        reason(refused(workflows, "Mutation.terminateWorkflow", "bob", named("argo", "build")), Reason.FORBIDDEN, null);
+        reason(refused(workflows, "Mutation.terminateWorkflow", "bob", named("argo", "build")),
+                Reason.FORBIDDEN, null);
 
         assertThat(server.changes()).isEmpty();
         assertThat(argo.cluster.get("Workflow", "argo", "build").path("spec").has("shutdown")).isFalse();
@@ -121,23 +134,32 @@ class ArgoServersIT {
         argo.cluster.put(Samples.workflow("argo", "build"));
         Files.writeString(folder.resolve("token"), "other");
 
-        reason(refused(workflows, "Mutation.terminateWorkflow", "ann", named("argo", "build")), Reason.UNAVAILABLE,
+        reason(refused(workflows, "Mutation.terminateWorkflow", "ann", named("argo", "build")),
+                Reason.UNAVAILABLE,
                 "the Argo server refuses the App-Proxy's own credentials (401)");
     }
 
     @Test
     void rolloutsUseTheServerForWhatItHas() {
-        GraphQlFunction rollouts = function(new RolloutsProvider(), new RolloutsSettings(argo.api(server.uri()),
-                argo.api(argo.cluster.uri()), "in-cluster"));
+        GraphQlFunction rollouts = function(new RolloutsProvider(),
+                new RolloutsSettings(argo.api(server.uri()),
+                        argo.api(argo.cluster.uri()), "in-cluster"));
         argo.cluster.put(Samples.rollout("shop", "web"));
 
-        assertThat(call(rollouts, "Mutation.promoteRollout", "ann", named("shop", "web")).get("waiting")).isEqualTo(false);
-        assertThat(call(rollouts, "Mutation.promoteRolloutFull", "ann", named("shop", "web")).get("promoteFull")).isEqualTo(true);
-        assertThat(call(rollouts, "Mutation.abortRollout", "ann", named("shop", "web")).get("aborted")).isEqualTo(true);
-        assertThat(call(rollouts, "Mutation.retryRollout", "ann", named("shop", "web")).get("aborted")).isEqualTo(false);
-        assertThat(call(rollouts, "Mutation.restartRollout", "ann", named("shop", "web")).get("restartAt")).isNotNull();
+        assertThat(call(rollouts, "Mutation.promoteRollout", "ann", named("shop", "web")).get("waiting"))
+                .isEqualTo(false);
+        assertThat(
+                call(rollouts, "Mutation.promoteRolloutFull", "ann", named("shop", "web")).get("promoteFull"))
+                .isEqualTo(true);
+        assertThat(call(rollouts, "Mutation.abortRollout", "ann", named("shop", "web")).get("aborted"))
+                .isEqualTo(true);
+        assertThat(call(rollouts, "Mutation.retryRollout", "ann", named("shop", "web")).get("aborted"))
+                .isEqualTo(false);
+        assertThat(call(rollouts, "Mutation.restartRollout", "ann", named("shop", "web")).get("restartAt"))
+                .isNotNull();
         assertThat(argo.cluster.changes()).isEmpty();
-        assertThat(call(rollouts, "Mutation.pauseRollout", "ann", named("shop", "web")).get("paused")).isEqualTo(true);
+        assertThat(call(rollouts, "Mutation.pauseRollout", "ann", named("shop", "web")).get("paused"))
+                .isEqualTo(true);
         assertThat(argo.cluster.changes()).hasSize(1);
     }
 
@@ -153,11 +175,17 @@ class ArgoServersIT {
         assertThat(call(applications, "Mutation.syncApplication", "ann", shop)).isNotNull();
         reason(refused(applications, "Mutation.syncApplication", "ann", shop), Reason.CONFLICT,
                 "another operation is already in progress");
-        assertThat(call(applications, "Mutation.terminateSync", "ann", shop).get("operationPhase")).isEqualTo("Failed");
+        assertThat(call(applications, "Mutation.terminateSync", "ann", shop).get("operationPhase"))
+                .isEqualTo("Failed");
         reason(refused(applications, "Mutation.terminateSync", "ann", shop), Reason.CONFLICT,
                 "No operation is in progress");
-        assertThat(call(applications, "Mutation.rollbackApplication", "ann", Map.of("name", "shop", "id", 0))).isNotNull();
-        assertThat(argo.cluster.get("Application", "argocd", "shop").path("operation").path("sync").path("revision").asText())
+        assertThat(call(applications, "Mutation.rollbackApplication", "ann", Map.of("name", "shop", "id", 0)))
+                .isNotNull();
+        assertThat(argo.cluster.get("Application", "argocd", "shop")
+                .path("operation")
+                .path("sync")
+                .path("revision")
+                .asText())
                 .isEqualTo("aaaa");
         StepVerifier.create(body(applications, "/app-proxy/api/applications/logs?name=shop"))
                 .assertNext(says("hello\n"))

@@ -53,14 +53,16 @@ class RolloutsIT {
         argo.cluster.put(Samples.rollout("shop", "web"));
 
         patched(rollouts, "promoteRollout", "/status", "{\"status\":{\"pauseConditions\":null}}");
-        patched(rollouts, "promoteRollout", "/status", "{\"status\":{\"pauseConditions\":null,\"currentStepIndex\":2}}");
+        patched(rollouts, "promoteRollout", "/status",
+                "{\"status\":{\"pauseConditions\":null,\"currentStepIndex\":2}}");
         patched(rollouts, "skipRolloutStep", "/status", "{\"status\":{\"currentStepIndex\":3}}");
         patched(rollouts, "promoteRolloutFull", "/status", "{\"status\":{\"promoteFull\":true}}");
         patched(rollouts, "abortRollout", "/status", "{\"status\":{\"abort\":true}}");
         patched(rollouts, "retryRollout", "/status", "{\"status\":{\"abort\":false}}");
         patched(rollouts, "pauseRollout", "", "{\"spec\":{\"paused\":true}}");
         patched(rollouts, "resumeRollout", "", "{\"spec\":{\"paused\":false}}");
-        assertThat(call(rollouts, "Mutation.restartRollout", "ann", named("shop", "web")).get("restartAt")).isNotNull();
+        assertThat(call(rollouts, "Mutation.restartRollout", "ann", named("shop", "web")).get("restartAt"))
+                .isNotNull();
 
         JsonNode now = argo.cluster.get("Rollout", "shop", "web");
         assertThat(now.path("status").path("currentStepIndex").asInt()).isEqualTo(3);
@@ -75,7 +77,8 @@ class RolloutsIT {
         paused.withObject("/spec").put("paused", true);
         argo.cluster.put(paused);
 
-        assertThat(call(rollouts, "Mutation.promoteRollout", "ann", named("shop", "web")).get("paused")).isEqualTo(false);
+        assertThat(call(rollouts, "Mutation.promoteRollout", "ann", named("shop", "web")).get("paused"))
+                .isEqualTo(false);
 
         assertThat(argo.cluster.changes()).extracting(change -> change.path() + " " + change.body())
                 .containsExactly(ROLLOUT + "/status {\"status\":{\"pauseConditions\":null}}",
@@ -97,7 +100,8 @@ class RolloutsIT {
         reason(refused(rollouts, "Mutation.skipRolloutStep", "ann", named("shop", "blue")), Reason.CONFLICT,
                 "Cannot skip steps of a bluegreen rollout");
         for (RolloutChange change : RolloutChange.values()) {
-            reason(refused(rollouts, "Mutation." + change.field(), "bob", named("shop", "plain")), Reason.FORBIDDEN, null);
+            reason(refused(rollouts, "Mutation." + change.field(), "bob", named("shop", "plain")),
+                    Reason.FORBIDDEN, null);
         }
         assertThat(argo.cluster.changes()).isEmpty();
     }
@@ -113,12 +117,14 @@ class RolloutsIT {
         JsonNode now = argo.cluster.get("Application", "argocd", "shop");
         assertThat(now.path("operation").path("sync").path("revision").asText()).isEqualTo("main");
         assertThat(now.path("operation").path("sync").path("prune").asBoolean()).isTrue();
-        assertThat(now.path("operation").path("sync").path("syncOptions").path(0).asText()).isEqualTo("CreateNamespace=true");
+        assertThat(now.path("operation").path("sync").path("syncOptions").path(0).asText())
+                .isEqualTo("CreateNamespace=true");
         assertThat(now.path("operation").path("initiatedBy").path("username").asText()).isEqualTo("ann");
         assertThat(now.path("status").path("operationState").path("phase").asText()).isEqualTo("Running");
         reason(refused(applications, "Mutation.syncApplication", "ann", shop), Reason.CONFLICT,
                 "another operation is already in progress");
-        assertThat(call(applications, "Mutation.terminateSync", "ann", shop).get("operationPhase")).isEqualTo("Terminating");
+        assertThat(call(applications, "Mutation.terminateSync", "ann", shop).get("operationPhase"))
+                .isEqualTo("Terminating");
         reason(refused(applications, "Mutation.terminateSync", "ann", shop), Reason.CONFLICT,
                 "Unable to terminate operation. No operation is in progress");
     }
@@ -133,12 +139,14 @@ class RolloutsIT {
 
         reason(refused(applications, "Mutation.rollbackApplication", "ann", Map.of("name", "auto", "id", 0)),
                 Reason.CONFLICT, "rollback cannot be initiated when auto-sync is enabled");
-        reason(refused(applications, "Mutation.syncApplication", "ann", Map.of("name", "auto", "revision", "v2")),
+        reason(refused(applications, "Mutation.syncApplication", "ann",
+                Map.of("name", "auto", "revision", "v2")),
                 Reason.CONFLICT, "Cannot sync to v2: auto-sync currently set to main");
         reason(refused(applications, "Mutation.rollbackApplication", "ann", Map.of("name", "shop", "id", 9)),
                 Reason.CONFLICT, "application shop does not have deployment with id 9");
         for (String field : new String[]{"syncApplication", "terminateSync", "rollbackApplication"}) {
-            reason(refused(applications, "Mutation." + field, "bob", Map.of("name", "shop", "id", 0)), Reason.FORBIDDEN, null);
+            reason(refused(applications, "Mutation." + field, "bob", Map.of("name", "shop", "id", 0)),
+                    Reason.FORBIDDEN, null);
         }
         assertThat(argo.cluster.changes()).isEmpty();
 
@@ -159,9 +167,12 @@ class RolloutsIT {
         argo.cluster.log("shop", "other-1").write("theirs").end();
 
         EdgeResponse.Http answer = answer(applications, "/app-proxy/api/applications/logs?name=shop");
-        assertThat(answer.headers().get("content-disposition")).isEqualTo("attachment; filename=\"shop.log\"");
+        assertThat(answer.headers().get("content-disposition"))
+                .isEqualTo("attachment; filename=\"shop.log\"");
         StepVerifier.create(answer.body()).assertNext(says("mine\n")).expectComplete().verify(TIME);
-        StepVerifier.create(answer(applications, "/app-proxy/api/applications/logs?name=shop&podName=other-1").body())
+        StepVerifier
+                .create(answer(applications, "/app-proxy/api/applications/logs?name=shop&podName=other-1")
+                        .body())
                 .expectComplete()
                 .verify(TIME);
     }
@@ -192,6 +203,7 @@ class RolloutsIT {
     }
 
     private static EdgeResponse.Http answer(GraphQlFunction handler, String target) {
-        return (EdgeResponse.Http) Objects.requireNonNull(((EdgeHandler) handler).handle(get(target, "ann")).block(TIME));
+        return (EdgeResponse.Http) Objects
+                .requireNonNull(((EdgeHandler) handler).handle(get(target, "ann")).block(TIME));
     }
 }

@@ -34,7 +34,8 @@ public final class ArgoStandIn {
     private static final Pattern APPLICATION_LOG = Pattern.compile("/api/v1/applications/([a-z0-9.-]+)/logs");
     private static final Pattern ONE = Pattern
             .compile("/api/v1/(workflows|rollouts)/([a-z0-9-]+)/([a-z0-9.-]+)(?:/([a-z]+))?");
-    private static final Pattern APPLICATION = Pattern.compile("/api/v1/applications/([a-z0-9.-]+)(?:/([a-z]+))?");
+    private static final Pattern APPLICATION = Pattern
+            .compile("/api/v1/applications/([a-z0-9.-]+)(?:/([a-z]+))?");
 
     private final ClusterStandIn cluster;
     private final ArgoVerbs verbs;
@@ -90,17 +91,23 @@ public final class ArgoStandIn {
         }
         String path = request.uri().replaceAll("\\?.*", "");
         var query = new QueryStringDecoder(request.uri());
-        if (request.method().name().equals("GET") && (EVENTS.matcher(path).matches() || LOG.matcher(path).matches()
-                || APPLICATION_LOG.matcher(path).matches())) {
+        if (request.method().name().equals("GET")
+                && (EVENTS.matcher(path).matches() || LOG.matcher(path).matches()
+                        || APPLICATION_LOG.matcher(path).matches())) {
             boolean sse = request.requestHeaders().get("Accept", "").contains("text/event-stream");
             return stream(response, entries(path, query), sse);
         }
-        return request.receive().aggregate().asString().defaultIfEmpty("").flatMap(body -> Mono
-                .fromCallable(() -> call(request.method().name(), path, query, Crud.parse(body)))
-                .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(answer -> Mono.from(ClusterStandIn.send(response, 200, answer)))
-                .onErrorResume(GrpcError.class,
-                        error -> Mono.from(ClusterStandIn.send(response, error.status(), error.json()))));
+        return request.receive()
+                .aggregate()
+                .asString()
+                .defaultIfEmpty("")
+                .flatMap(body -> Mono
+                        .fromCallable(() -> call(request.method().name(), path, query, Crud.parse(body)))
+                        .subscribeOn(Schedulers.boundedElastic())
+                        .flatMap(answer -> Mono.from(ClusterStandIn.send(response, 200, answer)))
+                        .onErrorResume(GrpcError.class,
+                                error -> Mono
+                                        .from(ClusterStandIn.send(response, error.status(), error.json()))));
     }
 
     private JsonNode call(String method, String path, QueryStringDecoder query, ObjectNode body) {
@@ -156,12 +163,15 @@ public final class ArgoStandIn {
         }
         boolean follow = first(query, "follow", "").equals("true");
         return Flux.defer(() -> {
-            JsonNode found = verbs.read("Application", first(query, "appNamespace", "argocd"), application.group(1));
+            JsonNode found = verbs.read("Application", first(query, "appNamespace", "argocd"),
+                    application.group(1));
             String namespace = found.path("spec").path("destination").path("namespace").asText();
             return pods(namespace, "app.kubernetes.io/instance", application.group(1))
                     .flatMap(pod -> cluster.log(namespace, pod)
                             .read(follow, Integer.MAX_VALUE)
-                            .map(line -> (JsonNode) Crud.parse("{\"last\":false}").put("content", line).put("podName", pod)))
+                            .map(line -> (JsonNode) Crud.parse("{\"last\":false}")
+                                    .put("content", line)
+                                    .put("podName", pod)))
                     .concatWithValues(Crud.parse("{\"last\":true,\"content\":\"\",\"podName\":\"\"}"));
         }).subscribeOn(Schedulers.boundedElastic());
     }
@@ -183,7 +193,8 @@ public final class ArgoStandIn {
         return response.header("Content-Type", sse ? "text/event-stream" : "application/json")
                 .send(entries.map(entry -> {
                     String result = Crud.parse("{}").set("result", entry).toString();
-                    return ByteBufUtil.writeUtf8(response.alloc(), sse ? "data: " + result + "\n\n" : result + "\n");
+                    return ByteBufUtil.writeUtf8(response.alloc(),
+                            sse ? "data: " + result + "\n\n" : result + "\n");
                 }), entry -> true);
     }
 }

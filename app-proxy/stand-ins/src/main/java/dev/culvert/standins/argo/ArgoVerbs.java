@@ -49,12 +49,14 @@ final class ArgoVerbs {
                         "{\"spec\":{\"shutdown\":null},\"status\":{\"phase\":\"\",\"message\":null,\"finishedAt\":null}}");
             }
             case "resubmit" -> {
-                ObjectNode copy = Crud.parse("{\"apiVersion\":\"argoproj.io/v1alpha1\",\"kind\":\"Workflow\"}");
+                ObjectNode copy = Crud
+                        .parse("{\"apiVersion\":\"argoproj.io/v1alpha1\",\"kind\":\"Workflow\"}");
                 copy.putObject("metadata").put("generateName", name + "-").put("namespace", namespace);
                 ObjectNode spec = workflow.path("spec").deepCopy();
                 spec.remove("shutdown");
                 copy.set("spec", spec);
-                yield cluster.write("POST", ClusterStandIn.path("Workflow", namespace), copy.toString()).body();
+                yield cluster.write("POST", ClusterStandIn.path("Workflow", namespace), copy.toString())
+                        .body();
             }
             default -> throw GrpcError.notFound("Not Found");
         };
@@ -89,7 +91,8 @@ final class ArgoVerbs {
             }
             case "DELETE operation" -> {
                 if (!application.has("operation")) {
-                    throw GrpcError.invalidArgument("Unable to terminate operation. No operation is in progress");
+                    throw GrpcError
+                            .invalidArgument("Unable to terminate operation. No operation is in progress");
                 }
                 var _ = patch("Application", namespace, name,
                         "{\"status\":{\"operationState\":{\"phase\":\"Terminating\"}}}");
@@ -112,7 +115,8 @@ final class ArgoVerbs {
     }
 
     private JsonNode status(String namespace, String name, String patch) {
-        return cluster.write("PATCH", ClusterStandIn.path("Rollout", namespace) + "/" + name + "/status", patch)
+        return cluster
+                .write("PATCH", ClusterStandIn.path("Rollout", namespace) + "/" + name + "/status", patch)
                 .body();
     }
 }

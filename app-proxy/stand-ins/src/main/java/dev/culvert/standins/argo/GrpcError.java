@@ -32,7 +32,8 @@ final class GrpcError extends RuntimeException {
     }
 
     static GrpcError unauthenticated() {
-        return new GrpcError(401, 16, "token not valid. see https://argo-workflows.readthedocs.io/en/latest/faq/");
+        return new GrpcError(401, 16,
+                "token not valid. see https://argo-workflows.readthedocs.io/en/latest/faq/");
     }
 
     int status() {
