@@ -34,9 +34,6 @@ import reactor.test.StepVerifier;
 /** Workflows through the Kubernetes API. */
 @SuppressWarnings("NullAway.Init")
 class WorkflowResourcesIT {
-    private static final String LABELS = "\"labels\":{\"workflows.argoproj.io/actor\":\"ann\","
-            + "\"workflows.argoproj.io/actor-email\":\"ann.at.example.com\",\"workflows.argoproj.io/action\":\"%s\"}";
-
     private ArgoFixture argo;
     private final WorkflowsProvider provider = new WorkflowsProvider();
     private WorkflowsHandler handler;
@@ -65,8 +62,9 @@ class WorkflowResourcesIT {
         assertThat(argo.cluster.changes()).containsExactly(
                 new Change("PATCH", "/apis/argoproj.io/v1alpha1/namespaces/argo/workflows/build",
                         "application/merge-patch+json",
-                        "{\"spec\":{\"shutdown\":\"Terminate\"},\"metadata\":{"
-                                + LABELS.formatted("Terminate") + "}}"));
+                        "{\"spec\":{\"shutdown\":\"Terminate\"},\"metadata\":{\"labels\":{\"workflows.argoproj.io/actor\":\"ann\","
+                                + "\"workflows.argoproj.io/actor-email\":\"ann.at.example.com\","
+                                + "\"workflows.argoproj.io/action\":\"Terminate\"}}}"));
         JsonNode now = workflow("build");
         assertThat(now.path("spec").path("shutdown").asText()).isEqualTo("Terminate");
         assertThat(now.path("status").path("phase").asText()).isEqualTo("Failed");
