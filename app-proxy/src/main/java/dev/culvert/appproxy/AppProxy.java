@@ -1,5 +1,6 @@
 package dev.culvert.appproxy;
 
+import dev.culvert.appproxy.access.AccessService;
 import dev.culvert.edge.EdgeServer;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.HealthFilter;
@@ -38,8 +39,10 @@ public final class AppProxy {
             var resources = new Resources(config);
             var setup = EdgeServer.Setup.of(config.listen(), resources.loops)
                     .telemetry(resources.telemetry)
-                    .filter(new HealthFilter(resources.readiness::get, resources.telemetry));
-            return resources.handlers.start()
+                    .filter(new HealthFilter(resources.readiness::get, resources.telemetry))
+                    .filter(resources.access);
+            return resources.access.start()
+                    .then(resources.handlers.start())
                     .then(EdgeServer.start(setup, resources.handlers))
                     .map(server -> new AppProxy(server, resources))
                     .onErrorResume(error -> resources.free(Duration.ZERO).then(Mono.error(error)));
@@ -65,13 +68,22 @@ public final class AppProxy {
         private final MountedHandlers handlers;
         private final EventLoops loops;
         private final Telemetry telemetry;
+        private final AccessService access;
 
         Resources(AppProxyConfig config) {
             List<EdgeHandlerProvider> providers = providers(config);
             var names = providers.stream().map(EdgeHandlerProvider::name).sorted().toList();
-            handlers = MountedHandlers.of(providers, provider -> new ProxyContext(config, names));
             loops = EventLoops.create();
             telemetry = new Telemetry();
+            access = AccessService.of(config.controlPlane(), config.audit(), loops);
+            try {
+                handlers = MountedHandlers.of(providers,
+                        provider -> new ProxyContext(config, names, access.access()));
+            } catch (RuntimeException failed) {
+                telemetry.close();
+                loops.dispose();
+                throw failed;
+            }
         }
 
         private static List<EdgeHandlerProvider> providers(AppProxyConfig config) {
@@ -84,6 +96,7 @@ public final class AppProxy {
 
         Mono<Void> free(Duration grace) {
             return handlers.stop(grace)
+                    .then(access.stop())
                     .then(Mono.<Void>fromRunnable(telemetry::close))
                     .then(loops.disposeLater(Duration.ZERO, grace));
         }

@@ -1,5 +1,6 @@
 package dev.culvert.appproxy;
 
+import dev.culvert.appproxy.access.ControlPlaneSettings;
 import dev.culvert.appproxy.argo.ApplicationsSettings;
 import dev.culvert.appproxy.argo.RolloutsSettings;
 import dev.culvert.appproxy.argo.WorkflowsSettings;
@@ -17,16 +18,25 @@ import org.jspecify.annotations.Nullable;
  *
  * @param listen where it listens
  * @param runtime the runtime it serves, told to clients; null when it was not told
+ * @param controlPlane who knows users and rules; null: nobody may anything that needs permission
+ * @param audit folder of the audit log; null: its records are lines of the log
  * @param handlers which handlers it has
  */
 public record AppProxyConfig(
         @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "0.0.0.0:3017") HostPort listen,
         @Setting(value = "Name of the runtime it serves, shown by the info handler", accepts = "account/name") @Nullable String runtime,
+        @Nullable ControlPlaneSettings controlPlane,
+        @Setting("Folder of the audit log, audit-changes.log and audit-refused.log, made when absent; left out: its records are lines of the log") @Nullable Path audit,
         Handlers handlers) {
 
     /** With a listener and handlers, and the defaults of everything else. */
     public static AppProxyConfig of(HostPort listen, @Nullable String runtime, Handlers handlers) {
-        return new AppProxyConfig(listen, runtime, handlers);
+        return new AppProxyConfig(listen, runtime, null, null, handlers);
+    }
+
+    /** The same with a control plane, and a folder for the audit log. */
+    public AppProxyConfig with(ControlPlaneSettings plane, @Nullable Path auditFolder) {
+        return new AppProxyConfig(listen, runtime, plane, auditFolder, handlers);
     }
 
     /**

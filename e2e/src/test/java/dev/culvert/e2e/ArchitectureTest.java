@@ -78,16 +78,18 @@ class ArchitectureTest {
             .libraries("edge.graphql", "graphql.", "reactor.", "io.netty.", "com.fasterxml.jackson.",
                     "org.slf4j.")
             .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access", "appproxy.argo")
-            .row("appproxy.access", "edge", "edge.config", "edge.spi")
+            .row("appproxy.access", "edge", "edge.config", "edge.spi", "certs")
             .row("appproxy.argo", "appproxy.access", "edge.config", "edge.graphql", "edge.spi")
             .row("standins.argo")
             .row("appproxy.credentials", "edge", "edge.config", "edge.spi", "certs", "appproxy.access")
             .row("appproxy.repositories", "edge", "edge.config", "edge.spi", "edge.graphql", "certs",
                     "appproxy.access", "appproxy.credentials")
             .row("standins.git", "certs")
+            .row("platform.directory", "edge", "edge.config", "edge.spi", "edge.sqlite", "edge.graphql",
+                    "certs")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "edge.route", "edge.sqlite", "certs", "server", "client", "router",
-                    "appproxy")
+                    "appproxy", "platform.directory")
             .row("launcher.admin", "edge")
             .row("launcher.certs", "certs", "edge")
             .row("launcher.config", "edge", "edge.config")

@@ -15,7 +15,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The root of all commands; {@link #commandLine} puts them together. */
 @Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", subcommands = {
         ServerCommand.class,
-        ClientCommand.class, RouterCommand.class, AppProxyCommand.class, DemoCommand.class,
+        ClientCommand.class, RouterCommand.class, AppProxyCommand.class, ControlPlaneCommand.class,
+        DemoCommand.class,
         RuntimeCommand.class,
         WebhookCommand.class, AdminTokenCommand.class, AuditCommand.class, CertsCommand.class,
         DoctorCommand.class,

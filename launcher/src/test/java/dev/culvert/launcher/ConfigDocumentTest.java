@@ -6,6 +6,7 @@ import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.client.ClientConfig;
 import dev.culvert.edge.config.SettingInfo;
 import dev.culvert.launcher.config.PartConfig;
+import dev.culvert.platform.directory.ControlPlaneConfig;
 import dev.culvert.router.RouterConfig;
 import dev.culvert.server.ServerConfig;
 import java.io.IOException;
@@ -25,7 +26,8 @@ class ConfigDocumentTest {
     static List<Part> parts() {
         return List.of(new Part("server", ServerConfig.class),
                 new Part("client", ClientConfig.class), new Part("router", RouterConfig.class),
-                new Part("app-proxy", AppProxyConfig.class));
+                new Part("app-proxy", AppProxyConfig.class),
+                new Part("control-plane", ControlPlaneConfig.class));
     }
 
     @ParameterizedTest

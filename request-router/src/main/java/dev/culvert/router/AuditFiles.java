@@ -3,6 +3,7 @@ package dev.culvert.router;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.culvert.edge.Problem;
+import dev.culvert.edge.RotatedFile;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.io.IOException;
 import java.net.InetAddress;

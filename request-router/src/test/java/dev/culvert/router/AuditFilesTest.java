@@ -2,6 +2,7 @@ package dev.culvert.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.RotatedFile;
 import dev.culvert.edge.route.RouteProblem;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;

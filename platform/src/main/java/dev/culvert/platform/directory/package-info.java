@@ -1,4 +1,7 @@
-/** The control plane's directory: accounts, users, API keys, teams, rules, and the decisions that follow from them. */
+/**
+ * The control plane's directory: accounts, users, API keys, teams, rules, the decisions that follow from them, and what
+ * changed. Start with {@link dev.culvert.platform.directory.ControlPlane}; {@code Directory} is what it holds.
+ */
 @NullMarked
 package dev.culvert.platform.directory;
 

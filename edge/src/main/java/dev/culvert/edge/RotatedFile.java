@@ -1,4 +1,4 @@
-package dev.culvert.router;
+package dev.culvert.edge;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,11 +14,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A file of lines that only its owner reads. When it is full it becomes {@code name.1}, and the oldest one goes. Used by one thread. */
-final class RotatedFile {
+public final class RotatedFile {
     /** Some 30,000 lines; with the older ones 40 MiB. */
-    static final long USUAL_BYTES = 8L << 20;
+    public static final long USUAL_BYTES = 8L << 20;
     /** Beside the one that is written. */
-    static final int OLDER = 4;
+    public static final int OLDER = 4;
 
     private static final Set<PosixFilePermission> OWNER_ALONE = PosixFilePermissions.fromString("rw-------");
 
@@ -28,18 +28,20 @@ final class RotatedFile {
     private @Nullable FileChannel channel;
     private long size;
 
-    RotatedFile(Path folder, String name, long maxBytes) {
+    /** Nothing is opened before there is a line; the folder is made then. */
+    public RotatedFile(Path folder, String name, long maxBytes) {
         this.folder = folder;
         this.name = name;
         this.maxBytes = maxBytes;
     }
 
-    Path path() {
+    /** The file that is written now. */
+    public Path path() {
         return folder.resolve(name);
     }
 
-    /** Appends a line. */
-    void append(String text) throws IOException {
+    /** Appends a line. Blocks. */
+    public void append(String text) throws IOException {
         ByteBuffer line = ByteBuffer.wrap((text + "\n").getBytes(StandardCharsets.UTF_8));
         FileChannel to = channel == null ? open() : channel;
         if (size > 0 && size + line.remaining() > maxBytes) {
@@ -78,7 +80,7 @@ final class RotatedFile {
     }
 
     /** Can be appended to again. */
-    void close() {
+    public void close() {
         FileChannel open = channel;
         channel = null;
         if (open != null) {

@@ -1,0 +1,30 @@
+package dev.culvert.appproxy.access;
+
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.edge.spi.RequestContext;
+import io.netty.handler.codec.http.HttpHeaders;
+import reactor.core.publisher.Mono;
+
+/** Without a control plane nobody may anything. */
+final class ClosedAccess implements Access {
+    @Override
+    public Mono<Caller> caller(HttpHeaders headers) {
+        return closed();
+    }
+
+    @Override
+    public Mono<Void> allow(Caller caller, Operation operation) {
+        return closed();
+    }
+
+    @Override
+    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
+        return closed();
+    }
+
+    private static <T> Mono<T> closed() {
+        return Mono.error(() -> HandlerException.of(Reason.UNAVAILABLE,
+                "nobody can be authorised: this App-Proxy has no controlPlane"));
+    }
+}

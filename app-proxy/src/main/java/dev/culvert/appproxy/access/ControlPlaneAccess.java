@@ -1,0 +1,122 @@
+package dev.culvert.appproxy.access;
+
+import com.github.benmanes.caffeine.cache.Ticker;
+import dev.culvert.edge.AuditTrail;
+import dev.culvert.edge.AuditTrail.Decision;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.edge.spi.RequestContext;
+import io.netty.handler.codec.http.HttpHeaders;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Asks the control plane, and remembers what it said. Closed when it can't be asked: what is remembered serves until its
+ * time is over, then callers are told that it is away; the next request asks again.
+ */
+final class ControlPlaneAccess implements Access {
+    /** Of all that a question says; keys of the cache are no larger. */
+    private static final int MAX_QUESTION_CHARS = 4096;
+
+    private final Directory directory;
+    private final AuditTrail audit;
+    private final AnswerCache<String, Answers.Resolved> tokens;
+    private final AnswerCache<Question, Answers.Decision> decisions;
+
+    ControlPlaneAccess(Directory directory, ControlPlaneSettings settings, AuditTrail audit, Ticker ticker) {
+        this.directory = directory;
+        this.audit = audit;
+        Duration ttl = settings.ttl();
+        Duration denied = settings.deniedTtl();
+        this.tokens = new AnswerCache<>(settings.maxAnswers(),
+                answer -> answer.state().equals("known") ? ttl : denied, ticker);
+        this.decisions = new AnswerCache<>(settings.maxAnswers(),
+                answer -> answer.isValid() ? ttl : denied, ticker);
+    }
+
+    /** The object is not part of it: rules speak of attributes alone. */
+    private record Question(String user, String entity, String action, Map<String, String> attributes) {}
+
+    @Override
+    public Mono<Caller> caller(HttpHeaders headers) {
+        return Mono.defer(() -> {
+            TokenHash token = TokenHash.of(headers);
+            return tokens.get(token.hash(), directory.resolve(token.text()))
+                    .onErrorMap(ControlPlaneAway.class, ControlPlaneAway::forCaller)
+                    .map(ControlPlaneAccess::caller);
+        });
+    }
+
+    private static Caller caller(Answers.Resolved answer) {
+        if (answer.state().equals("foreign")) {
+            throw HandlerException.of(Reason.NOT_FOUND, "there is no such runtime in your account");
+        }
+        Answers.User user = answer.user();
+        if (!answer.state().equals("known") || user == null) {
+            throw TokenHash.refused("the API key is unknown or revoked");
+        }
+        return user.caller();
+    }
+
+    @Override
+    public Mono<Void> allow(Caller caller, Operation operation) {
+        if (caller.admin()) {
+            return Mono.empty();
+        }
+        var question = new Question(caller.id(), operation.entity(), operation.action(),
+                operation.attributes());
+        if (size(question) > MAX_QUESTION_CHARS) {
+            return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
+                    "names of more than " + MAX_QUESTION_CHARS + " characters"));
+        }
+        return decisions.get(question, directory.decide(caller.id(), operation))
+                .onErrorMap(ControlPlaneAway.class, ControlPlaneAway::forCaller)
+                .flatMap(answer -> answer.isValid()
+                        ? Mono.empty()
+                        : Mono.error(HandlerException.of(Reason.FORBIDDEN,
+                                "no permission for " + operation.action() + " on " + operation.entity())));
+    }
+
+    @Override
+    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
+        Mono<Void> allowed = allow(caller, operation).onErrorResume(HandlerException.class,
+                refused -> audit.write(entry(caller, operation, context,
+                        refused.reason() == Reason.FORBIDDEN ? Decision.DENIED : Decision.FAILED,
+                        refused.detail()))
+                        .then(Mono.error(refused)));
+        Mono<T> audited = Mono.usingWhen(Mono.just(operation), same -> change,
+                done -> audit.write(entry(caller, operation, context, Decision.ALLOWED, null)),
+                (same, failed) -> audit
+                        .write(entry(caller, operation, context, Decision.FAILED, reason(failed))),
+                left -> audit.write(entry(caller, operation, context, Decision.FAILED,
+                        "the caller left; it may have happened")));
+        return allowed.then(audited);
+    }
+
+    /** Drops all that is remembered. */
+    void forget() {
+        tokens.forget();
+        decisions.forget();
+    }
+
+    private static int size(Question question) {
+        return question.entity.length() + question.action.length()
+                + question.attributes.entrySet()
+                        .stream()
+                        .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
+                        .sum();
+    }
+
+    private static AuditTrail.Entry entry(Caller caller, Operation operation, RequestContext context,
+            Decision decision, @Nullable String reason) {
+        return new AuditTrail.Entry(caller.id(), caller.account(), operation.action(), operation.entity(),
+                operation.object(), decision, context.requestId(), reason);
+    }
+
+    /** Only what callers may read: other messages may hold anything. */
+    private static String reason(Throwable failure) {
+        return failure instanceof HandlerException told ? told.detail() : "it failed";
+    }
+}

@@ -1,0 +1,41 @@
+package dev.culvert.appproxy.access;
+
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.timeout.TimeoutException;
+import java.io.Serial;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import javax.net.ssl.SSLException;
+
+/** The control plane gave no answer. The message says why, in words that callers may read: no host, no path. */
+final class ControlPlaneAway extends RuntimeException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    ControlPlaneAway(String reason) {
+        super(reason, null, false, false);
+    }
+
+    static ControlPlaneAway because(Throwable failure) {
+        return failure instanceof ControlPlaneAway known ? known : new ControlPlaneAway(switch (failure) {
+            case ConnectTimeoutException late -> "no connection in time";
+            case ConnectException refused -> "the connection was refused";
+            case UnknownHostException unknown -> "its name can't be resolved";
+            case SSLException tls -> "TLS with it failed";
+            case TimeoutException late -> "no answer in time";
+            case java.util.concurrent.TimeoutException late -> "no answer in time";
+            default -> "the connection broke";
+        });
+    }
+
+    /** What a caller is told: closed, with the reason. */
+    HandlerException forCaller() {
+        return HandlerException
+                .of(Reason.UNAVAILABLE, "the control plane can't be asked for permission: " + getMessage())
+                .retryAfter(RETRY);
+    }
+}

@@ -1,0 +1,181 @@
+package dev.culvert.appproxy.access;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.certs.PemFiles;
+import dev.culvert.certs.ServerTrust;
+import dev.culvert.certs.TlsContexts;
+import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.config.ConfigException;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.resources.ConnectionProvider;
+
+/** Asks the control plane over HTTP, with the runtime's API key. {@link #open} comes first. Safe for use by any thread. */
+final class ControlPlaneClient implements Directory {
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final int MAX_CONNECTIONS = 64;
+    private static final int MAX_WAITING = 2_000;
+    /** Below the 60 s after which the control plane closes idle connections. */
+    private static final Duration IDLE = Duration.ofSeconds(30);
+    /** A page of changes has some 100 KiB. */
+    private static final int MAX_BYTES = 1 << 20;
+    private static final int MAX_TOKEN_BYTES = 4096;
+
+    private final ControlPlaneSettings settings;
+    private final String base;
+    private final EventLoops loops;
+    private final ConnectionProvider connections = ConnectionProvider.builder("control-plane")
+            .maxConnections(MAX_CONNECTIONS)
+            .pendingAcquireMaxCount(MAX_WAITING)
+            .maxIdleTime(IDLE)
+            .build();
+    private volatile @Nullable HttpClient http;
+    private volatile String token = "";
+
+    ControlPlaneClient(ControlPlaneSettings settings, EventLoops loops) {
+        this.settings = settings;
+        this.base = settings.url().toString().replaceAll("/+$", "");
+        this.loops = loops;
+    }
+
+    /** Reads the files. Errors: ConfigException, {@link dev.culvert.certs.CertsException}. */
+    Mono<Void> open() {
+        return Mono.<Void>fromCallable(() -> {
+            ServerTrust trust = settings.ca() == null
+                    ? ServerTrust.inSystemRoots()
+                    : ServerTrust.inSystemRoots()
+                            .or(ServerTrust.inAuthorities(PemFiles.readCertificates(settings.ca())));
+            var tls = TlsContexts.client(trust, null, List.of());
+            token = readToken();
+            http = HttpClient.create(connections)
+                    .runOn(loops)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                            Math.toIntExact(settings.timeout().toMillis()))
+                    .secure(spec -> spec.sslContext(tls));
+            return null;
+        })
+                .subscribeOn(Schedulers.boundedElastic())
+                .onErrorMap(IOException.class, failed -> new ConfigException("controlPlane.tokenFile",
+                        "a readable file with the runtime's API key"));
+    }
+
+    /** Reads the key's file again; what can't be read leaves the key as it was. Completes empty. */
+    Mono<Void> reload() {
+        return Mono.<Void>fromCallable(() -> {
+            token = readToken();
+            return null;
+        }).subscribeOn(Schedulers.boundedElastic()).onErrorComplete(IOException.class);
+    }
+
+    private String readToken() throws IOException {
+        if (Files.size(settings.tokenFile()) > MAX_TOKEN_BYTES) {
+            throw new IOException("too large");
+        }
+        String text = Files.readString(settings.tokenFile(), StandardCharsets.ISO_8859_1).strip();
+        if (text.isEmpty() || text.chars().anyMatch(c -> c <= ' ' || c > '~')) {
+            throw new IOException("no key");
+        }
+        return text;
+    }
+
+    @Override
+    public Mono<Answers.Resolved> resolve(String presented) {
+        return ask(HttpMethod.POST, "/api/tokens/resolve", Map.of("token", presented),
+                Answers.Resolved.class);
+    }
+
+    @Override
+    public Mono<Answers.Decision> decide(String user, Operation operation) {
+        return ask(HttpMethod.POST, "/api/abac/decide", Map.of("user", user, "entity", operation.entity(),
+                "action", operation.action(), "attributes", operation.attributes()), Answers.Decision.class);
+    }
+
+    @Override
+    public Mono<Answers.Changes> changes(long since) {
+        return ask(HttpMethod.GET, since < 0 ? "/api/changes" : "/api/changes?since=" + since, null,
+                Answers.Changes.class);
+    }
+
+    @Override
+    public Mono<Boolean> reachableAt(URI url) {
+        return exchange(HttpMethod.PUT, "/api/runtime", json(Map.of("url", url.toString())))
+                .map(answer -> answer.status == 204);
+    }
+
+    Mono<Void> close() {
+        return connections.disposeLater();
+    }
+
+    private record Answer(int status, String body) {}
+
+    private <T> Mono<T> ask(HttpMethod method, String path, @Nullable Object body, Class<T> type) {
+        return exchange(method, path, body == null ? null : json(body)).map(answer -> read(answer, type));
+    }
+
+    private Mono<Answer> exchange(HttpMethod method, String path, byte @Nullable [] body) {
+        return Mono.defer(() -> Objects.requireNonNull(http)
+                .headers(fields -> fields.set(HttpHeaderNames.AUTHORIZATION, token)
+                        .set(HttpHeaderNames.CONTENT_TYPE, "application/json"))
+                .request(method)
+                .uri(base + path)
+                .send(Mono.fromSupplier(
+                        () -> body == null ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body)))
+                .response((head, bytes) -> bytes.asByteArray()
+                        .reduceWith(ByteArrayOutputStream::new, ControlPlaneClient::added)
+                        .map(all -> new Answer(head.status().code(), all.toString(StandardCharsets.UTF_8))))
+                .next())
+                .timeout(settings.timeout())
+                .onErrorMap(ControlPlaneAway::because);
+    }
+
+    private static ByteArrayOutputStream added(ByteArrayOutputStream all, byte[] part) {
+        if (all.size() + part.length > MAX_BYTES) {
+            throw new ControlPlaneAway("its answer is too large");
+        }
+        all.writeBytes(part);
+        return all;
+    }
+
+    private static <T> T read(Answer answer, Class<T> type) {
+        if (answer.status == 401 || answer.status == 403) {
+            throw new ControlPlaneAway("it refuses this runtime's API key");
+        }
+        if (answer.status != 200) {
+            throw new ControlPlaneAway("it answered " + answer.status);
+        }
+        try {
+            T value = JSON.readValue(answer.body, type);
+            if (value != null) {
+                return value;
+            }
+        } catch (JsonProcessingException e) {
+            throw new ControlPlaneAway("its answer can't be read");
+        }
+        throw new ControlPlaneAway("its answer is empty");
+    }
+
+    private static byte[] json(Object body) {
+        try {
+            return JSON.writeValueAsBytes(body);
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException("maps of strings always render", e);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package dev.culvert.appproxy.access;
+
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.config.Setting;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The control plane that knows users and rules.
+ *
+ * @param url where it is
+ * @param tokenFile the runtime's API key; read again at each look
+ * @param ca its authorities; null: the public ones
+ * @param publicUrl where it reaches this App-Proxy; null: nowhere
+ * @param ttl how long an answer holds
+ * @param deniedTtl how long a refusal holds
+ * @param poll how often changes are looked for
+ * @param timeout for one answer
+ * @param maxAnswers how many are kept, of tokens and of decisions each
+ */
+public record ControlPlaneSettings(
+        @Setting(value = "The control plane that knows users and rules", accepts = "http(s)://host:port") URI url,
+        @Setting("File with the runtime's API key of the control plane; read again every few seconds") Path tokenFile,
+        @Setting("PEM file of authorities that are trusted for the control plane beside the public ones") @Nullable Path ca,
+        @Setting(value = "Where the control plane reaches this App-Proxy, to say at once that something changed: the runtime's URL; its nudge.allow must cover it", accepts = "as https://acme-prod.tunnels.example.com") @Nullable URI publicUrl,
+        @Setting(value = "How long a token or permission holds without asking again, so also how long they serve while the control plane is away", byDefault = "60s", accepts = "1s..1h") Duration ttl,
+        @Setting(value = "How long an unknown token or a refusal holds", byDefault = "5s", accepts = "100ms..ttl") Duration deniedTtl,
+        @Setting(value = "How often changes are looked for; they come at once where publicUrl is set", byDefault = "5s", accepts = "100ms..10m") Duration poll,
+        @Setting(value = "How long the control plane may take for an answer", byDefault = "3s", accepts = "100ms..30s") Duration timeout,
+        @Setting(value = "Tokens, and decisions, that are remembered; about 500 bytes each", byDefault = "10000", accepts = "100..1000000") int maxAnswers) {
+
+    private static final Duration SHORTEST = Duration.ofMillis(100);
+
+    public ControlPlaneSettings {
+        if (!"http".equals(url.getScheme()) && !"https".equals(url.getScheme())) {
+            throw new ConfigException("url", "http://host:port or https://host:port");
+        }
+        require("ttl", ttl, Duration.ofSeconds(1), Duration.ofHours(1));
+        require("deniedTtl", deniedTtl, SHORTEST, ttl);
+        require("poll", poll, SHORTEST, Duration.ofMinutes(10));
+        require("timeout", timeout, SHORTEST, Duration.ofSeconds(30));
+        if (maxAnswers < 100 || maxAnswers > 1_000_000) {
+            throw new ConfigException("maxAnswers", "100..1000000; remove the key for the default 10000");
+        }
+    }
+
+    /** With the defaults. */
+    public static ControlPlaneSettings of(URI url, Path tokenFile, @Nullable URI publicUrl) {
+        return new ControlPlaneSettings(url, tokenFile, null, publicUrl, Duration.ofSeconds(60),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(5), Duration.ofSeconds(3), 10_000);
+    }
+
+    private static void require(String key, Duration value, Duration least, Duration most) {
+        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+            throw new ConfigException(key,
+                    least.toMillis() + "ms.." + most.toMillis() + "ms; remove the key for the default");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package dev.culvert.appproxy.access;
+
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * A caller's token and what it is remembered by: a SHA-256, so that the cache holds no token. Prints as {@code ***}.
+ *
+ * @param text the token, for the one question about it
+ * @param hash its key in the cache
+ */
+record TokenHash(String text, String hash) {
+    /** Longer ones are nobody's. */
+    private static final int MAX_CHARS = 4096;
+
+    /** Reads {@code Authorization}, bare or behind {@code Bearer}, else {@code x-access-token}. Throws HandlerException UNAUTHORIZED. */
+    static TokenHash of(HttpHeaders headers) {
+        String field = headers.get(HttpHeaderNames.AUTHORIZATION);
+        String token = field == null ? headers.get("x-access-token") : bare(field);
+        if (token == null || token.isEmpty()) {
+            throw refused("an API key is needed in Authorization");
+        }
+        if (token.length() > MAX_CHARS || token.chars().anyMatch(c -> c <= ' ' || c > '~')) {
+            throw refused("that is no API key");
+        }
+        return new TokenHash(token, sha256(token));
+    }
+
+    static HandlerException refused(String detail) {
+        return HandlerException.of(Reason.UNAUTHORIZED, detail);
+    }
+
+    private static String bare(String field) {
+        return field.regionMatches(true, 0, "Bearer ", 0, 7) ? field.substring(7).strip() : field.strip();
+    }
+
+    private static String sha256(String token) {
+        try {
+            return HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-256")
+                            .digest(token.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "***";
+    }
+}

@@ -1,0 +1,25 @@
+package dev.culvert.launcher;
+
+import dev.culvert.edge.config.ConfigBinding;
+import dev.culvert.platform.directory.ControlPlane;
+import dev.culvert.platform.directory.ControlPlaneConfig;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import reactor.core.publisher.Mono;
+
+/** {@code culvert control-plane}. */
+@Command(name = "control-plane", description = "Runs the control plane: accounts, users, API keys, and who may do what.", footer = {
+        "", "Example:", "  culvert control-plane --config control-plane.yaml"})
+final class ControlPlaneCommand extends PartCommand {
+    ControlPlaneCommand() {
+        super(ControlPlaneConfig.class);
+    }
+
+    @Override
+    Mono<RunningPart> start(ConfigBinding binding) {
+        return ControlPlane.start(binding.value(ControlPlaneConfig.class))
+                .map(plane -> new RunningPart("control-plane", Map.of("listen", plane.address()),
+                        plane.lost(),
+                        plane::stop));
+    }
+}

@@ -1,0 +1,127 @@
+package dev.culvert.platform.directory;
+
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.platform.directory.Bodies.Items;
+import dev.culvert.platform.directory.Call.Who;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** What administrators do: accounts, users, teams, API keys, rules. */
+final class AdminCalls {
+    private final Directory directory;
+
+    private AdminCalls(Directory directory) {
+        this.directory = directory;
+    }
+
+    record IssuedView(String id, @Nullable String user, @Nullable String runtime, String name, String key) {
+        static IssuedView of(IssuedKey issued) {
+            StoredKey key = issued.key();
+            return new IssuedView(key.id(), key.user(), key.runtime(), key.name(), issued.text().reveal());
+        }
+
+        @Override
+        public String toString() {
+            return "IssuedView[" + id + ", ***]";
+        }
+    }
+
+    /** A runtime that said where it is reached. */
+    record RuntimeView(String name, String url) {}
+
+    static List<Call> of(Directory directory) {
+        var calls = new AdminCalls(directory);
+        return List.of(
+                new Call(HttpMethod.GET, "/api/accounts", Who.OPERATOR,
+                        scope -> list(directory.accounts())),
+                new Call(HttpMethod.POST, "/api/accounts", Who.OPERATOR, calls::addAccount),
+                new Call(HttpMethod.GET, "/api/users", Who.ADMIN,
+                        scope -> list(directory.users(scope.account()))),
+                new Call(HttpMethod.POST, "/api/users", Who.ADMIN, calls::addUser),
+                new Call(HttpMethod.DELETE, "/api/users/{id}", Who.ADMIN,
+                        scope -> gone(directory.removeUser(scope.account(), scope.segment("id")))),
+                new Call(HttpMethod.GET, "/api/teams", Who.ADMIN,
+                        scope -> list(directory.teams(scope.account()))),
+                new Call(HttpMethod.POST, "/api/teams", Who.ADMIN, calls::addTeam),
+                new Call(HttpMethod.DELETE, "/api/teams/{id}", Who.ADMIN,
+                        scope -> gone(directory.removeTeam(scope.account(), scope.segment("id")))),
+                new Call(HttpMethod.PUT, "/api/teams/{id}/members/{user}", Who.ADMIN,
+                        scope -> gone(calls.member(scope, true))),
+                new Call(HttpMethod.DELETE, "/api/teams/{id}/members/{user}", Who.ADMIN,
+                        scope -> gone(calls.member(scope, false))),
+                new Call(HttpMethod.GET, "/api/keys", Who.ADMIN,
+                        scope -> list(directory.keys(scope.account()))),
+                new Call(HttpMethod.POST, "/api/keys", Who.ADMIN, calls::addKey),
+                new Call(HttpMethod.DELETE, "/api/keys/{id}", Who.ADMIN,
+                        scope -> gone(directory.removeKey(scope.account(), scope.segment("id")).then())),
+                new Call(HttpMethod.GET, "/api/runtimes", Who.ADMIN, calls::runtimes),
+                new Call(HttpMethod.GET, "/api/abac", Who.ADMIN,
+                        scope -> list(directory.rules(scope.account()))),
+                new Call(HttpMethod.POST, "/api/abac", Who.ADMIN, calls::addRule),
+                new Call(HttpMethod.DELETE, "/api/abac/{id}", Who.ADMIN,
+                        scope -> gone(directory.removeRule(scope.account(), scope.segment("id")))));
+    }
+
+    private Mono<EdgeResponse.Http> addAccount(Scope scope) {
+        return Bodies.read(scope.request(), Bodies.NewAccount.class)
+                .flatMap(wanted -> created(directory
+                        .addAccount(wanted.id() == null ? Id.create() : wanted.id(), wanted.name())));
+    }
+
+    private Mono<EdgeResponse.Http> addUser(Scope scope) {
+        return Bodies.read(scope.request(), Bodies.NewUser.class)
+                .flatMap(wanted -> created(directory.addUser(scope.account(), wanted.name(), wanted.email(),
+                        wanted.admin())));
+    }
+
+    private Mono<EdgeResponse.Http> addTeam(Scope scope) {
+        return Bodies.read(scope.request(), Bodies.NewTeam.class)
+                .flatMap(wanted -> created(
+                        directory.addTeam(scope.account(), wanted.name(), wanted.list())));
+    }
+
+    private Mono<Void> member(Scope scope, boolean member) {
+        return directory.setMember(scope.account(), scope.segment("id"), scope.segment("user"), member);
+    }
+
+    private Mono<EdgeResponse.Http> addKey(Scope scope) {
+        return Bodies.read(scope.request(), Bodies.NewKey.class)
+                .flatMap(wanted -> created(directory
+                        .addKey(scope.account(), wanted.user(), wanted.runtime(),
+                                wanted.name() == null ? "key" : wanted.name())
+                        .map(IssuedView::of)));
+    }
+
+    private Mono<EdgeResponse.Http> runtimes(Scope scope) {
+        return list(directory.urls(scope.account())
+                .map(urls -> urls.entrySet()
+                        .stream()
+                        .map(entry -> new RuntimeView(entry.getKey(), entry.getValue()))
+                        .toList()));
+    }
+
+    private Mono<EdgeResponse.Http> addRule(Scope scope) {
+        return Bodies.read(scope.request(), Bodies.NewRule.class).flatMap(wanted -> {
+            try {
+                return created(directory.addRule(scope.account(), wanted.rule()));
+            } catch (IllegalArgumentException e) {
+                return Mono.error(Bodies.invalid(String.valueOf(e.getMessage())));
+            }
+        });
+    }
+
+    private static Mono<EdgeResponse.Http> list(Mono<? extends List<?>> items) {
+        return items.map(all -> Bodies.answer(HttpResponseStatus.OK, Items.of(all)));
+    }
+
+    private static Mono<EdgeResponse.Http> created(Mono<?> made) {
+        return made.map(view -> Bodies.answer(HttpResponseStatus.CREATED, view));
+    }
+
+    private static Mono<EdgeResponse.Http> gone(Mono<Void> done) {
+        return done.then(Mono.fromSupplier(() -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
+    }
+}

@@ -1,0 +1,51 @@
+package dev.culvert.platform.directory;
+
+import dev.culvert.edge.AuditTrail;
+import dev.culvert.edge.RawPath;
+import dev.culvert.edge.graphql.GraphQlHandler;
+import dev.culvert.edge.graphql.GraphQlLimits;
+import dev.culvert.edge.spi.EdgeHandler;
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/** Everything that the control plane serves: {@code /api/ping} to anyone, the REST calls, and GraphQL. */
+final class ControlPlaneHandler implements EdgeHandler {
+    private static final byte[] PONG = "ok\n".getBytes(StandardCharsets.US_ASCII);
+
+    private static final String GRAPHQL = "/2.0/api/graphql";
+
+    private final DirectoryApi api;
+    private final GraphQlHandler graphql;
+
+    ControlPlaneHandler(Directory directory, AuditTrail audit, AllowedOrigins origins) {
+        List<Call> calls = new ArrayList<>(AdminCalls.of(directory));
+        calls.addAll(RuntimeCalls.of(directory, origins));
+        var keys = new KeyCheck(directory);
+        api = new DirectoryApi(calls, keys, audit);
+        graphql = new GraphQlHandler(List.of(new MeFunction(directory, keys)), GraphQlLimits.defaults());
+    }
+
+    @Override
+    public Mono<EdgeResponse> handle(EdgeRequest request) {
+        String path = request.path();
+        if (!RawPath.wellFormed(path)) {
+            return Mono.error(Bodies.invalid("the path has dot segments, backslashes or broken escapes"));
+        }
+        if (path.equals("/api/ping") && request.method().equals(HttpMethod.GET)) {
+            return Mono.fromSupplier(() -> EdgeResponse.Http.of(HttpResponseStatus.OK, "text/plain", PONG));
+        }
+        if (path.equals(GRAPHQL)) {
+            // Who has a token to put in a header is no form of another site, whatever type curl -d names.
+            request.headers().set(HttpHeaderNames.CONTENT_TYPE, "application/json");
+            return graphql.handle(request);
+        }
+        return api.handle(request);
+    }
+}

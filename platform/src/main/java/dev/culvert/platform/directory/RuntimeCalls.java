@@ -1,0 +1,113 @@
+package dev.culvert.platform.directory;
+
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.platform.directory.Call.Who;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** What App-Proxies ask, with their runtime's key, and what everybody may ask about themselves. */
+final class RuntimeCalls {
+    private final Directory directory;
+    private final AllowedOrigins origins;
+
+    private RuntimeCalls(Directory directory, AllowedOrigins origins) {
+        this.directory = directory;
+        this.origins = origins;
+    }
+
+    /**
+     * Whose a token is.
+     *
+     * @param state {@code known}, {@code foreign} for a user of another account, {@code unknown}
+     * @param user only when known
+     */
+    record Resolved(String state, @Nullable User user) {}
+
+    static List<Call> of(Directory directory, AllowedOrigins origins) {
+        var calls = new RuntimeCalls(directory, origins);
+        return List.of(new Call(HttpMethod.GET, "/api/me", Who.HOLDER, RuntimeCalls::me),
+                new Call(HttpMethod.POST, "/api/abac/decide", Who.HOLDER, calls::decide),
+                new Call(HttpMethod.POST, "/api/tokens/resolve", Who.RUNTIME, calls::resolve),
+                new Call(HttpMethod.GET, "/api/changes", Who.RUNTIME, calls::changes),
+                new Call(HttpMethod.PUT, "/api/runtime", Who.RUNTIME, calls::reach));
+    }
+
+    private static Mono<EdgeResponse.Http> me(Scope scope) {
+        User user = scope.holder().user();
+        return user == null
+                ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "a runtime's key is nobody's"))
+                : Mono.fromSupplier(() -> ok(user));
+    }
+
+    private Mono<EdgeResponse.Http> decide(Scope scope) {
+        return Bodies.read(scope.request(), Bodies.Ask.class).flatMap(asked -> {
+            User self = scope.holder().user();
+            String user = asked.user() == null ? (self == null ? "" : self.id()) : asked.user();
+            if (self != null && !self.id().equals(user) && !scope.holder().isAdmin()) {
+                return Mono.error(HandlerException.of(Reason.FORBIDDEN,
+                        "only administrators and runtimes ask about others"));
+            }
+            try {
+                var question = new Question(user, asked.entity(), asked.action(),
+                        asked.attributes() == null ? Map.of() : asked.attributes());
+                return directory.decide(scope.account(), question).map(RuntimeCalls::ok);
+            } catch (IllegalArgumentException e) {
+                return Mono.error(Bodies.invalid(String.valueOf(e.getMessage())));
+            }
+        });
+    }
+
+    private Mono<EdgeResponse.Http> resolve(Scope scope) {
+        return Bodies.read(scope.request(), Bodies.Token.class)
+                .flatMap(body -> directory.holder(body.token())
+                        .map(holder -> resolved(holder, scope.account()))
+                        .defaultIfEmpty(new Resolved("unknown", null)))
+                .map(RuntimeCalls::ok);
+    }
+
+    /** A runtime's key is no user's, so that neither can be put in the place of the other. */
+    private static Resolved resolved(Holder holder, String account) {
+        User user = holder.user();
+        if (user == null) {
+            return new Resolved("unknown", null);
+        }
+        return holder.account().equals(account) ? new Resolved("known", user) : new Resolved("foreign", null);
+    }
+
+    private Mono<EdgeResponse.Http> changes(Scope scope) {
+        return directory.changes(scope.account(), since(scope.request().query())).map(RuntimeCalls::ok);
+    }
+
+    private static long since(@Nullable String query) {
+        if (query == null) {
+            return -1;
+        }
+        if (!query.matches("since=\\d{1,18}")) {
+            throw Bodies.invalid("the query has to be since=NUMBER, or none");
+        }
+        return Long.parseLong(query.substring("since=".length()));
+    }
+
+    private Mono<EdgeResponse.Http> reach(Scope scope) {
+        return Bodies.read(scope.request(), Bodies.Reach.class).flatMap(body -> {
+            String origin = origins.origin(body.url());
+            if (origin == null) {
+                return Mono.error(HandlerException.of(Reason.FORBIDDEN,
+                        "the control plane's nudge.allow does not cover that URL"));
+            }
+            String runtime = String.valueOf(scope.holder().key().runtime());
+            return directory.reached(scope.account(), runtime, origin)
+                    .then(Mono.fromSupplier(() -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
+        });
+    }
+
+    private static EdgeResponse.Http ok(Object view) {
+        return Bodies.answer(HttpResponseStatus.OK, view);
+    }
+}

@@ -1,0 +1,62 @@
+package dev.culvert.platform.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class RuleTest {
+    private static final Rule ARGO = new Rule("r", "workflows", List.of("TERMINATE"), List.of("team"),
+            List.of(),
+            Map.of("namespace", List.of("argo", "ci-*")));
+
+    @Test
+    void allowsMembersWhatItNames() {
+        assertThat(ARGO.allows(asked("TERMINATE", Map.of("namespace", "argo")), Set.of("team"))).isTrue();
+        assertThat(
+                ARGO.allows(asked("TERMINATE", Map.of("namespace", "ci-7", "runtime", "x")), Set.of("team")))
+                .isTrue();
+    }
+
+    @Test
+    void allowsNothingElse() {
+        assertThat(ARGO.allows(asked("STOP", Map.of("namespace", "argo")), Set.of("team"))).isFalse();
+        assertThat(ARGO.allows(asked("TERMINATE", Map.of("namespace", "prod")), Set.of("team"))).isFalse();
+        assertThat(ARGO.allows(asked("TERMINATE", Map.of()), Set.of("team"))).isFalse();
+        assertThat(ARGO.allows(asked("TERMINATE", Map.of("namespace", "argo")), Set.of("other"))).isFalse();
+    }
+
+    @Test
+    void needsSomebodyAndKnownWords() {
+        assertThatThrownBy(() -> new Rule("r", "workflows", List.of("STOP"), List.of(), List.of(), Map.of()))
+                .hasMessageContaining("one team or user");
+        assertThatThrownBy(
+                () -> new Rule("r", "workflow", List.of("STOP"), List.of("t"), List.of(), Map.of()))
+                .hasMessageContaining("entity: unknown word");
+        assertThatThrownBy(
+                () -> new Rule("r", "workflows", List.of("KILL"), List.of("t"), List.of(), Map.of()))
+                .hasMessageContaining("actions: unknown word");
+    }
+
+    @Test
+    void originsOfRuntimesAreThoseThatWereAllowed() {
+        var origins = new AllowedOrigins(List.of("https://*.tunnels.test", "http://127.0.0.1"));
+
+        assertThat(origins.origin("https://a-b.tunnels.test:8443/"))
+                .isEqualTo("https://a-b.tunnels.test:8443");
+        assertThat(origins.origin("http://127.0.0.1:99")).isEqualTo("http://127.0.0.1:99");
+        assertThat(origins.origin("https://tunnels.test")).isNull();
+        assertThat(origins.origin("https://eviltunnels.test")).isNull();
+        assertThat(origins.origin("http://a.tunnels.test")).isNull();
+        assertThat(origins.origin("https://u@a.tunnels.test")).isNull();
+        assertThat(origins.origin("https://a.tunnels.test/x")).isNull();
+        assertThat(origins.origin("http://127.0.0.1.evil.test")).isNull();
+    }
+
+    private static Question asked(String action, Map<String, String> attributes) {
+        return new Question("u", "workflows", action, attributes);
+    }
+}
