@@ -12,17 +12,17 @@ import java.util.Locale;
 import java.util.Map;
 
 /** The real git client, untouched by the configuration of whoever runs the tests. */
-final class GitCommand {
+public final class GitCommand {
     private GitCommand() {}
 
     /** Runs git and returns what it printed; it must succeed. */
-    static String git(Path folder, String... arguments) throws IOException, InterruptedException {
+    public static String git(Path folder, String... arguments) throws IOException, InterruptedException {
         Result result = run(folder, arguments);
         assertThat(result.exitCode).as(result.output).isZero();
         return result.output.strip();
     }
 
-    static Result run(Path folder, String... arguments) throws IOException, InterruptedException {
+    public static Result run(Path folder, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("git", "-c", "core.compression=0", "-c",
                 "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=30"));
         command.addAll(List.of(arguments));
@@ -42,5 +42,5 @@ final class GitCommand {
         return new Result(process.waitFor(), output);
     }
 
-    record Result(int exitCode, String output) {}
+    public record Result(int exitCode, String output) {}
 }

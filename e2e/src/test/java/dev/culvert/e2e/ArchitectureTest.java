@@ -77,7 +77,13 @@ class ArchitectureTest {
             .row("edge.graphql", "edge.spi", "edge")
             .libraries("edge.graphql", "graphql.", "reactor.", "io.netty.", "com.fasterxml.jackson.",
                     "org.slf4j.")
-            .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access", "appproxy.argo")
+            .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access", "appproxy.argo",
+                    "appproxy.commits")
+            .row("appproxy.commits", "edge.config", "edge.spi", "edge.graphql", "appproxy.access",
+                    "appproxy.credentials", "appproxy.repositories")
+            .libraries("appproxy.commits", "org.eclipse.jgit.", "org.snakeyaml.engine.", "org.slf4j.",
+                    "reactor.core.",
+                    "org.reactivestreams.", "io.netty.handler.codec.http.", "javax.net.ssl.")
             .row("appproxy.access", "edge", "edge.config", "edge.spi", "certs")
             .row("appproxy.argo", "appproxy.access", "edge.config", "edge.graphql", "edge.spi")
             .row("standins.argo")

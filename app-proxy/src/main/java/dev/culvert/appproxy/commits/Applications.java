@@ -1,0 +1,97 @@
+package dev.culvert.appproxy.commits;
+
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Manifests of Argo CD Applications. */
+final class Applications {
+    /** The cluster that Argo CD runs in, as Argo CD names it. */
+    static final String IN_CLUSTER = "https://kubernetes.default.svc";
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
+
+    private Applications() {}
+
+    /** Errors: HandlerException BAD_REQUEST for a name that Kubernetes does not take. */
+    static String checkedName(String name) {
+        if (!NAME.matcher(name).matches()) {
+            throw HandlerException.of(Reason.BAD_REQUEST,
+                    "appName is no name for an Application (expected: lower-case letters, digits and hyphens, at most 63)");
+        }
+        return name;
+    }
+
+    /** The Application that applies a runtime's part of the shared configuration repository. */
+    static Map<String, Object> inCluster(String namespace, String repoUrl, Branch branch, String folder,
+            String include) {
+        return application("in-cluster", namespace,
+                Manifest.of("culvert.dev/entity", "runtime-configuration"),
+                Manifest.of("repoURL", repoUrl, "path", folder, "targetRevision", branch.name(), "directory",
+                        Manifest.of("include", include, "recurse", true)),
+                Manifest.of("namespace", namespace, "server", IN_CLUSTER));
+    }
+
+    /** The Application of a Git Source. */
+    static Map<String, Object> gitSource(String namespace, Arguments arguments) {
+        SourceSpecifier source = SourceSpecifier.of(arguments.required("appSpecifier"));
+        Branch branch = source.branch();
+        return application(checkedName(arguments.required("appName")), namespace,
+                Manifest.of("culvert.dev/entity", "git-source", "culvert.dev/internal",
+                        arguments.flag("isInternal") ? "true" : null),
+                Manifest.of("repoURL", source.repository(), "path", source.path(), "targetRevision",
+                        branch == null ? "HEAD" : branch.name(), "directory",
+                        Manifest.of("recurse", true, "include", filled(arguments.text("include")), "exclude",
+                                filled(arguments.text("exclude")))),
+                Manifest.of("server", arguments.text("destServer", IN_CLUSTER), "namespace",
+                        arguments.text("destNamespace", namespace)));
+    }
+
+    /** Changes a Git Source's Application: what the arguments leave out stays. */
+    static Map<String, Object> edited(Map<String, Object> application, Arguments arguments, String path) {
+        if (!(application.get("metadata") instanceof Map<?, ?> metadata
+                && metadata.get("labels") instanceof Map<?, ?> labels
+                && "git-source".equals(labels.get("culvert.dev/entity")))) {
+            throw HandlerException.of(Reason.CONFLICT, "not a Git Source: " + path);
+        }
+        Map<String, Object> source = Manifest.member(Manifest.member(application, "spec", path), "source",
+                path);
+        String specifier = arguments.text("appSpecifier");
+        if (specifier != null) {
+            SourceSpecifier changed = SourceSpecifier.of(specifier);
+            Branch branch = changed.branch();
+            source.put("repoURL", changed.repository());
+            source.put("path", changed.path());
+            source.put("targetRevision", branch == null ? "HEAD" : branch.name());
+        }
+        Map<String, Object> directory = Manifest.member(source, "directory", path);
+        for (String name : List.of("include", "exclude")) {
+            String glob = arguments.text(name);
+            if (glob != null && glob.isBlank()) {
+                directory.remove(name);
+            } else if (glob != null) {
+                directory.put(name, glob);
+            }
+        }
+        return application;
+    }
+
+    private static Map<String, Object> application(String name, String namespace, Map<String, Object> labels,
+            Map<String, Object> source, Map<String, Object> destination) {
+        return Manifest.of("apiVersion", "argoproj.io/v1alpha1", "kind", "Application", "metadata",
+                Manifest.of("name", name, "namespace", namespace, "labels", labels, "finalizers",
+                        List.of("resources-finalizer.argocd.argoproj.io")),
+                "spec",
+                Manifest.of("project", "default", "source", source, "destination", destination, "syncPolicy",
+                        Manifest.of("automated",
+                                Manifest.of("allowEmpty", true, "prune", true, "selfHeal", true),
+                                "syncOptions", List.of("allowEmpty=true"))));
+    }
+
+    private static @Nullable String filled(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text;
+    }
+}

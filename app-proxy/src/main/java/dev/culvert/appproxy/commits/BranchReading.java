@@ -1,0 +1,85 @@
+package dev.culvert.appproxy.commits;
+
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.eclipse.jgit.lib.FileMode;
+import org.eclipse.jgit.lib.ObjectId;
+import org.eclipse.jgit.lib.ObjectReader;
+import org.eclipse.jgit.revwalk.RevWalk;
+import org.eclipse.jgit.treewalk.TreeWalk;
+import org.jspecify.annotations.Nullable;
+
+/** Reads files of a branch as it is now. Blocks; used by one thread at a time. */
+final class BranchReading {
+    /** A branch that moves while it is looked at has moved only once or twice. */
+    private static final int LOOKS = 5;
+
+    private final Remote remote;
+    private final Branch branch;
+
+    BranchReading(Remote remote, Branch branch) {
+        this.remote = remote;
+        this.branch = branch;
+    }
+
+    /** A file. Errors: HandlerException NOT_FOUND without branch or file, BODY_TOO_LARGE; those of {@link Remote}. */
+    FileRead file(FilePath path, int maxBytes) throws IOException {
+        return looking((view, tip) -> {
+            ObjectId blob = tip == null ? null : blob(view, tip, path);
+            if (tip == null || blob == null) {
+                throw HandlerException.of(Reason.NOT_FOUND,
+                        tip == null ? "no such branch: " + branch : "no such file: " + path);
+            }
+            return FileRead.of(path, blob.name(), view.blob(blob, maxBytes), tip.name());
+        });
+    }
+
+    /** Which of the files there are; none where there is no such branch. */
+    Set<FilePath> existing(List<FilePath> paths) throws IOException {
+        return looking((view, tip) -> {
+            Set<FilePath> found = new LinkedHashSet<>();
+            for (FilePath path : paths) {
+                if (tip != null && blob(view, tip, path) != null) {
+                    found.add(path);
+                }
+            }
+            return found;
+        });
+    }
+
+    private <T> T looking(Look<T> look) throws IOException {
+        for (int left = LOOKS;; left--) {
+            try (Remote.View view = remote.open(Remote.Purpose.READ)) {
+                return look.at(view, view.tip(branch));
+            } catch (BranchMoved e) {
+                if (left == 1) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static @Nullable ObjectId blob(Remote.View view, ObjectId tip, FilePath path) throws IOException {
+        try (ObjectReader reader = view.objects().newObjectReader(); RevWalk walk = new RevWalk(reader)) {
+            TreeWalk found = TreeWalk.forPath(reader, path.text(), walk.parseCommit(tip).getTree());
+            if (found == null) {
+                return null;
+            }
+            int mode = found.getRawMode(0);
+            if (!FileMode.REGULAR_FILE.equals(mode) && !FileMode.EXECUTABLE_FILE.equals(mode)) {
+                throw HandlerException.of(Reason.BAD_REQUEST, "not a file: " + path);
+            }
+            return found.getObjectId(0);
+        }
+    }
+
+    /** What is done with one look. */
+    @FunctionalInterface
+    private interface Look<T> {
+        T at(Remote.View view, @Nullable ObjectId tip) throws IOException;
+    }
+}

@@ -1,0 +1,91 @@
+package dev.culvert.appproxy.commits;
+
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import java.io.IOException;
+import java.util.Optional;
+import org.eclipse.jgit.lib.CommitBuilder;
+import org.eclipse.jgit.lib.Constants;
+import org.eclipse.jgit.lib.ObjectId;
+import org.eclipse.jgit.lib.ObjectInserter;
+import org.eclipse.jgit.lib.ObjectReader;
+import org.eclipse.jgit.lib.PersonIdent;
+import org.eclipse.jgit.revwalk.RevWalk;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One commit on its way: {@link #attempt} until it lands. An attempt that finds the branch moved gives up nothing but the
+ * commit object: the next one is made on the new tip, and conflicts with it only where the same files changed. Blocks; used
+ * by one thread at a time.
+ */
+final class CommitJob {
+    private final Remote remote;
+    private Draft draft;
+
+    CommitJob(Remote remote, Draft draft) {
+        this.remote = remote;
+        this.draft = draft;
+    }
+
+    /**
+     * Tries to land the commit on the branch as it is now; empty when somebody else's landed meanwhile. Errors: what
+     * {@link TreeEdit#apply} and {@link Remote} throw; NOT_FOUND without the branch; CONFLICT when nothing would change.
+     */
+    Optional<CommitResult> attempt() throws IOException {
+        try (Remote.View view = remote.open(Remote.Purpose.WRITE)) {
+            ObjectId tip = view.tip(draft.branch());
+            ObjectId parent = tip == null ? start(view) : tip;
+            ObjectId commit = write(view, parent);
+            if (!view.land(draft.branch(), tip, commit)) {
+                return Optional.empty();
+            }
+            PersonIdent author = draft.author();
+            return Optional
+                    .of(new CommitResult(commit.name(), draft.message(), author.getWhenAsInstant().toString(),
+                            new CommitResult.Person(author.getName(), author.getEmailAddress())));
+        } catch (BranchMoved e) {
+            return Optional.empty();
+        }
+    }
+
+    /** The parent of a new branch's first commit; null: the repository's very first one. */
+    private @Nullable ObjectId start(Remote.View view) throws IOException {
+        Branch base = draft.base();
+        ObjectId tip = base == null ? null : view.tip(base);
+        if (tip == null && !view.empty()) {
+            throw HandlerException.of(Reason.NOT_FOUND,
+                    "no such branch: " + (base == null ? draft.branch() : base));
+        }
+        return tip;
+    }
+
+    private ObjectId write(Remote.View view, @Nullable ObjectId parent) throws IOException {
+        try (ObjectReader reader = view.objects().newObjectReader();
+                ObjectInserter inserter = view.objects().newObjectInserter();
+                RevWalk walk = new RevWalk(reader)) {
+            ObjectId old = parent == null ? null : walk.parseCommit(parent).getTree().copy();
+            var edit = new TreeEdit(reader, inserter);
+            ObjectId tree = edit.apply(old, ChangeTree.of(draft.changes()));
+            if (tree.equals(old) && !draft.allowEmpty()) {
+                throw HandlerException.of(Reason.CONFLICT,
+                        "nothing to commit: the files already are as asked for");
+            }
+            draft = draft.pinned(edit.pinned());
+            ObjectId commit = inserter.insert(Constants.OBJ_COMMIT, commit(tree, parent).build());
+            inserter.flush();
+            return commit;
+        }
+    }
+
+    private CommitBuilder commit(ObjectId tree, @Nullable ObjectId parent) {
+        var commit = new CommitBuilder();
+        commit.setTreeId(tree);
+        if (parent != null) {
+            commit.setParentId(parent);
+        }
+        commit.setAuthor(draft.author());
+        commit.setCommitter(draft.author());
+        commit.setMessage(draft.message());
+        return commit;
+    }
+}

@@ -1,0 +1,151 @@
+package dev.culvert.appproxy.commits;
+
+import dev.culvert.appproxy.access.Access;
+import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.Operation;
+import dev.culvert.appproxy.credentials.GitTokens;
+import dev.culvert.appproxy.repositories.Integration;
+import dev.culvert.appproxy.repositories.Integrations;
+import dev.culvert.appproxy.repositories.NewPullRequest;
+import dev.culvert.appproxy.repositories.PullRequest;
+import dev.culvert.edge.graphql.GraphQlCall;
+import dev.culvert.edge.graphql.GraphQlField;
+import dev.culvert.edge.graphql.GraphQlFunction;
+import dev.culvert.edge.spi.EdgeHandler;
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Root fields of the commits handler: reads what is asked for, asks whether the caller may, and hands it on. Has no path of
+ * its own.
+ */
+final class CommitsHandler implements EdgeHandler, GraphQlFunction {
+    private final Access access;
+    private final Integrations integrations;
+    private final GitTokens tokens;
+    private final Commits commits;
+    private final Drafts drafts;
+    private final @Nullable SharedConfigurationFields shared;
+
+    CommitsHandler(Services services, Commits commits, Drafts drafts,
+            @Nullable SharedConfigurationFields shared) {
+        this.access = services.access();
+        this.integrations = services.integrations();
+        this.tokens = services.tokens();
+        this.commits = commits;
+        this.drafts = drafts;
+        this.shared = shared;
+    }
+
+    @Override
+    public Mono<EdgeResponse> handle(EdgeRequest request) {
+        return Mono.error(HandlerException.of(Reason.NOT_FOUND, "commits are reached through GraphQL"));
+    }
+
+    @Override
+    public String schema() {
+        try (InputStream in = Objects
+                .requireNonNull(CommitsHandler.class.getResourceAsStream("schema.graphqls"))) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the class path can be read", e);
+        }
+    }
+
+    @Override
+    public Map<String, GraphQlField> fields() {
+        Map<String, GraphQlField> fields = new HashMap<>();
+        fields.put("Query.readFile", called(this::read));
+        fields.put("Mutation.commitFiles", called(this::commit));
+        fields.put("Mutation.deleteFiles", called(this::delete));
+        fields.put("Mutation.createPromotionPullRequest", called(this::pullRequest));
+        SharedConfigurationFields configured = shared;
+        if (configured == null) {
+            SharedConfigurationFields.NAMES.forEach(name -> fields.put(name, call -> Mono.error(
+                    HandlerException.of(Reason.NOT_FOUND,
+                            "no shared configuration repository is configured (handlers.commits.sharedConfiguration)"))));
+        } else {
+            configured.actions().forEach((name, action) -> fields.put(name, called(action)));
+        }
+        return fields;
+    }
+
+    private GraphQlField called(Action action) {
+        return call -> access.caller(call.headers())
+                .flatMap(caller -> action.of(call, caller, Arguments.of(call.arguments())));
+    }
+
+    private Mono<FileRead> read(GraphQlCall call, Caller caller, Arguments arguments) {
+        Target target = target(arguments);
+        Branch branch = new Branch(arguments.required("branchName"));
+        FilePath path = new FilePath(arguments.required("path"));
+        return access.allow(caller, operation("VIEW", target, branch))
+                .then(Mono.defer(() -> commits.read(target, caller, branch, path)));
+    }
+
+    private Mono<CommitResult> commit(GraphQlCall call, Caller caller, Arguments arguments) {
+        Target target = target(arguments);
+        Branch branch = new Branch(arguments.required("branchName"));
+        Draft draft = drafts.writing(caller, branch, arguments);
+        return access.change(caller, operation("CREATE", target, branch), call.context(),
+                Mono.defer(() -> commits.commit(target, caller, draft)));
+    }
+
+    private Mono<CommitResult> delete(GraphQlCall call, Caller caller, Arguments arguments) {
+        Target target = target(arguments);
+        Branch branch = new Branch(arguments.required("branchName"));
+        Draft draft = drafts.deleting(caller, branch, arguments);
+        return access.change(caller, operation("DELETE_RESOURCE", target, branch), call.context(),
+                Mono.defer(() -> commits.commit(target, caller, draft)));
+    }
+
+    private Mono<PullRequest> pullRequest(GraphQlCall call, Caller caller, Arguments arguments) {
+        Target target = target(arguments);
+        Branch head = new Branch(arguments.required("head"));
+        Branch base = new Branch(arguments.required("base"));
+        var request = new NewPullRequest(target.repository(), arguments.required("title"),
+                arguments.text("description", ""), head.name(), base.name());
+        Mono<?> files = arguments.objects("files").isEmpty()
+                ? Mono.empty()
+                : commits.commit(target, caller, drafts.promoting(caller, head, base, arguments));
+        return access.change(caller, operation("CREATE", target, head), call.context(),
+                Mono.defer(
+                        () -> files.then(Mono.defer(() -> opened(target.integration(), caller, request)))));
+    }
+
+    private Mono<PullRequest> opened(Integration integration, Caller caller, NewPullRequest request) {
+        return integration.needsToken()
+                ? tokens.of(caller, integration.name())
+                        .flatMap(token -> integration.createPullRequest(token, request))
+                : integration.createPullRequest(null, request);
+    }
+
+    private Target target(Arguments arguments) {
+        return new Target(integrations.of(arguments.text("integrationName")), arguments.required("repo"));
+    }
+
+    private static Operation operation(String action, Target target, Branch branch) {
+        return new Operation(action, "gitContexts", target + "@" + branch,
+                Map.of("repository", target.repository(), "branch", branch.name()));
+    }
+
+    /** What answers a root field to a caller who is known. */
+    @FunctionalInterface
+    interface Action {
+        Mono<?> of(GraphQlCall call, Caller caller, Arguments arguments);
+    }
+
+    /** What the App-Proxy offers to this handler. */
+    record Services(Access access, Integrations integrations, GitTokens tokens) {}
+}

@@ -1,0 +1,93 @@
+package dev.culvert.appproxy.commits;
+
+import dev.culvert.edge.config.ByteSize;
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.config.Setting;
+import dev.culvert.edge.spi.HandlerException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Settings of the commits handler.
+ *
+ * @param cacheFolder where parts of repositories are kept between commits
+ * @param cacheBytes what they may take, 1 MiB or more
+ * @param cacheRepositories how many there may be, 1..10000
+ * @param maxFileBytes of one file that is written or read, 1..100 MiB
+ * @param maxCommitBytes of all files of one commit, 1..100 MiB
+ * @param maxFiles of one commit, 1..10000
+ * @param maxCommits how many commits are made at the same time, 1..256
+ * @param maxWaiting commits that wait for one repository, 1..10000
+ * @param maxAttempts of a commit at a branch that moves, 1..100
+ * @param timeout for a connection to the Git provider, and between two bytes from it
+ * @param sharedConfiguration the account's configuration repository; null: there is none
+ */
+public record CommitsSettings(
+        @Setting(value = "Folder for what is kept of repositories between commits: for this process alone, emptied at its start", byDefault = "commits-cache") Path cacheFolder,
+        @Setting(value = "What that may take on the disk; the newest state of a branch without its files is kept", byDefault = "1GiB", accepts = "1MiB or more") ByteSize cacheBytes,
+        @Setting(value = "Repositories that something is kept of; those used longest ago are dropped", byDefault = "100", accepts = "1..10000") int cacheRepositories,
+        @Setting(value = "Largest file that is committed or read", byDefault = "5MiB", accepts = "1..100MiB") ByteSize maxFileBytes,
+        @Setting(value = "Largest sum of all files of a commit", byDefault = "20MiB", accepts = "1..100MiB") ByteSize maxCommitBytes,
+        @Setting(value = "Files of a commit", byDefault = "500", accepts = "1..10000") int maxFiles,
+        @Setting(value = "Commits and reads at the same time, each of them of another repository", byDefault = "16", accepts = "1..256") int maxCommits,
+        @Setting(value = "Commits that wait for one repository; beyond it they are answered 503", byDefault = "100", accepts = "1..10000") int maxWaiting,
+        @Setting(value = "Attempts at a branch on which others commit meanwhile; after the last one: 409", byDefault = "10", accepts = "1..100") int maxAttempts,
+        @Setting(value = "How long a Git provider may take to connect, and between two bytes", byDefault = "30s", accepts = "1s..10m") Duration timeout,
+        @Nullable SharedConfiguration sharedConfiguration) {
+    private static final long LARGEST = 100L << 20;
+
+    public CommitsSettings {
+        within("cacheBytes", cacheBytes.bytes(), 1 << 20, Long.MAX_VALUE, "1MiB or more");
+        within("cacheRepositories", cacheRepositories, 1, 10_000, "1..10000");
+        within("maxFileBytes", maxFileBytes.bytes(), 1, LARGEST, "1..100MiB");
+        within("maxCommitBytes", maxCommitBytes.bytes(), 1, LARGEST, "1..100MiB");
+        within("maxFiles", maxFiles, 1, 10_000, "1..10000");
+        within("maxCommits", maxCommits, 1, 256, "1..256");
+        within("maxWaiting", maxWaiting, 1, 10_000, "1..10000");
+        within("maxAttempts", maxAttempts, 1, 100, "1..100");
+        within("timeout", timeout.toMillis(), 1000, 600_000, "1s..10m");
+    }
+
+    /** The defaults, with a folder. */
+    public static CommitsSettings of(Path cacheFolder, @Nullable SharedConfiguration sharedConfiguration) {
+        return new CommitsSettings(cacheFolder, new ByteSize(1 << 30), 100, new ByteSize(5 << 20),
+                new ByteSize(20 << 20), 500, 16, 100, 10, Duration.ofSeconds(30), sharedConfiguration);
+    }
+
+    private static void within(String key, long value, long least, long most, String accepted) {
+        if (value < least || value > most) {
+            throw new ConfigException(key, accepted);
+        }
+    }
+
+    /**
+     * The account's shared configuration repository, as this runtime sees it.
+     *
+     * @param repository its name
+     * @param integration the Git provider; null: the first one
+     * @param branch where the configuration is
+     * @param path the folder below which it is; empty: the repository's root
+     * @param namespace of the runtime's Argo CD
+     * @param configurationRuntime whether this runtime applies the account's own objects, too
+     */
+    public record SharedConfiguration(
+            @Setting(value = "The account's shared configuration repository", accepts = "owner/name") String repository,
+            @Setting("The Git provider's name under handlers.repositories.integrations; the first one by default") @Nullable String integration,
+            @Setting(value = "The branch that the configuration is on", byDefault = "main") String branch,
+            @Setting(value = "The folder in the repository below which the configuration is; by default its root") @Nullable String path,
+            @Setting(value = "Namespace of the runtime's Argo CD", byDefault = "argocd") String namespace,
+            @Setting(value = "Whether this runtime also applies resources/configurations: products, promotion flows, policies and templates", byDefault = "false") boolean configurationRuntime) {
+        public SharedConfiguration {
+            try {
+                new Branch(branch);
+                if (path != null) {
+                    new FilePath(path);
+                }
+            } catch (HandlerException e) {
+                throw new ConfigException("branch, path",
+                        "a branch's name, and a relative path without dot segments");
+            }
+        }
+    }
+}

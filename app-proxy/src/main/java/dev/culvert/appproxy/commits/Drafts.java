@@ -1,0 +1,136 @@
+package dev.culvert.appproxy.commits;
+
+import dev.culvert.appproxy.access.Caller;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import org.eclipse.jgit.lib.ObjectId;
+import org.eclipse.jgit.lib.PersonIdent;
+
+/** Makes drafts of what callers ask for, within the limits. Errors: HandlerException BAD_REQUEST, BODY_TOO_LARGE. */
+final class Drafts {
+    private final CommitsSettings settings;
+    private final InstantSource clock;
+
+    Drafts(CommitsSettings settings, InstantSource clock) {
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /** A commit that writes files: those without a revision must not exist yet. */
+    Draft writing(Caller caller, Branch branch, Arguments arguments) {
+        return draft(caller, branch, arguments, writes(arguments));
+    }
+
+    /** The commit of a pull request's files to its branch, made from {@code base} if there is none. */
+    Draft promoting(Caller caller, Branch head, Branch base, Arguments arguments) {
+        List<FileChange> changes = writes(arguments);
+        within(changes);
+        return new Draft(head, base, changes, message(arguments.required("title"), arguments), author(caller),
+                false,
+                arguments.flag("force"));
+    }
+
+    private static String message(String subject, Arguments arguments) {
+        String description = arguments.text("description", "").strip();
+        return description.isEmpty() ? subject.strip() : subject.strip() + "\n\n" + description;
+    }
+
+    private List<FileChange> writes(Arguments arguments) {
+        boolean force = arguments.flag("force");
+        List<FileChange> changes = new ArrayList<>();
+        for (Arguments file : arguments.objects("files")) {
+            ObjectId revision = file.revision();
+            changes.add(new FileChange.Write(new FilePath(file.required("path")),
+                    force ? Expected.ANYTHING : Expected.exactly(revision), content(file)));
+        }
+        return changes;
+    }
+
+    /** A commit that deletes files: those without a revision may be at any. */
+    Draft deleting(Caller caller, Branch branch, Arguments arguments) {
+        boolean force = arguments.flag("force");
+        List<FileChange> changes = new ArrayList<>();
+        for (Arguments file : arguments.objects("files")) {
+            ObjectId revision = file.revision();
+            changes.add(new FileChange.Delete(new FilePath(file.required("path")),
+                    force || revision == null ? Expected.ANYTHING : Expected.exactly(revision)));
+        }
+        return draft(caller, branch, arguments, changes);
+    }
+
+    /** A commit of the App-Proxy's own making, in the caller's name. */
+    Draft of(Caller caller, Branch branch, List<FileChange> changes, String message) {
+        return new Draft(branch, null, changes, message, author(caller), false, false);
+    }
+
+    private Draft draft(Caller caller, Branch branch, Arguments arguments, List<FileChange> changes) {
+        boolean allowEmpty = arguments.flag("allowEmpty");
+        if (!changes.isEmpty() || !allowEmpty) {
+            within(changes);
+        }
+        return new Draft(branch, arguments.branch("baseBranch"), changes,
+                message(arguments.required("msg"), arguments),
+                author(caller), allowEmpty, arguments.flag("force"));
+    }
+
+    private void within(List<FileChange> changes) {
+        if (changes.isEmpty() || changes.size() > settings.maxFiles()) {
+            throw HandlerException.of(Reason.BAD_REQUEST,
+                    "a commit has 1 to " + settings.maxFiles() + " files");
+        }
+        long bytes = changes.stream()
+                .mapToLong(change -> change instanceof FileChange.Write write ? write.content().length() : 0)
+                .sum();
+        if (bytes > settings.maxCommitBytes().bytes()) {
+            throw HandlerException.of(Reason.BODY_TOO_LARGE,
+                    "the files of a commit have at most " + settings.maxCommitBytes().bytes() + " bytes");
+        }
+        ChangeTree.of(changes);
+    }
+
+    private PersonIdent author(Caller caller) {
+        String name = caller.displayName().isBlank() ? caller.id() : caller.displayName();
+        return new PersonIdent(name, caller.email(), clock.instant().truncatedTo(ChronoUnit.SECONDS),
+                ZoneOffset.UTC);
+    }
+
+    private Content content(Arguments file) {
+        String data = file.text("data", "");
+        byte[] bytes = file.text("encoding", "UTF8").equals("BASE64") ? decoded(data) : encoded(data);
+        if (bytes.length > settings.maxFileBytes().bytes()) {
+            throw HandlerException.of(Reason.BODY_TOO_LARGE,
+                    "a file has at most " + settings.maxFileBytes().bytes() + " bytes");
+        }
+        return Content.of(bytes);
+    }
+
+    private static byte[] decoded(String data) {
+        try {
+            return Base64.getMimeDecoder().decode(data);
+        } catch (IllegalArgumentException e) {
+            throw HandlerException.of(Reason.BAD_REQUEST, "data is not base64");
+        }
+    }
+
+    private static byte[] encoded(String data) {
+        try {
+            ByteBuffer buffer = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(data));
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.get(bytes);
+            return bytes;
+        } catch (CharacterCodingException e) {
+            throw HandlerException.of(Reason.BAD_REQUEST,
+                    "data has characters that are none: send it with encoding BASE64");
+        }
+    }
+}

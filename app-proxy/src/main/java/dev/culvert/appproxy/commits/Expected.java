@@ -1,0 +1,46 @@
+package dev.culvert.appproxy.commits;
+
+import org.eclipse.jgit.lib.ObjectId;
+import org.jspecify.annotations.Nullable;
+
+/** What a change expects to find at its path: the optimistic lock of a file. */
+sealed interface Expected {
+    Expected ANYTHING = new Anything();
+    Expected NOTHING = new Nothing();
+
+    /** Whether a file at {@code revision} is what is expected; null: there is none. */
+    boolean holds(@Nullable ObjectId revision);
+
+    /** Exactly what was found there. */
+    static Expected exactly(@Nullable ObjectId revision) {
+        return revision == null ? NOTHING : new Revision(revision);
+    }
+
+    /** Whatever is there, or nothing. */
+    record Anything() implements Expected {
+        @Override
+        public boolean holds(@Nullable ObjectId revision) {
+            return true;
+        }
+    }
+
+    /** No file yet. */
+    record Nothing() implements Expected {
+        @Override
+        public boolean holds(@Nullable ObjectId revision) {
+            return revision == null;
+        }
+    }
+
+    /**
+     * The file as it was read.
+     *
+     * @param id the blob's id
+     */
+    record Revision(ObjectId id) implements Expected {
+        @Override
+        public boolean holds(@Nullable ObjectId revision) {
+            return id.equals(revision);
+        }
+    }
+}

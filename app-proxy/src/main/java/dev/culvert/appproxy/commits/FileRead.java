@@ -1,0 +1,27 @@
+package dev.culvert.appproxy.commits;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+
+/**
+ * A file as it was read.
+ *
+ * @param path where
+ * @param revision its blob's id: what a change of it is to name
+ * @param data its content
+ * @param encoding {@code UTF8}, or {@code BASE64} for what is no text
+ * @param sha the commit it was read from
+ */
+record FileRead(String path, String revision, String data, String encoding, String sha) {
+    static FileRead of(FilePath path, String revision, byte[] content, String sha) {
+        try {
+            String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
+            return new FileRead(path.text(), revision, text, "UTF8", sha);
+        } catch (CharacterCodingException e) {
+            return new FileRead(path.text(), revision, Base64.getEncoder().encodeToString(content), "BASE64",
+                    sha);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * Commits without a work tree: files are written to, read from and deleted on branches of Git repositories, in the
+ * caller's name; the shared configuration repository and its Git Sources are such files. Start with {@code CommitJob},
+ * then {@code Remote} for where a commit goes.
+ */
+@NullMarked
+package dev.culvert.appproxy.commits;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,387 @@
+package dev.culvert.appproxy.commits;
+
+import static dev.culvert.appproxy.GitCommand.git;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.culvert.edge.graphql.GraphQlCall;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.edge.testing.EventLoopWatch;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class CommitsIT {
+    private static final Duration TIME = Duration.ofSeconds(60);
+    private static final RequestContext CONTEXT = RequestContext.of("r1",
+            InetSocketAddress.createUnresolved("127.0.0.1", 1));
+
+    @TempDir
+    Path temp;
+
+    private final FakeAccess access = new FakeAccess();
+    private final List<Commits> started = new ArrayList<>();
+    private Path repositories = Path.of("");
+    private Path work = Path.of("");
+    private @Nullable GitHttpServer server;
+    private @Nullable CommitsHandler handler;
+
+    /** Where the repositories are. */
+    enum Way {
+        FOLDER, HTTP, PARTIAL
+    }
+
+    @BeforeAll
+    static void watchForBlocking() {
+        EventLoopWatch.install();
+    }
+
+    @BeforeEach
+    void makeRepository() throws IOException, InterruptedException {
+        repositories = Files.createDirectory(temp.resolve("repositories"));
+        work = Files.createDirectory(temp.resolve("work"));
+        git(repositories, "init", "--quiet", "--bare", "--initial-branch=main", "shop.git");
+        git(work, "init", "--quiet", "--initial-branch=main");
+        git(work, "remote", "add", "origin", repositories.resolve("shop.git").toString());
+        Files.createDirectories(work.resolve("apps/web"));
+        Files.writeString(work.resolve("apps/web/values.yaml"), "replicas: 1\n");
+        Files.writeString(work.resolve("README.md"), "the shop\n");
+        git(work, "add", ".");
+        git(work, "commit", "--quiet", "-m", "first");
+        git(work, "push", "--quiet", "origin", "main");
+        server = new GitHttpServer(repositories);
+    }
+
+    @AfterEach
+    void stop() {
+        Objects.requireNonNull(server).close();
+        started.forEach(commits -> commits.stop(Duration.ZERO).block(TIME));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void aCommitLandsWithAuthorMessageAndContent(Way way) throws IOException, InterruptedException {
+        start(way);
+        String revision = Objects.requireNonNull(read("ada", "apps/web/values.yaml")).revision();
+
+        CommitResult result = commit("ada", file("apps/web/values.yaml", revision, "replicas: 2\n"),
+                file("apps/new/größe.yaml", null, "x: 1\n"));
+
+        Path clone = cloned();
+        assertThat(git(clone, "log", "-1", "--format=%H|%an|%ae|%cn|%ce|%B"))
+                .isEqualTo(result.sha()
+                        + "|ada of Acme|ada@acme.test|ada of Acme|ada@acme.test|Change it\n\nand why");
+        assertThat(clone.resolve("apps/web/values.yaml")).hasContent("replicas: 2\n");
+        assertThat(clone.resolve("apps/new/größe.yaml")).hasContent("x: 1\n");
+        assertThat(clone.resolve("README.md")).hasContent("the shop\n");
+        assertThat(git(clone, "rev-list", "--count", "HEAD")).isEqualTo("2");
+        assertThat(git(repositories.resolve("shop.git"), "fsck", "--strict", "--no-progress")).isEmpty();
+        assertThat(result.committer()).isEqualTo(new CommitResult.Person("ada of Acme", "ada@acme.test"));
+        assertThat(result.message()).isEqualTo("Change it\n\nand why");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void aStaleRevisionIsAConflictThatTellsTheCurrentOne(Way way) throws IOException, InterruptedException {
+        start(way);
+        String stale = Objects.requireNonNull(read("ada", "README.md")).revision();
+        commit("bob", file("README.md", stale, "by bob\n"));
+        String current = git(repositories.resolve("shop.git"), "rev-parse", "main:README.md");
+
+        assertThatExceptionOfType(HandlerException.class)
+                .isThrownBy(() -> commit("ada", file("README.md", stale, "by ada\n")))
+                .satisfies(error -> assertThat(error.reason()).isEqualTo(Reason.CONFLICT))
+                .withMessage("README.md is at revision " + current + ", not at " + stale);
+        assertThat(Objects.requireNonNull(read("ada", "README.md")).data()).isEqualTo("by bob\n");
+        commitWith("ada", Map.of("force", true), file("README.md", stale, "by force\n"));
+        assertThat(cloned().resolve("README.md")).hasContent("by force\n");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void whatOthersPushedMeanwhileStays(Way way) throws IOException, InterruptedException {
+        start(way);
+        commit("ada", file("one", null, "1"));
+        git(work, "pull", "--quiet", "origin", "main");
+        Files.writeString(work.resolve("README.md"), "pushed\n");
+        git(work, "commit", "--quiet", "-am", "pushed");
+        git(work, "push", "--quiet", "origin", "main");
+
+        commit("bob", file("two", null, "2"));
+
+        Path clone = cloned();
+        assertThat(clone.resolve("README.md")).hasContent("pushed\n");
+        assertThat(clone.resolve("one")).hasContent("1");
+        assertThat(clone.resolve("two")).hasContent("2");
+        assertThat(git(clone, "rev-list", "--count", "HEAD")).isEqualTo("4");
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"FOLDER", "HTTP"})
+    void fiftyCommitsAtOnceByFiveUsersAllLand(Way way) throws IOException, InterruptedException {
+        start(way);
+        CommitsHandler first = handler();
+        CommitsHandler second = handlerOf(way, "second");
+        List<String> landed = new CopyOnWriteArrayList<>();
+        List<Throwable> refused = new CopyOnWriteArrayList<>();
+
+        // Two App-Proxies, which know nothing of each other, and a file that all want to make.
+        Flux.range(0, 50).flatMap(i -> {
+            String path = i % 10 == 9 ? "contended" : "files/" + i;
+            return call(i % 2 == 0 ? first : second, "Mutation.commitFiles", "user" + i % 5,
+                    args(Map.of(), file(path, null, "by " + i)))
+                    .cast(CommitResult.class)
+                    .doOnNext(result -> landed.add(result.sha()))
+                    .doOnError(refused::add)
+                    .onErrorComplete();
+        }, 50).blockLast(TIME);
+
+        assertThat(landed.size() + refused.size()).isEqualTo(50);
+        assertThat(refused).hasSize(4)
+                .allSatisfy(
+                        error -> assertThat(((HandlerException) error).reason()).isEqualTo(Reason.CONFLICT));
+        Path clone = cloned();
+        List<String> line = List.of(git(clone, "log", "--first-parent", "--format=%H").split("\n"));
+        assertThat(line).hasSize(47).containsAll(landed);
+        assertThat(git(clone, "rev-list", "--count", "HEAD")).isEqualTo("47");
+        assertThat(git(clone, "rev-list", "--min-parents=2", "HEAD")).isEmpty();
+        assertThat(git(clone, "log", "--format=%an").lines().distinct()).hasSize(6);
+        assertThat(git(clone, "ls-files", "files").lines()).hasSize(45);
+        assertThat(git(repositories.resolve("shop.git"), "fsck", "--strict", "--full", "--no-progress",
+                "--no-dangling")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"FOLDER", "HTTP"})
+    void pathsThroughLinksAndSubmodulesAreRefused(Way way) throws IOException, InterruptedException {
+        Files.createSymbolicLink(work.resolve("link"), Path.of("apps"));
+        git(work, "add", "link");
+        git(work, "update-index", "--add", "--cacheinfo",
+                "160000," + git(work, "rev-parse", "HEAD") + ",module");
+        git(work, "commit", "--quiet", "-m", "traps");
+        git(work, "push", "--quiet", "origin", "main");
+        start(way);
+
+        for (String path : List.of("link/passwd", "module/x", "README.md/x", "link", "module", "apps", "../x",
+                ".git/config", "/x")) {
+            assertThatExceptionOfType(HandlerException.class).as(path)
+                    .isThrownBy(() -> commitWith("ada", Map.of("force", true), file(path, null, "x")))
+                    .satisfies(error -> assertThat(error.reason()).isEqualTo(Reason.BAD_REQUEST));
+        }
+        assertThat(git(work, "ls-remote", "origin", "main")).startsWith(git(work, "rev-parse", "HEAD"));
+    }
+
+    @Test
+    void aCommitWhoseAnswerWasLostIsFoundToHaveLanded() throws IOException, InterruptedException {
+        start(Way.HTTP);
+        GitHttpServer remote = Objects.requireNonNull(server);
+        remote.cutOff = request -> request.startsWith("POST") && request.endsWith("git-receive-pack");
+
+        CommitResult result = commit("ada", file("new", null, "1"));
+
+        assertThat(git(cloned(), "rev-parse", "HEAD")).isEqualTo(result.sha());
+    }
+
+    @Test
+    void theProvidersWordOnTheTokenCounts() throws IOException {
+        start(Way.HTTP);
+        commit("ada", file("new", null, "1"));
+
+        for (String user : List.of("mallory", "newcomer", "nobody")) {
+            assertThatExceptionOfType(HandlerException.class).as(user)
+                    .isThrownBy(() -> read(user, "README.md"))
+                    .satisfies(error -> assertThat(error.reason()).isEqualTo(Reason.FORBIDDEN));
+            assertThatExceptionOfType(HandlerException.class).as(user)
+                    .isThrownBy(() -> commit(user, file("more", null, "1")))
+                    .satisfies(error -> assertThat(error.reason()).isEqualTo(Reason.FORBIDDEN));
+        }
+        assertThat(access.changed).noneMatch(operation -> operation.object().contains("nobody"));
+    }
+
+    @Test
+    void aWarmMirrorNeedsTwoRequestsACommit() throws IOException {
+        start(Way.HTTP);
+        commit("ada", file("one", null, "1"));
+        GitHttpServer remote = Objects.requireNonNull(server);
+        remote.requests.clear();
+
+        commit("ada", file("two", null, "2"));
+
+        assertThat(remote.requests).containsExactly("GET /shop.git/info/refs?service=git-receive-pack",
+                "POST /shop.git/git-receive-pack");
+    }
+
+    @Test
+    void filesAreLeftOutWhereTheRemoteCan() throws IOException, InterruptedException {
+        byte[] large = new byte[4 << 20];
+        new java.util.Random(7).nextBytes(large);
+        Files.write(work.resolve("large"), large);
+        git(work, "add", ".");
+        git(work, "commit", "--quiet", "-m", "large");
+        git(work, "push", "--quiet", "origin", "main");
+        start(Way.PARTIAL);
+
+        commit("ada", file("new", null, "1"));
+
+        assertThat(bytesBelow(temp.resolve("cache-first"))).isLessThan(1 << 20);
+        assertThat(Objects.requireNonNull(read("ada", "large")).encoding()).isEqualTo("BASE64");
+        git(repositories.resolve("shop.git"), "fsck", "--strict", "--no-progress");
+    }
+
+    @Test
+    void oldServersGiveWholeBranches() throws IOException, InterruptedException {
+        Objects.requireNonNull(server).old = true;
+        start(Way.PARTIAL);
+        commit("ada", file("new", null, "1"));
+
+        assertThat(Objects.requireNonNull(read("ada", "README.md")).data()).isEqualTo("the shop\n");
+        commit("ada", file("newer", null, "2"));
+
+        assertThat(git(cloned(), "ls-files").lines()).hasSize(4);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"FOLDER", "HTTP"})
+    void deletesMakesBranchesAndFirstCommits(Way way) throws IOException, InterruptedException {
+        git(repositories, "init", "--quiet", "--bare", "--initial-branch=main", "empty.git");
+        start(way);
+
+        call(handler(), "Mutation.deleteFiles", "ada", args(Map.of(), Map.of("path", "apps/web/values.yaml")))
+                .block(TIME);
+        commitWith("ada", Map.of("branchName", "feature/x", "baseBranch", "main"), file("f", null, "1"));
+        commitWith("ada", Map.of("repo", "empty"), file("f", null, "1"));
+
+        Path clone = cloned();
+        assertThat(git(clone, "ls-files")).isEqualTo("README.md");
+        assertThat(git(clone, "ls-tree", "-r", "--name-only", "origin/feature/x")).isEqualTo("README.md\nf");
+        assertThat(git(repositories.resolve("empty.git"), "ls-tree", "--name-only", "main")).isEqualTo("f");
+        failsWith(Reason.NOT_FOUND,
+                () -> commitWith("ada", Map.of("branchName", "none"), file("f", null, "1")));
+        failsWith(Reason.NOT_FOUND, () -> commitWith("ada", Map.of("repo", "none"), file("f", null, "1")));
+        failsWith(Reason.NOT_FOUND, () -> read("ada", "none"));
+        failsWith(Reason.CONFLICT,
+                () -> commitWith("ada", Map.of("force", true), file("README.md", null, "the shop\n")));
+        failsWith(Reason.BAD_REQUEST,
+                () -> commitWith("ada", Map.of("branchName", "a..b"), file("f", null, "1")));
+    }
+
+    @Test
+    void limitsOfFilesHold() throws IOException {
+        start(Way.FOLDER);
+        String large = "a".repeat((5 << 20) + 1);
+
+        failsWith(Reason.BODY_TOO_LARGE, () -> commit("ada", file("f", null, large)));
+        Map<?, ?>[] many = new Map<?, ?>[501];
+        Arrays.setAll(many, i -> file("f" + i, null, ""));
+        failsWith(Reason.BAD_REQUEST, () -> commitWith("ada", Map.of(), many));
+        Map<?, ?>[] heavy = new Map<?, ?>[5];
+        Arrays.setAll(heavy, i -> file("f" + i, null, large.substring(2)));
+        failsWith(Reason.BODY_TOO_LARGE, () -> commitWith("ada", Map.of(), heavy));
+        failsWith(Reason.BAD_REQUEST,
+                () -> commitWith("ada", Map.of("msg", "m".repeat(20_000)), file("f", null, "")));
+    }
+
+    private static void failsWith(Reason reason, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertThatExceptionOfType(HandlerException.class).isThrownBy(call)
+                .satisfies(error -> assertThat(error.reason()).isEqualTo(reason));
+    }
+
+    private void start(Way way) {
+        handler = handlerOf(way, "first");
+    }
+
+    private CommitsHandler handler() {
+        return Objects.requireNonNull(handler);
+    }
+
+    private CommitsHandler handlerOf(Way way, String name) {
+        try {
+            git(repositories.resolve("shop.git"), "config", "uploadpack.allowFilter",
+                    "" + (way == Way.PARTIAL));
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        var integration = way == Way.FOLDER
+                ? FakeIntegration.of(repositories)
+                : FakeIntegration.of(Objects.requireNonNull(server));
+        var settings = CommitsSettings.of(temp.resolve("cache-" + name), null);
+        var commits = new Commits(settings, new FakeTokens());
+        commits.start().block(TIME);
+        started.add(commits);
+        return new CommitsHandler(
+                new CommitsHandler.Services(access, new FakeIntegrations(integration), new FakeTokens()),
+                commits,
+                new Drafts(settings, InstantSource.system()), null);
+    }
+
+    private Path cloned() throws IOException, InterruptedException {
+        git(temp, "clone", "--quiet", repositories.resolve("shop.git").toString(), "clone");
+        return temp.resolve("clone");
+    }
+
+    private CommitResult commit(String user, Map<?, ?>... files) {
+        return commitWith(user, Map.of(), files);
+    }
+
+    private CommitResult commitWith(String user, Map<String, Object> more, Map<?, ?>... files) {
+        return Objects.requireNonNull(
+                (CommitResult) call(handler(), "Mutation.commitFiles", user, args(more, files))
+                        .block(TIME));
+    }
+
+    private @Nullable FileRead read(String user, String path) {
+        return (FileRead) call(handler(), "Query.readFile", user, args(Map.of("path", path))).block(TIME);
+    }
+
+    private static Mono<Object> call(CommitsHandler handler, String field, String user,
+            Map<String, Object> args) {
+        var headers = new DefaultHttpHeaders().set("authorization", user);
+        return Mono.defer(() -> Objects.requireNonNull(handler.fields().get(field))
+                .call(new GraphQlCall(Map.of("args", args), headers, CONTEXT))).cast(Object.class);
+    }
+
+    private static Map<String, Object> args(Map<String, Object> more, Map<?, ?>... files) {
+        Map<String, Object> args = new HashMap<>(
+                Map.of("repo", "shop", "branchName", "main", "msg", "Change it", "description", "and why"));
+        args.put("files", List.of(files));
+        args.putAll(more);
+        return args;
+    }
+
+    private static Map<String, Object> file(String path, @Nullable String revision, String data) {
+        Map<String, Object> file = new HashMap<>(Map.of("path", path, "data", data));
+        if (revision != null) {
+            file.put("revision", revision);
+        }
+        return file;
+    }
+
+    private static long bytesBelow(Path folder) throws IOException {
+        try (var files = Files.walk(folder)) {
+            return files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
+        }
+    }
+}

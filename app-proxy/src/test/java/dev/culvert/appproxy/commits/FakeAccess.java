@@ -1,0 +1,42 @@
+package dev.culvert.appproxy.commits;
+
+import dev.culvert.appproxy.access.Access;
+import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.Operation;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.RequestContext;
+import io.netty.handler.codec.http.HttpHeaders;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import reactor.core.publisher.Mono;
+
+/** The caller is who the token says; {@code nobody} may nothing. */
+final class FakeAccess implements Access {
+    final List<Operation> asked = new CopyOnWriteArrayList<>();
+    final List<Operation> changed = new CopyOnWriteArrayList<>();
+
+    static Caller caller(String name) {
+        return new Caller("acme", name, name + " of Acme", name + "@acme.test", false);
+    }
+
+    @Override
+    public Mono<Caller> caller(HttpHeaders headers) {
+        return Mono.just(caller(String.valueOf(headers.get("authorization"))));
+    }
+
+    @Override
+    public Mono<Void> allow(Caller caller, Operation operation) {
+        asked.add(operation);
+        return caller.id().equals("nobody")
+                ? Mono.error(HandlerException.of(HandlerException.Reason.FORBIDDEN, "not you"))
+                : Mono.empty();
+    }
+
+    @Override
+    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
+        return allow(caller, operation).then(Mono.defer(() -> {
+            changed.add(operation);
+            return change;
+        }));
+    }
+}

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Clones and pushes a large Git repository through edge, tunnel, router and App-Proxy, and watches their memory.
+
+Each part is a process with a heap of 64 MiB and 64 MiB of direct memory. First a repository of 1 MiB, for what a part takes
+once it has served Git at all; then one of 200 MiB. Fails unless both arrive whole (git fsck, same commits) and no part's
+resident memory grew by more than 64 MiB over the small repository's peak. Memory is looked at every 0.2 s.
+
+Needs: python3, git 2.37 or newer and ./culvert of this repository. Everything stays on 127.0.0.1.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from parts import ROOT, Part, free_port
+
+DOMAIN = "git.test"
+HOST = "acme-prod." + DOMAIN
+OPTIONS = "-Xmx64m -XX:MaxDirectMemorySize=64m"
+GROWTH_MIB = 64
+PIECE = 1 << 20
+
+
+def git(folder, *words):
+    """Runs git, deaf to whoever's configuration; returns what it printed."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") and not k.lower().endswith("_proxy")}
+    environment |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0",
+                    "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@git.test", "GIT_COMMITTER_NAME": "a",
+                    "GIT_COMMITTER_EMAIL": "a@git.test"}
+    done = subprocess.run(["git", "-c", "core.compression=0", *words], cwd=folder, env=environment,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"git {' '.join(words)}: {done.stdout[-2000:]}")
+    return done.stdout.strip()
+
+
+class Memory:
+    """The resident memory of processes, and the most that it was; processes that they started do not count."""
+
+    def __init__(self, parts):
+        self.pids = {name: part.process.pid for name, part in parts.items()}
+        self.peaks = {}
+        self.lock = threading.Lock()
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        while True:
+            for name, pid in self.pids.items():
+                try:
+                    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+                except OSError:
+                    continue
+                resident = [line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:")]
+                mib = int(resident[0]) / 1024 if resident else 0  # a process that has ended has none
+                with self.lock:
+                    self.peaks[name] = max(self.peaks.get(name, 0), mib)
+            time.sleep(0.2)
+
+    def since_last(self):
+        """The peaks since the last call."""
+        time.sleep(0.5)
+        with self.lock:
+            peaks, self.peaks = self.peaks, {}
+        return peaks
+
+
+def random_files(folder, mib):
+    """Files that don't compress, 1 MiB each."""
+    for number in range(mib):
+        (folder / f"part-{number:04}").write_bytes(os.urandom(PIECE))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--mib", type=int, default=200, help="of the large repository (default: 200)")
+    arguments.add_argument("--keep", action="store_true", help="keeps the folder with the logs")
+    options = arguments.parse_args()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="culvert-git-"))
+    edge, tunnel, admin, proxy = (free_port() for _ in range(4))
+    culvert = str(ROOT / "culvert")
+    repositories = folder / "repositories"
+    repositories.mkdir()
+    for name in ("small", "large"):
+        git(repositories, "init", "--quiet", "--bare", "--initial-branch=main", f"{name}.git")
+    subprocess.run([culvert, "certs", "init", "--dir", str(folder / "certs"), "--domain", DOMAIN], check=True,
+                   stdout=subprocess.DEVNULL)
+    (folder / "server.yaml").write_text(f"""\
+edge: {{ listen: 127.0.0.1:{edge}, domain: {DOMAIN}, tls: {{ certificate: certs/edge.crt, key: certs/edge.key }} }}
+tunnel:
+  listen: 127.0.0.1:{tunnel}
+  tls: {{ certificate: certs/tunnel.crt, key: certs/tunnel.key }}
+  ca: {{ certificate: certs/ca.crt, key: certs/ca.key }}
+admin: {{ listen: 127.0.0.1:{admin}, tokenFile: admin.token }}
+dataDir: data
+""")
+    (folder / "client.yaml").write_text(f"""\
+server: wss://127.0.0.1:{tunnel}
+serverCa: certs/ca.crt
+enrolmentTokenFile: token
+identityDir: identity
+health: {{ listen: 127.0.0.1:0 }}
+router:
+  routes: [{{ path: /app-proxy/, to: "http://127.0.0.1:{proxy}" }}]
+""")
+    (folder / "app-proxy.yaml").write_text(f"""\
+listen: 127.0.0.1:{proxy}
+runtime: acme/prod
+handlers: {{ git: {{ repositories: repositories, allowPush: true }} }}
+""")
+    parts = {}
+    faults = []
+
+    def start(name, *words):
+        parts[name] = Part(name, folder, *words, options=OPTIONS)
+        return parts[name]
+
+    try:
+        start("app-proxy", "app-proxy", "--config", str(folder / "app-proxy.yaml")).wait('"event":"listening"')
+        start("server", "server", "--config", str(folder / "server.yaml")).wait('"event":"listening"')
+        subprocess.run([culvert, "runtime", "create", "acme", "prod", "--token-file", str(folder / "token"), "--admin",
+                        f"http://127.0.0.1:{admin}", "--admin-token-file", str(folder / "admin.token")], check=True,
+                       stdout=subprocess.DEVNULL)
+        start("client", "client", "--config", str(folder / "client.yaml")).wait('"event":"connected"')
+        way = ["-c", f"http.curloptResolve={HOST}:{edge}:127.0.0.1", "-c",
+               f"http.sslCAInfo={folder / 'certs' / 'ca.crt'}"]
+        memory = Memory(parts)
+        peaks = {}
+        for name, mib in (("small", 1), ("large", options.mib)):
+            url = f"https://{HOST}:{edge}/app-proxy/git/{name}.git"
+            work, clone = folder / f"{name}-work", folder / f"{name}-clone"
+            work.mkdir()
+            git(work, "init", "--quiet", "--initial-branch=main")
+            random_files(work, mib)
+            git(work, "add", ".")
+            git(work, "commit", "--quiet", "-m", name)
+            memory.since_last()
+            began = time.monotonic()
+            git(work, *way, "push", "--quiet", url, "main")
+            pushed = time.monotonic()
+            after_push = memory.since_last()
+            again = time.monotonic()
+            git(folder, *way, "clone", "--quiet", url, str(clone))
+            cloned = time.monotonic()
+            after_clone = memory.since_last()
+            peaks[name] = {part: max(after_push[part], after_clone[part]) for part in parts}
+            git(repositories / f"{name}.git", "fsck", "--no-progress", "--full")
+            git(clone, "fsck", "--no-progress", "--full")
+            heads = {git(at, "rev-parse", "main") for at in (work, clone, repositories / f"{name}.git")}
+            if len(heads) != 1:
+                faults.append(f"{name}: the commits differ: {heads}")
+            print(f"{name}, {mib} MiB: push {pushed - began:.1f} s, clone {cloned - again:.1f} s")
+            for part in parts:
+                print(f"  {part}: push {after_push[part]:.0f} MiB, clone {after_clone[part]:.0f} MiB resident")
+        for part in parts:
+            growth = peaks["large"][part] - peaks["small"][part]
+            print(f"{part}: {growth:+.0f} MiB from the small repository to the large one")
+            if growth > GROWTH_MIB:
+                faults.append(f"{part} grew by {growth:.0f} MiB (limit: {GROWTH_MIB})")
+            if parts[part].process.poll() is not None:
+                faults.append(f"{part} died")
+    finally:
+        for part in parts.values():
+            part.end()
+    for log in folder.glob("*.log"):
+        text = log.read_text(errors="replace")
+        if "OutOf" in text:
+            faults.append(f"{log.name}: {text[text.index('OutOf'):][:200]}")
+    if options.keep or faults:
+        print(f"logs: {folder}")
+    else:
+        shutil.rmtree(folder)
+    for fault in faults:
+        print(f"FAILED: {fault}")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
