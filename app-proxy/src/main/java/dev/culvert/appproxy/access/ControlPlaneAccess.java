@@ -8,7 +8,7 @@ import dev.culvert.edge.spi.HandlerException.Reason;
 import dev.culvert.edge.spi.RequestContext;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.time.Duration;
-import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -17,13 +17,13 @@ import reactor.core.publisher.Mono;
  * time is over, then callers are told that it is away; the next request asks again.
  */
 final class ControlPlaneAccess implements Access {
-    /** Of all that a question says; keys of the cache are no larger. */
-    private static final int MAX_QUESTION_CHARS = 4096;
+    /** Of all that a question says: an object may have many labels, and the control plane reads 64 KiB. */
+    private static final int MAX_QUESTION_CHARS = 32 << 10;
 
     private final Directory directory;
     private final AuditTrail audit;
     private final AnswerCache<String, Answers.Resolved> tokens;
-    private final AnswerCache<Question, Answers.Decision> decisions;
+    private final AnswerCache<String, Answers.Decision> decisions;
 
     ControlPlaneAccess(Directory directory, ControlPlaneSettings settings, AuditTrail audit, Ticker ticker) {
         this.directory = directory;
@@ -35,9 +35,6 @@ final class ControlPlaneAccess implements Access {
         this.decisions = new AnswerCache<>(settings.maxAnswers(),
                 answer -> answer.isValid() ? ttl : denied, ticker);
     }
-
-    /** The object is not part of it: rules speak of attributes alone. */
-    private record Question(String user, String entity, String action, Map<String, String> attributes) {}
 
     @Override
     public Mono<Caller> caller(HttpHeaders headers) {
@@ -65,13 +62,11 @@ final class ControlPlaneAccess implements Access {
         if (caller.admin()) {
             return Mono.empty();
         }
-        var question = new Question(caller.id(), operation.entity(), operation.action(),
-                operation.attributes());
-        if (size(question) > MAX_QUESTION_CHARS) {
+        if (size(operation) > MAX_QUESTION_CHARS) {
             return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
                     "names of more than " + MAX_QUESTION_CHARS + " characters"));
         }
-        return decisions.get(question, directory.decide(caller.id(), operation))
+        return decisions.get(key(caller, operation), directory.decide(caller.id(), operation))
                 .onErrorMap(ControlPlaneAway.class, ControlPlaneAway::forCaller)
                 .flatMap(answer -> answer.isValid()
                         ? Mono.empty()
@@ -101,12 +96,32 @@ final class ControlPlaneAccess implements Access {
         decisions.forget();
     }
 
-    private static int size(Question question) {
-        return question.entity.length() + question.action.length()
-                + question.attributes.entrySet()
+    private static int size(Operation operation) {
+        return operation.entity().length() + operation.action().length()
+                + operation.attributes()
+                        .entrySet()
                         .stream()
                         .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
                         .sum();
+    }
+
+    /** What a decision is remembered by: a hash, so that long names cost no memory. The object is no part: rules speak of attributes alone. */
+    private static String key(Caller caller, Operation operation) {
+        var text = new StringBuilder();
+        part(text, caller.account());
+        part(text, caller.id());
+        part(text, operation.entity());
+        part(text, operation.action());
+        new TreeMap<>(operation.attributes()).forEach((name, value) -> {
+            part(text, name);
+            part(text, value);
+        });
+        return TokenHash.sha256(text.toString());
+    }
+
+    /** With its length, so that no two questions read the same. */
+    private static void part(StringBuilder text, String part) {
+        text.append(part.length()).append(':').append(part);
     }
 
     private static AuditTrail.Entry entry(Caller caller, Operation operation, RequestContext context,

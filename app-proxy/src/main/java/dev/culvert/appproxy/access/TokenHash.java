@@ -40,7 +40,8 @@ record TokenHash(String text, String hash) {
         return field.regionMatches(true, 0, "Bearer ", 0, 7) ? field.substring(7).strip() : field.strip();
     }
 
-    private static String sha256(String token) {
+    /** In hexadecimal digits. */
+    static String sha256(String token) {
         try {
             return HexFormat.of()
                     .formatHex(MessageDigest.getInstance("SHA-256")

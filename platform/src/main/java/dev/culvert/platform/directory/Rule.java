@@ -3,7 +3,6 @@ package dev.culvert.platform.directory;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What some may do: entity, actions, and what the object must be like. Rules only allow; what none allows is denied.
@@ -49,12 +48,21 @@ record Rule(String id, String entity, List<String> actions, List<String> teams, 
                 && (users.contains(question.user()) || teams.stream().anyMatch(theirTeams::contains))
                 && attributes.entrySet()
                         .stream()
-                        .allMatch(wanted -> matches(wanted.getValue(),
-                                question.attributes().get(wanted.getKey())));
+                        .allMatch(wanted -> told(question, wanted.getKey()).stream()
+                                .anyMatch(value -> matches(wanted.getValue(), value)));
     }
 
-    private static boolean matches(List<String> values, @Nullable String told) {
-        return told != null && values.stream()
+    /** An object has many labels: {@code label} is told as {@code team=red,tier=web}, and each counts. */
+    private static List<String> told(Question question, String attribute) {
+        String value = question.attributes().get(attribute);
+        if (value == null) {
+            return List.of();
+        }
+        return attribute.equals("label") ? List.of(value.split(",", -1)) : List.of(value);
+    }
+
+    private static boolean matches(List<String> values, String told) {
+        return values.stream()
                 .anyMatch(value -> value.endsWith("*")
                         ? told.startsWith(value.substring(0, value.length() - 1))
                         : value.equals(told));

@@ -30,6 +30,15 @@ class RuleTest {
     }
 
     @Test
+    void anyOfTheLabelsCounts() {
+        Rule red = new Rule("r", "workflows", List.of("STOP"), List.of(), List.of("u"),
+                Map.of("label", List.of("team=red")));
+
+        assertThat(red.allows(asked("STOP", Map.of("label", "tier=web,team=red")), Set.of())).isTrue();
+        assertThat(red.allows(asked("STOP", Map.of("label", "tier=web,team=redder")), Set.of())).isFalse();
+    }
+
+    @Test
     void needsSomebodyAndKnownWords() {
         assertThatThrownBy(() -> new Rule("r", "workflows", List.of("STOP"), List.of(), List.of(), Map.of()))
                 .hasMessageContaining("one team or user");
