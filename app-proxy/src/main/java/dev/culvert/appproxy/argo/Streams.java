@@ -54,14 +54,20 @@ final class Streams {
                         .retryAfter(SOON));
             }
             var closed = new AtomicBoolean();
+            var answered = new AtomicBoolean();
             Runnable close = () -> {
                 if (closed.compareAndSet(false, true)) {
                     open.decrementAndGet();
                 }
             };
-            return source.map(body -> response(headers, body, close))
-                    .doOnError(error -> close.run())
-                    .doOnCancel(close);
+            return source.map(body -> {
+                answered.set(true);
+                return response(headers, body, close);
+            }).doOnError(error -> close.run()).doOnCancel(() -> {
+                if (!answered.get()) {
+                    close.run();
+                }
+            });
         });
     }
 
