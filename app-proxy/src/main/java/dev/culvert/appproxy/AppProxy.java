@@ -4,20 +4,18 @@ import dev.culvert.appproxy.access.AccessService;
 import dev.culvert.edge.EdgeServer;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.HealthFilter;
-import dev.culvert.edge.MountedHandlers;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.spi.EdgeHandlerProvider;
+import dev.culvert.edge.host.HandlerHost;
 import java.time.Duration;
-import java.util.List;
-import java.util.ServiceLoader;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Mono;
 
 /**
  * A running App-Proxy: a listener with the configured handlers, and {@code /healthz}, {@code /readyz}, {@code
- * /metrics}. Handlers are found by {@link ServiceLoader}; those that the configuration names are served. Safe for use
+ * /metrics}. Its handlers are those that the configuration names. Safe for use
  * by any thread.
  */
 public final class AppProxy {
@@ -38,8 +36,13 @@ public final class AppProxy {
         return Mono.defer(() -> {
             var resources = new Resources(config);
             var setup = EdgeServer.Setup.of(config.listen(), resources.loops)
-                    .telemetry(resources.telemetry)
-                    .filter(new HealthFilter(resources.readiness::get, resources.telemetry))
+                    .telemetry(resources.telemetry);
+            AppProxyConfig.Cors cors = config.cors();
+            if (cors != null) {
+                setup = setup.filter(new CorsFilter(cors.allowOrigins()));
+            }
+            setup = setup.filter(new ProxyPaths())
+                    .filter(new HealthFilter(resources::readiness, resources.telemetry))
                     .filter(resources.access);
             return resources.access.start()
                     .then(resources.handlers.start())
@@ -57,41 +60,45 @@ public final class AppProxy {
     /** Drains within {@code grace}, then frees everything. Completes when that is done. */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
-            resources.readiness.set(Readiness.notReady("draining"));
+            resources.draining.set(true);
             return server.stop(grace).then(resources.free(grace));
         });
     }
 
     /** What lives as long as the App-Proxy. */
     private static final class Resources {
-        private final AtomicReference<Readiness> readiness = new AtomicReference<>(Readiness.READY);
-        private final MountedHandlers handlers;
+        private final AtomicBoolean draining = new AtomicBoolean();
+        private final HandlerHost handlers;
         private final EventLoops loops;
         private final Telemetry telemetry;
         private final AccessService access;
 
         Resources(AppProxyConfig config) {
-            List<EdgeHandlerProvider> providers = providers(config);
-            var names = providers.stream().map(EdgeHandlerProvider::name).sorted().toList();
-            loops = EventLoops.create();
             telemetry = new Telemetry();
-            access = AccessService.of(config.controlPlane(), config.audit(), loops);
+            loops = EventLoops.create();
             try {
-                handlers = MountedHandlers.of(providers,
-                        provider -> new ProxyContext(config, names, access.access()));
+                access = AccessService.of(config.controlPlane(), config.audit(), loops);
+                handlers = new HandlerHost(
+                        ProxyHandlers.setup(config, access.access(), telemetry.registry(), loops));
             } catch (RuntimeException failed) {
                 telemetry.close();
                 loops.dispose();
-                throw failed;
+                throw failed instanceof IllegalArgumentException
+                        ? new ConfigException("handlers",
+                                "handlers that fit together: " + failed.getMessage())
+                        : failed;
             }
         }
 
-        private static List<EdgeHandlerProvider> providers(AppProxyConfig config) {
-            return ServiceLoader.load(EdgeHandlerProvider.class, AppProxy.class.getClassLoader())
-                    .stream()
-                    .map(ServiceLoader.Provider::get)
-                    .filter(provider -> config.handlers().served().containsKey(provider.name()))
-                    .toList();
+        /** Ready, but for the handlers that fail. */
+        Readiness readiness() {
+            return draining.get()
+                    ? Readiness.notReady("draining")
+                    : Readiness.degraded(handlers.troubles()
+                            .entrySet()
+                            .stream()
+                            .map(trouble -> "handler " + trouble.getKey() + ": " + trouble.getValue())
+                            .toList());
         }
 
         Mono<Void> free(Duration grace) {

@@ -8,10 +8,14 @@ import dev.culvert.appproxy.commits.CommitsSettings;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
+import dev.culvert.edge.spi.HandlerLimits;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,22 +26,37 @@ import org.jspecify.annotations.Nullable;
  * @param controlPlane who knows users and rules; null: nobody may anything that needs permission
  * @param audit folder of the audit log; null: its records are lines of the log
  * @param handlers which handlers it has
+ * @param limits what single handlers may use, by name, where that is not what they ask for themselves
+ * @param plugins handlers of others, found on the class path, by name, each with its settings
+ * @param remote handlers in processes of their own
+ * @param cors which pages may call; null: none
  */
 public record AppProxyConfig(
         @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "0.0.0.0:3017") HostPort listen,
         @Setting(value = "Name of the runtime it serves, shown by the info handler", accepts = "account/name") @Nullable String runtime,
         @Nullable ControlPlaneSettings controlPlane,
         @Setting("Folder of the audit log, audit-changes.log and audit-refused.log, made when absent; left out: its records are lines of the log") @Nullable Path audit,
-        Handlers handlers) {
+        Handlers handlers,
+        @Setting("What a handler may use, by its name, as git or graphql; left out: what the handler asks for") Map<String, Limits> limits,
+        @Setting("Handlers that are no part of Culvert, found on the class path: settings by the handler's name; {} for one without") Map<String, Map<String, String>> plugins,
+        @Setting(value = "Handlers in processes of their own", fileOnly = true) List<Remote> remote,
+        @Nullable Cors cors) {
 
     /** With a listener and handlers, and the defaults of everything else. */
     public static AppProxyConfig of(HostPort listen, @Nullable String runtime, Handlers handlers) {
-        return new AppProxyConfig(listen, runtime, null, null, handlers);
+        return new AppProxyConfig(listen, runtime, null, null, handlers, Map.of(), Map.of(), List.of(), null);
     }
 
     /** The same with a control plane, and a folder for the audit log. */
     public AppProxyConfig with(ControlPlaneSettings plane, @Nullable Path auditFolder) {
-        return new AppProxyConfig(listen, runtime, plane, auditFolder, handlers);
+        return new AppProxyConfig(listen, runtime, plane, auditFolder, handlers, limits, plugins, remote,
+                cors);
+    }
+
+    /** With one more remote handler. */
+    AppProxyConfig with(Remote another) {
+        return new AppProxyConfig(listen, runtime, controlPlane, audit, handlers, limits, plugins,
+                Stream.concat(remote.stream(), Stream.of(another)).toList(), cors);
     }
 
     /**
@@ -62,6 +81,72 @@ public record AppProxyConfig(
         /** The settings of the handlers that are served, by the handler's name. */
         SortedMap<String, Record> served() {
             return HandlerSettings.served(this);
+        }
+    }
+
+    /**
+     * A handler in a process of its own, at an {@code http://} address, in any language.
+     *
+     * @param name its name in metrics and health
+     * @param mount the path prefix it answers, from slash to slash
+     * @param to where it listens
+     * @param timeout how long a call may take to its response's head; zero without end
+     * @param maxConcurrent calls at the same time
+     */
+    public record Remote(
+            @Setting("Its name in metrics and health") String name,
+            @Setting(value = "Path prefix that it answers", accepts = "a path from slash to slash, as /app-proxy/reports/") String mount,
+            @Setting(value = "Where it listens", accepts = "http://host:port") URI to,
+            @Setting(value = "Time to its response's head, 504 after it; 0s is without end", byDefault = "1m") Duration timeout,
+            @Setting(value = "Calls of it at the same time; beyond it they are answered 503", byDefault = "64", accepts = "1..100000") int maxConcurrent) {
+        public Remote {
+            if (maxConcurrent < 1 || maxConcurrent > 100_000) {
+                throw new ConfigException("maxConcurrent", "1..100000; remove the key for the default 64");
+            }
+        }
+    }
+
+    /**
+     * Which pages may call.
+     *
+     * @param allowOrigins their origins, compared without case
+     */
+    public record Cors(
+            @Setting(value = "Origins of pages that may call, with credentials, and read the answers", accepts = "scheme://host[:port] each, as https://app.example.com") List<String> allowOrigins) {
+        public Cors {
+            if (!allowOrigins.stream().allMatch(origin -> origin.matches("[a-z]+://[^/*]+"))) {
+                throw new ConfigException("allowOrigins",
+                        "scheme://host[:port] each, as https://app.example.com");
+            }
+        }
+    }
+
+    /**
+     * What one handler may use, as far as it is set.
+     *
+     * @param maxConcurrent calls at the same time; 0 as the handler asks
+     * @param timeout how long a call may take to its response's head; null as the handler asks, zero without end
+     * @param threads threads for its calls and its work that blocks; 0 as the handler asks
+     */
+    public record Limits(
+            @Setting(value = "Calls of the handler at the same time; beyond it they are answered 503", byDefault = "0", accepts = "1..100000, or 0: as the handler asks, mostly 64") int maxConcurrent,
+            @Setting(value = "Time to the response's head, 504 after it; 0s is without end; left out: as the handler asks, mostly 1m") @Nullable Duration timeout,
+            @Setting(value = "Threads of its own, where its calls run and block nobody else", byDefault = "0", accepts = "1..256, or 0: as the handler asks, mostly 8") int threads) {
+        static final Limits OWN = new Limits(0, null, 0);
+
+        public Limits {
+            if (maxConcurrent < 0 || maxConcurrent > 100_000) {
+                throw new ConfigException("maxConcurrent",
+                        "1..100000; remove the key for what the handler asks");
+            }
+            if (threads < 0 || threads > 256) {
+                throw new ConfigException("threads", "1..256; remove the key for what the handler asks");
+            }
+        }
+
+        HandlerLimits over(HandlerLimits own) {
+            return new HandlerLimits(maxConcurrent == 0 ? own.maxConcurrent() : maxConcurrent,
+                    timeout == null ? own.timeout() : timeout, threads == 0 ? own.threads() : threads);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.culvert.appproxy;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeHandlerProvider;
 import dev.culvert.edge.spi.HandlerContext;
+import dev.culvert.edge.spi.HandlerLimits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -30,6 +31,12 @@ public final class GitProvider implements EdgeHandlerProvider {
         GitBackend created = new GitBackend(settings);
         backend = created;
         return new GitHandler(created, settings.allowPush());
+    }
+
+    /** It bounds its processes and their time itself: a push is answered when it is read. */
+    @Override
+    public HandlerLimits limits() {
+        return new HandlerLimits(1024, Duration.ZERO, 8);
     }
 
     @Override

@@ -2,15 +2,30 @@ package dev.culvert.appproxy;
 
 import dev.culvert.appproxy.access.Access;
 import dev.culvert.edge.Version;
+import dev.culvert.edge.config.ConfigBinder;
+import dev.culvert.edge.config.ConfigErrors;
 import dev.culvert.edge.spi.HandlerContext;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the App-Proxy tells its handlers. */
-record ProxyContext(AppProxyConfig config, List<String> handlers, Access access) implements HandlerContext {
+/**
+ * What the App-Proxy tells one of its handlers.
+ *
+ * @param handlers the names of all
+ * @param name the name of this one
+ * @param access who calls, and what they may
+ */
+record ProxyContext(AppProxyConfig config, List<String> handlers, String name, Access access)
+        implements
+            HandlerContext {
 
     @Override
     public <T extends Record> T settings(Class<T> type) {
+        Map<String, String> ofOthers = config.plugins().get(name);
+        if (ofOthers != null) {
+            return bound(type, ofOthers);
+        }
         return config.handlers()
                 .served()
                 .values()
@@ -19,6 +34,17 @@ record ProxyContext(AppProxyConfig config, List<String> handlers, Access access)
                 .map(type::cast)
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("no settings of type " + type.getName()));
+    }
+
+    private <T extends Record> T bound(Class<T> type, Map<String, String> settings) {
+        try {
+            return ConfigBinder.bind(type, settings);
+        } catch (ConfigErrors e) {
+            throw new ConfigErrors(e.errors()
+                    .stream()
+                    .map(line -> "plugins." + name + "." + line.replaceFirst("^code: ", ""))
+                    .toList());
+        }
     }
 
     @Override

@@ -77,7 +77,11 @@ class ArchitectureTest {
             .row("edge.graphql", "edge.spi", "edge")
             .libraries("edge.graphql", "graphql.", "reactor.", "io.netty.", "com.fasterxml.jackson.",
                     "org.slf4j.")
-            .row("appproxy", "edge", "edge.config", "edge.spi", "appproxy.access", "appproxy.argo",
+            .row("edge.host", "edge", "edge.spi", "edge.graphql")
+            .libraries("edge.host", "reactor.", "io.netty.", "io.micrometer.", "org.reactivestreams.",
+                    "org.slf4j.")
+            .row("appproxy", "edge", "edge.config", "edge.spi", "edge.host", "appproxy.access",
+                    "appproxy.argo",
                     "appproxy.commits")
             .row("appproxy.commits", "edge.config", "edge.spi", "edge.graphql", "appproxy.access",
                     "appproxy.credentials", "appproxy.repositories")

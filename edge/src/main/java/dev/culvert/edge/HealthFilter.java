@@ -52,10 +52,12 @@ public final class HealthFilter implements EdgeFilter {
     }
 
     private EdgeResponse ready() {
-        String reason = readiness.get().reason();
-        return reason == null
-                ? text(HttpResponseStatus.OK, "ok")
-                : text(HttpResponseStatus.SERVICE_UNAVAILABLE, reason);
+        Readiness now = readiness.get();
+        if (now.reason() != null) {
+            return text(HttpResponseStatus.SERVICE_UNAVAILABLE, now.reason());
+        }
+        return text(HttpResponseStatus.OK,
+                now.degraded().isEmpty() ? "ok" : "degraded\n" + String.join("\n", now.degraded()));
     }
 
     private static EdgeResponse text(HttpResponseStatus status, String line) {

@@ -1,19 +1,26 @@
 package dev.culvert.edge;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a part can do its work now, as {@code /readyz} tells.
  *
  * @param reason why not, for an operator; null when ready
+ * @param degraded what of it does not do its work while the rest does, a line each
  */
-public record Readiness(@Nullable String reason) {
+public record Readiness(@Nullable String reason, List<String> degraded) {
     /** Ready to work. */
-    public static final Readiness READY = new Readiness(null);
+    public static final Readiness READY = new Readiness(null, List.of());
 
     /** Not ready, and why. */
     public static Readiness notReady(String reason) {
-        return new Readiness(reason);
+        return new Readiness(reason, List.of());
+    }
+
+    /** Ready to work, but for what these lines name; none: {@link #READY}. */
+    public static Readiness degraded(List<String> lines) {
+        return new Readiness(null, List.copyOf(lines));
     }
 
     public boolean ready() {

@@ -24,6 +24,9 @@ public final class EventLoopWatch {
                         "deallocate")
                 // The kernel's random source never blocks once the machine is up.
                 .allowBlockingCallsInside("java.security.SecureRandom", "nextBytes")
+                // To hand work to a pool takes its queue's lock for a few instructions, and may start a thread.
+                .allowBlockingCallsInside("java.util.concurrent.ThreadPoolExecutor", "execute")
+                .allowBlockingCallsInside("java.util.concurrent.ThreadPoolExecutor", "remove")
                 // To drop a timer takes its pool's lock as long as to set one, which Reactor's own list allows.
                 .allowBlockingCallsInside(
                         "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", "cancel")

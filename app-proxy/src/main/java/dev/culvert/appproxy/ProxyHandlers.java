@@ -1,0 +1,60 @@
+package dev.culvert.appproxy;
+
+import dev.culvert.appproxy.access.Access;
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.host.HandlerHost;
+import dev.culvert.edge.host.RemoteHandler;
+import dev.culvert.edge.spi.EdgeHandlerProvider;
+import dev.culvert.edge.spi.HandlerLimits;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.ServiceLoader;
+import reactor.netty.resources.LoopResources;
+
+/** Which handlers an App-Proxy has, and what each may use: found by {@link ServiceLoader}, chosen by the configuration. */
+final class ProxyHandlers {
+    private static final String GRAPHQL = "graphql";
+    private static final String GRAPHQL_MOUNT = "/app-proxy/api/graphql/";
+    /** They only pass bytes on. */
+    private static final int REMOTE_THREADS = 4;
+
+    private ProxyHandlers() {}
+
+    /** Throws ConfigException for names that no handler has. */
+    static HandlerHost.Setup setup(AppProxyConfig config, Access access, MeterRegistry registry,
+            LoopResources loops) {
+        List<EdgeHandlerProvider> providers = new ArrayList<>(local(config));
+        config.remote()
+                .forEach(remote -> providers.add(new RemoteHandler(remote.name(), remote.mount(), remote.to(),
+                        new HandlerLimits(remote.maxConcurrent(), remote.timeout(), REMOTE_THREADS), loops)));
+        var names = providers.stream().map(EdgeHandlerProvider::name).sorted().toList();
+        known("plugins", config.plugins().keySet(), names);
+        List<String> limited = new ArrayList<>(names);
+        limited.add(GRAPHQL);
+        known("limits", config.limits().keySet(), limited);
+        return new HandlerHost.Setup(providers,
+                provider -> new ProxyContext(config, names, provider.name(), access),
+                (name, asked) -> config.limits().getOrDefault(name, AppProxyConfig.Limits.OWN).over(asked),
+                registry,
+                GRAPHQL_MOUNT);
+    }
+
+    private static List<EdgeHandlerProvider> local(AppProxyConfig config) {
+        return ServiceLoader.load(EdgeHandlerProvider.class, AppProxy.class.getClassLoader())
+                .stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(provider -> config.handlers().served().containsKey(provider.name())
+                        || config.plugins().containsKey(provider.name()))
+                .toList();
+    }
+
+    private static void known(String key, Collection<String> used, Collection<String> names) {
+        for (String name : used) {
+            if (!names.contains(name)) {
+                throw new ConfigException(key + "." + name, "the name of a handler that is there: " + names);
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.culvert.appproxy;
+
+import dev.culvert.edge.spi.EdgeFilter;
+import dev.culvert.edge.spi.EdgeHandler;
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.EdgeResponse;
+import reactor.core.publisher.Mono;
+
+/**
+ * The other paths that callers know: those in the cluster ask the pod for {@code /api/…} instead of {@code /app-proxy/api/…}, and
+ * for its health below either.
+ */
+final class ProxyPaths implements EdgeFilter {
+    private static final String PREFIX = "/app-proxy";
+
+    @Override
+    public Mono<EdgeResponse> filter(EdgeRequest request, EdgeHandler next) {
+        String target = request.target();
+        return switch (request.path()) {
+            case "/api/healthz", "/app-proxy/api/healthz" -> next.handle(at(request, "/healthz"));
+            case "/api/readyz", "/app-proxy/api/readyz" -> next.handle(at(request, "/readyz"));
+            default -> next.handle(target.startsWith("/api/") ? at(request, PREFIX + target) : request);
+        };
+    }
+
+    private static EdgeRequest at(EdgeRequest request, String target) {
+        return new EdgeRequest(request.method(), target, request.headers(), request.body(),
+                request.context());
+    }
+}
