@@ -5,6 +5,7 @@ import dev.culvert.appproxy.argo.ApplicationsSettings;
 import dev.culvert.appproxy.argo.RolloutsSettings;
 import dev.culvert.appproxy.argo.WorkflowsSettings;
 import dev.culvert.appproxy.commits.CommitsSettings;
+import dev.culvert.appproxy.repositories.RepositoriesConfig;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
@@ -69,10 +70,12 @@ public record AppProxyConfig(
      * @param rollouts state changes of Argo Rollouts
      * @param applications state changes and logs of Argo CD's applications
      * @param commits commits to Git repositories, through GraphQL
+     * @param repositories Git providers and Git tokens, for GraphQL and other handlers
      */
     public record Handlers(@Setting("The info handler; it has nothing to set") @Nullable Info info,
             @Nullable Git git, @Nullable WorkflowsSettings workflows, @Nullable RolloutsSettings rollouts,
-            @Nullable ApplicationsSettings applications, @Nullable CommitsSettings commits) {
+            @Nullable ApplicationsSettings applications, @Nullable CommitsSettings commits,
+            @Nullable RepositoriesConfig repositories) {
         /** The handlers with these settings, each told by its type. */
         public static Handlers of(Record... settings) {
             return HandlerSettings.placed(List.of(settings));

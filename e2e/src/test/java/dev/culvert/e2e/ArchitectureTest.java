@@ -81,8 +81,7 @@ class ArchitectureTest {
             .libraries("edge.host", "reactor.", "io.netty.", "io.micrometer.", "org.reactivestreams.",
                     "org.slf4j.")
             .row("appproxy", "edge", "edge.config", "edge.spi", "edge.host", "appproxy.access",
-                    "appproxy.argo",
-                    "appproxy.commits")
+                    "appproxy.argo", "appproxy.commits", "appproxy.repositories")
             .row("appproxy.commits", "edge.config", "edge.spi", "edge.graphql", "appproxy.access",
                     "appproxy.credentials", "appproxy.repositories")
             .libraries("appproxy.commits", "org.eclipse.jgit.", "org.snakeyaml.engine.", "org.slf4j.",

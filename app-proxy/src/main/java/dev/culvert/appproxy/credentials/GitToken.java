@@ -2,11 +2,15 @@ package dev.culvert.appproxy.credentials;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
 
 /** A token of a Git provider and whose it is. Prints without its value; compare with {@link #sameAs}. */
 public final class GitToken {
     private final String login;
     private final String value;
+    private final String fingerprint;
 
     /**
      * A token.
@@ -17,6 +21,7 @@ public final class GitToken {
     public GitToken(String login, String value) {
         this.login = login;
         this.value = value;
+        this.fingerprint = fingerprint(login + "\n" + value);
     }
 
     /** The user's name at the provider: the user part of HTTP basic authentication. */
@@ -33,6 +38,20 @@ public final class GitToken {
     public boolean sameAs(GitToken other) {
         return MessageDigest.isEqual(value.getBytes(StandardCharsets.UTF_8),
                 other.value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Stands for the token in keys of caches, in memory alone: 128 bits of a hash. */
+    public String fingerprint() {
+        return fingerprint;
+    }
+
+    private static String fingerprint(String text) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(Arrays.copyOf(hash, 16));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("each Java has SHA-256", e);
+        }
     }
 
     @Override

@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * One Git provider, or one folder of bare repositories. Repositories are named {@code owner/name} (with GitLab's groups
- * {@code group/sub/name}; in a folder {@code name} without {@code .git}). Safe for use by any thread; never blocks.
+ * {@code group/sub/name}; in a folder also {@code name}; never with {@code .git}). Safe for use by any thread; never blocks.
  *
  * <p>Errors of all calls to a provider are HandlerExceptions: FORBIDDEN when it refuses the token or what the token may
  * do, NOT_FOUND, CONFLICT, BAD_REQUEST with what it found wrong, RATE_LIMITED with how long to wait, UPSTREAM_TIMEOUT,
@@ -35,6 +35,11 @@ public interface Integration {
     /** The folder of bare repositories {@code <name>.git}; null for providers with an API. */
     @Nullable
     Path folder();
+
+    /** The root of its REST API; null for a folder. */
+    default @Nullable URI apiUrl() {
+        return null;
+    }
 
     /** The authorities, as a PEM file, to believe beside the public ones, for REST and Git alike; null: the public ones alone. */
     @Nullable

@@ -1,0 +1,52 @@
+package dev.culvert.appproxy.credentials;
+
+import dev.culvert.appproxy.access.Caller;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Whose token for what.
+ *
+ * @param account the account's id; empty for the runtime's own
+ * @param user the user's id; empty for the runtime's own
+ * @param integration the integration's name
+ */
+record TokenPlace(String account, String user, String integration) {
+    static TokenPlace of(Caller caller, String integration) {
+        return new TokenPlace(caller.account(), caller.id(), integration);
+    }
+
+    static TokenPlace runtime(String integration) {
+        return new TokenPlace("", "", integration);
+    }
+
+    boolean isRuntime() {
+        return user.isEmpty();
+    }
+
+    /** Unlike for unlike places: each part behind its length. */
+    byte[] bytes() {
+        return key().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The place in one text. */
+    String key() {
+        return account.length() + ":" + account + user.length() + ":" + user + integration.length() + ":"
+                + integration;
+    }
+
+    /** The place that {@link #key} wrote. Throws IllegalArgumentException for another text. */
+    static TokenPlace parse(String key) {
+        String[] parts = new String[3];
+        String rest = key;
+        for (int i = 0; i < parts.length; i++) {
+            int colon = rest.indexOf(':');
+            int length = colon < 0 ? -1 : Integer.parseInt(rest.substring(0, colon));
+            if (length < 0 || colon + 1 + length > rest.length()) {
+                throw new IllegalArgumentException("no place of a token");
+            }
+            parts[i] = rest.substring(colon + 1, colon + 1 + length);
+            rest = rest.substring(colon + 1 + length);
+        }
+        return new TokenPlace(parts[0], parts[1], parts[2]);
+    }
+}

@@ -1,0 +1,34 @@
+package dev.culvert.appproxy.credentials;
+
+import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.config.Setting;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where Git tokens are kept, encrypted: in a file, or in Kubernetes secrets.
+ *
+ * @param folder for the file {@code git-tokens.json}; null with {@code namespace}
+ * @param keyFile the keys, one a line; null with {@code keySecret}
+ * @param namespace where the secrets are; null with {@code folder}
+ * @param keySecret the secret that has the keys under {@code keys}; null with {@code keyFile}
+ */
+public record TokensConfig(
+        @Setting("Folder of the file git-tokens.json, which is encrypted and 0600") @Nullable Path folder,
+        @Setting(value = "File (0600) of keys: 32 bytes in base64 a line. The first encrypts, all decrypt; made, with one key, when absent", accepts = "a path") @Nullable Path keyFile,
+        @Setting("Kubernetes namespace whose secrets keep the tokens, instead of folder") @Nullable String namespace,
+        @Setting("Kubernetes secret of that namespace with the keys under keys, instead of keyFile") @Nullable String keySecret) {
+    public TokensConfig {
+        if ((folder == null) == (namespace == null)) {
+            throw new ConfigException("folder", "either a folder or a namespace");
+        }
+        if ((keyFile == null) == (keySecret == null) || (keySecret != null && namespace == null)) {
+            throw new ConfigException("keyFile", "either a keyFile or, with a namespace, a keySecret");
+        }
+    }
+
+    /** In files. */
+    public static TokensConfig files(Path folder, Path keyFile) {
+        return new TokensConfig(folder, keyFile, null, null);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.culvert.appproxy.repositories;
+
+import dev.culvert.appproxy.credentials.GitToken;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** Asks the provider about a token before it is kept: whose it is, and whether it may do what will be asked of it. */
+final class Registration {
+    private static final int MAX_TOKEN = 4096;
+    private static final Map<ProviderKind, List<String>> USERS = Map.of(ProviderKind.GITHUB, List.of("repo"),
+            ProviderKind.GITLAB, List.of("api"));
+    private static final Map<ProviderKind, List<String>> RUNTIMES = Map.of(ProviderKind.GITHUB,
+            List.of("repo", "admin:repo_hook"), ProviderKind.GITLAB, List.of("api"));
+
+    private Registration() {}
+
+    /** The token to keep. Errors: BAD_REQUEST for one that lacks a scope or is no token, and those of {@link Integration}. */
+    static Mono<GitToken> checked(Integration integration, String value, @Nullable String login,
+            boolean ofRuntime) {
+        if (!integration.needsToken()) {
+            return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
+                    integration.name() + " is a plain folder: it asks for no Git token"));
+        }
+        if (value.isEmpty() || value.length() > MAX_TOKEN
+                || !value.chars().allMatch(c -> c > ' ' && c < 127)) {
+            return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
+                    "token: no Git token (expected: 1..4096 visible ASCII characters)"));
+        }
+        boolean bearer = integration.kind() == ProviderKind.BITBUCKET && login == null;
+        String given = bearer ? Bitbucket.TOKEN_LOGIN : login == null ? "" : login;
+        return integration.user(new GitToken(given, value)).map(user -> {
+            needed(integration, ofRuntime, user);
+            return new GitToken(given.isEmpty() ? user.login() : given, value);
+        });
+    }
+
+    private static void needed(Integration integration, boolean ofRuntime, GitUser user) {
+        List<String> scopes = (ofRuntime ? RUNTIMES : USERS).getOrDefault(integration.kind(), List.of());
+        List<String> missing = scopes.stream().filter(scope -> !user.scopes().contains(scope)).toList();
+        if (!user.scopes().isEmpty() && !missing.isEmpty()) {
+            throw HandlerException.of(Reason.BAD_REQUEST,
+                    "the token lacks the scopes " + String.join(", ", missing) + " at " + integration.name());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package dev.culvert.appproxy.repositories;
+
+import dev.culvert.appproxy.credentials.GitToken;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.client.HttpClient;
+
+/** A provider with a REST API. */
+final class RestIntegration implements Integration {
+    private final IntegrationConfig config;
+    private final ProviderApi api;
+    private final Listing listing;
+
+    RestIntegration(IntegrationConfig config, HttpClient http, ProviderCalls.Patience patience) {
+        this.config = config;
+        this.api = api(config, http, patience);
+        this.listing = new Listing(api);
+    }
+
+    private static ProviderApi api(IntegrationConfig config, HttpClient http,
+            ProviderCalls.Patience patience) {
+        return switch (config.kind()) {
+            case GITHUB -> new Github(
+                    new ProviderCalls(config.name(), config.api(), http, patience, Github::authorize));
+            case GITLAB -> new Gitlab(
+                    new ProviderCalls(config.name(), config.api(), http, patience, Gitlab::authorize));
+            case BITBUCKET -> new Bitbucket(
+                    new ProviderCalls(config.name(), config.api(), http, patience, Bitbucket::authorize),
+                    config.workspace());
+            case BITBUCKET_SERVER -> new BitbucketServer(
+                    new ProviderCalls(config.name(), config.api(), http, patience,
+                            BitbucketServer::authorize));
+            case GITEA -> new Gitea(
+                    new ProviderCalls(config.name(), config.api(), http, patience, Gitea::authorize));
+            case FOLDER -> throw new IllegalArgumentException("a folder has no REST API");
+        };
+    }
+
+    @Override
+    public String name() {
+        return config.name();
+    }
+
+    @Override
+    public ProviderKind kind() {
+        return config.kind();
+    }
+
+    @Override
+    public URI cloneUrl(String repository) {
+        return URI.create(config.web() + "/" + RepositoryName.checked(repository) + ".git");
+    }
+
+    @Override
+    public @Nullable Path folder() {
+        return null;
+    }
+
+    @Override
+    public URI apiUrl() {
+        return config.api();
+    }
+
+    @Override
+    public @Nullable Path ca() {
+        return config.ca();
+    }
+
+    @Override
+    public Mono<RepositoriesPage> repositories(@Nullable GitToken token, int page, int limit) {
+        return withToken(token, given -> listing.page(given, page, limit));
+    }
+
+    @Override
+    public Mono<GitUser> user(GitToken token) {
+        return api.user(token);
+    }
+
+    @Override
+    public Mono<PullRequest> createPullRequest(@Nullable GitToken token, NewPullRequest request) {
+        return withToken(token, given -> {
+            RepositoryName.checked(request.repository());
+            return api.createPullRequest(given, request);
+        });
+    }
+
+    @Override
+    public Mono<Webhook> createWebhook(@Nullable GitToken token, NewWebhook request) {
+        return withToken(token, given -> {
+            RepositoryName.checked(request.repository());
+            return api.createWebhook(given, request);
+        });
+    }
+
+    @Override
+    public Mono<Void> setCommitStatus(@Nullable GitToken token, CommitStatus status) {
+        return withToken(token, given -> {
+            RepositoryName.checked(status.repository());
+            return api.setCommitStatus(given, status);
+        });
+    }
+
+    private <T> Mono<T> withToken(@Nullable GitToken token, Function<GitToken, Mono<T>> call) {
+        return token == null
+                ? Mono.error(
+                        HandlerException.of(Reason.FORBIDDEN, name() + " is asked with a Git token only"))
+                : Mono.defer(() -> call.apply(token));
+    }
+}

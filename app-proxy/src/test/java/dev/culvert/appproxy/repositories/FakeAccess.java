@@ -1,0 +1,43 @@
+package dev.culvert.appproxy.repositories;
+
+import dev.culvert.appproxy.access.Access;
+import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.Operation;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.edge.spi.RequestContext;
+import io.netty.handler.codec.http.HttpHeaders;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import reactor.core.publisher.Mono;
+
+/** Takes the token for the user's name; allows all but what was forbidden. */
+final class FakeAccess implements Access {
+    final Set<String> forbidden = new HashSet<>();
+    final List<Operation> changes = new ArrayList<>();
+
+    @Override
+    public Mono<Caller> caller(HttpHeaders headers) {
+        String user = headers.get("Authorization");
+        return user == null
+                ? Mono.error(HandlerException.of(Reason.UNAUTHORIZED, "no token"))
+                : Mono.just(new Caller("acme", user, user, user + "@example.com", user.equals("admin")));
+    }
+
+    @Override
+    public Mono<Void> allow(Caller caller, Operation operation) {
+        return forbidden.contains(operation.action())
+                ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "no rule allows it"))
+                : Mono.empty();
+    }
+
+    @Override
+    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
+        return allow(caller, operation).then(Mono.defer(() -> {
+            changes.add(operation);
+            return change;
+        }));
+    }
+}
