@@ -103,7 +103,9 @@ class ArchitectureTest {
             .row("launcher.certs", "certs", "edge")
             .row("launcher.config", "edge", "edge.config")
             .row("launcher.demo", "launcher.admin", "launcher.certs", "edge", "edge.config", "edge.spi",
-                    "certs", "server", "client", "router", "appproxy");
+                    "certs", "server", "client", "router", "appproxy", "appproxy.access", "appproxy.argo",
+                    "appproxy.commits", "appproxy.credentials", "appproxy.repositories", "platform.directory",
+                    "standins.argo");
 
     @Test
     void everyPackageImportsWhatItsRowAllowsAndNoMore() {

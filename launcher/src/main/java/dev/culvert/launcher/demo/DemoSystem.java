@@ -2,6 +2,13 @@ package dev.culvert.launcher.demo;
 
 import dev.culvert.appproxy.AppProxy;
 import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.appproxy.access.ControlPlaneSettings;
+import dev.culvert.appproxy.argo.ApiSettings;
+import dev.culvert.appproxy.argo.WorkflowsSettings;
+import dev.culvert.appproxy.commits.CommitsSettings;
+import dev.culvert.appproxy.credentials.TokensConfig;
+import dev.culvert.appproxy.repositories.IntegrationConfig;
+import dev.culvert.appproxy.repositories.RepositoriesConfig;
 import dev.culvert.client.ClientConfig;
 import dev.culvert.client.TunnelClient;
 import dev.culvert.edge.EventLoops;
@@ -19,7 +26,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -38,6 +47,7 @@ public final class DemoSystem {
     private final DemoClosers closers = new DemoClosers();
     private final DemoEventSource eventSource = new DemoEventSource();
     private volatile DemoPorts ports;
+    private volatile @Nullable DemoCluster cluster;
     private final TemporaryFolder folder;
     private final CertsFolder certs;
 
@@ -120,6 +130,8 @@ public final class DemoSystem {
                 "https://" + target + "/app-proxy/git/demo.git", reach);
         var all = new ArrayList<>(traffic.all());
         all.addAll(git.all());
+        all.addAll(new AppProxyChecks(caller, host(), folder.path(), folder.path().resolve("git/demo.git"),
+                Objects.requireNonNull(cluster)).all());
         return all;
     }
 
@@ -140,13 +152,27 @@ public final class DemoSystem {
     private Mono<Void> startParts(HostPort workflows, HostPort webhooks) {
         return TunnelServer.start(serverConfig())
                 .doOnNext(this::started)
-                .then(AppProxy.start(appProxyConfig()))
-                .doOnNext(proxy -> closers.add(proxy::stop))
+                .then(startAppProxy())
                 .flatMap(proxy -> createRuntimes()
                         .then(Mono.defer(() -> TunnelClient
                                 .start(clientConfig(proxy.address(), workflows, webhooks), event -> {}))))
                 .doOnNext(client -> closers.add(client::stop))
                 .then();
+    }
+
+    /** With those that it asks: who may what, and the cluster. */
+    private Mono<AppProxy> startAppProxy() {
+        return DemoPlatform.start(folder.path())
+                .doOnNext(platform -> closers.add(platform::stop))
+                .flatMap(platform -> DemoCluster.start(loops, folder.path())
+                        .doOnNext(this::started)
+                        .flatMap(argo -> AppProxy.start(appProxyConfig(platform, argo))))
+                .doOnNext(proxy -> closers.add(proxy::stop));
+    }
+
+    private void started(DemoCluster argo) {
+        closers.add(grace -> argo.stop());
+        cluster = argo;
     }
 
     private void started(TunnelServer server) {
@@ -170,10 +196,18 @@ public final class DemoSystem {
                         Map.entry("dataDir", file("server"))));
     }
 
-    private AppProxyConfig appProxyConfig() {
+    private AppProxyConfig appProxyConfig(DemoPlatform platform, DemoCluster argo) {
         var git = new AppProxyConfig.Git(certs.file("git"), true, 32, Duration.ofHours(1));
-        return AppProxyConfig.of(ANY_PORT, "demo/local",
-                AppProxyConfig.Handlers.of(new AppProxyConfig.Info(), git));
+        var repositories = RepositoriesConfig.of(List.of(IntegrationConfig.folder("demo", certs.file("git"))),
+                TokensConfig.files(certs.file("git-tokens"), certs.file("git-tokens.key")));
+        var kubernetes = new ApiSettings(argo.url(), argo.tokenFile(), null);
+        return AppProxyConfig
+                .of(ANY_PORT, "demo/local",
+                        AppProxyConfig.Handlers.of(new AppProxyConfig.Info(), git, repositories,
+                                CommitsSettings.of(certs.file("commits"), null),
+                                new WorkflowsSettings(null, kubernetes, "in-cluster", 64)))
+                .with(ControlPlaneSettings.of(platform.url(), platform.runtimeKey(), null),
+                        certs.file("audit"));
     }
 
     private ClientConfig clientConfig(HostPort appProxy, HostPort workflows, HostPort webhooks) {

@@ -16,6 +16,11 @@ record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path fold
                 # the App-Proxy, through edge, tunnel and router
                 %1$s%2$s/app-proxy/api/info
 
+                # what a user of the control plane may do through it: list repositories, commit a file, terminate a workflow
+                %1$s%7$s '%8$s'
+                %1$s%7$s '%9$s'; git --git-dir %6$s/git/demo.git log -1 --stat main
+                %1$s%7$s '%10$s'
+
                 # git, into the demo's own folder; the old clone goes first, so the line can be repeated
                 rm -rf %6$s/clone; GIT_SSL_CAINFO=%3$s git -c http.curloptResolve=%4$s:127.0.0.1 clone %2$s/app-proxy/git/demo.git %6$s/clone
 
@@ -38,6 +43,15 @@ record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path fold
 
                 Ctrl-C ends the demo and removes %6$s.
                 """
-                .formatted(curl, url, ca, target, admin, folder);
+                .formatted(curl, url, ca, target, admin, folder, graphql(url),
+                        DemoDocuments.body(DemoDocuments.REPOSITORIES),
+                        DemoDocuments.body(DemoDocuments.commit("hello.txt", "Hello from the demo")),
+                        DemoDocuments.body(DemoDocuments.terminate(DemoCluster.WORKFLOWS.getFirst())));
+    }
+
+    private String graphql(String url) {
+        return "-H \"Authorization: $(cat " + DemoPlatform.userKey(folder)
+                + ")\" -H 'Content-Type: application/json' "
+                + url + DemoDocuments.PATH + " -d";
     }
 }

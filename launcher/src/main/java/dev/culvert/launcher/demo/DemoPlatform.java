@@ -1,0 +1,131 @@
+package dev.culvert.launcher.demo;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.platform.directory.ControlPlane;
+import dev.culvert.platform.directory.ControlPlaneConfig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The demo's control plane, with one user who may look at repositories, commit to them, and look at and terminate
+ * workflows of the namespace {@code demo}: nothing else.
+ */
+final class DemoPlatform {
+    private static final HostPort ANY_PORT = new HostPort("127.0.0.1", 0);
+    private static final Duration TIMEOUT = Duration.ofSeconds(15);
+
+    private final ControlPlane plane;
+    private final Path folder;
+    private final ObjectMapper json = new ObjectMapper();
+
+    private DemoPlatform(ControlPlane plane, Path folder) {
+        this.plane = plane;
+        this.folder = folder;
+    }
+
+    /** Starts it, and writes the keys of the user and of the runtime. Whoever started it stops it. */
+    static Mono<DemoPlatform> start(Path folder) {
+        Path data = folder.resolve("control-plane");
+        return ControlPlane
+                .start(ControlPlaneConfig.of(ANY_PORT, data, ControlPlaneConfig.Nudge.none()))
+                .map(plane -> new DemoPlatform(plane, folder))
+                .flatMap(platform -> platform.populate(data.resolve("admin.key"))
+                        .thenReturn(platform)
+                        .onErrorResume(failed -> platform.stop(Duration.ZERO).then(Mono.error(failed))));
+    }
+
+    /** The API key of the user. */
+    static Path userKey(Path folder) {
+        return folder.resolve("demo.key");
+    }
+
+    /** Where App-Proxies ask. */
+    URI url() {
+        return URI.create("http://" + plane.address());
+    }
+
+    /** The API key of the runtime. */
+    Path runtimeKey() {
+        return folder.resolve("runtime.key");
+    }
+
+    Mono<Void> stop(Duration grace) {
+        return plane.stop(grace);
+    }
+
+    private Mono<Void> populate(Path adminKey) {
+        return onElastic(() -> Files.readString(adminKey).strip()).flatMap(admin -> post(admin, "/api/users",
+                Map.of("name", "Demo User", "email", "demo@example.com"))
+                .map(user -> user.path("id").asText())
+                .flatMap(user -> post(admin, "/api/keys", Map.of("user", user, "name", "demo"))
+                        .flatMap(key -> keep(userKey(folder), key))
+                        .then(rule(admin, user, "gitContexts", List.of("VIEW", "CREATE"), Map.of()))
+                        .then(rule(admin, user, "workflows", List.of("VIEW", "ACCESS_LOGS", "TERMINATE"),
+                                Map.of("namespace", List.of(DemoCluster.NAMESPACE)))))
+                .then(post(admin, "/api/keys", Map.of("runtime", "local", "name", "demo")))
+                .flatMap(key -> keep(runtimeKey(), key)));
+    }
+
+    private Mono<JsonNode> rule(String admin, String user, String entity, List<String> actions,
+            Map<String, List<String>> attributes) {
+        return post(admin, "/api/abac", Map.of("entity", entity, "actions", actions, "users", List.of(user),
+                "attributes", attributes));
+    }
+
+    private Mono<Void> keep(Path file, JsonNode key) {
+        return onElastic(() -> {
+            Files.createFile(file,
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            return Files.writeString(file, key.path("key").asText() + "\n");
+        }).then();
+    }
+
+    private Mono<JsonNode> post(String admin, String path, Map<String, Object> body) {
+        return onElastic(() -> {
+            try (HttpClient http = HttpClient.newHttpClient()) {
+                var answer = http.send(HttpRequest.newBuilder(url().resolve(path))
+                        .timeout(TIMEOUT)
+                        .header("Authorization", admin)
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString(text(body)))
+                        .build(), BodyHandlers.ofString());
+                if (answer.statusCode() != 201) {
+                    throw new DemoException(
+                            "the control plane answered " + path + " with " + answer.statusCode());
+                }
+                return json.readTree(answer.body());
+            }
+        });
+    }
+
+    private String text(Object body) {
+        try {
+            return json.writeValueAsString(body);
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException("maps always render", e);
+        }
+    }
+
+    private interface Work<T> {
+        T run() throws IOException, InterruptedException;
+    }
+
+    private static <T> Mono<T> onElastic(Work<T> work) {
+        return Mono.fromCallable(work::run).subscribeOn(Schedulers.boundedElastic());
+    }
+}
