@@ -251,10 +251,13 @@ dataDir: data
                   f"{f', before that {dict(seen)}' if seen else ''}")
             if took is None or took > RECOVERY:
                 faults.append(f"{end}: no fresh request within {RECOVERY} s")
-            deadline = time.monotonic() + 60
+            ended = time.monotonic()
+            deadline = ended + 180
             while uploads.running and uploads.open and time.monotonic() < deadline:
                 time.sleep(0.1)
-            print(f"  uploads at the end: {dict(uploads.outcomes)}, {uploads.open} open")
+            print(f"  uploads at the end, {time.monotonic() - ended:.0f} s later: {dict(uploads.outcomes)}, {uploads.open} open")
+            if end == "the upstream goes on" and uploads.open:
+                faults.append(f"{uploads.open} uploads do not end")
             uploads.end()
             time.sleep(1)
             if server.process.poll() is not None:

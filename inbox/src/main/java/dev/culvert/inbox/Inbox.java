@@ -57,35 +57,16 @@ public final class Inbox {
         this.files = files;
         long bytes = setup.config().memory().bytes();
         this.memory = new Budget(bytes, bytes / 4);
-        this.spooling = new Budget(Long.MAX_VALUE, setup.config().maxSourceBytes().bytes());
+        this.spooling = new Budget(Long.MAX_VALUE, setup.config().maxRuntimeBytes().bytes() / 2);
         this.rates = new AddressRates(setup.config().perAddress());
         this.meters = new InboxMeters(setup.meters());
         this.reads = new InboxReads(files.file(), files.reads(), files.spool());
-        var relayed = new RelayedCommits();
+        var relayed = new RelayedCommits(reads.files());
         this.commits = new CommitThread(files.file(), files.writes(), files.lease(), setup.clock(), relayed,
                 files.known());
         this.dispatcher = new Dispatcher(setup, commits, reads, meters);
         relayed.to = dispatcher;
         meters.watch(commits::queued, memory::used);
-    }
-
-    /** The thread of commits begins after the dispatcher was made. */
-    private static final class RelayedCommits implements CommitListener {
-        private @Nullable CommitListener to;
-
-        @Override
-        public void found(List<SourceKey> others) {
-            if (to != null) {
-                to.found(others);
-            }
-        }
-
-        @Override
-        public void committed(int tasks, long nanos) {
-            if (to != null) {
-                to.committed(tasks, nanos);
-            }
-        }
     }
 
     /**

@@ -12,7 +12,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -22,12 +21,11 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Reads the database, on one thread with a connection of its own, and files, on a few. Reading waits for nobody who writes.
+ * Reads the database, on one thread with a connection of its own, and files, on another. Reading waits for nobody who writes.
  * Errors of all: {@link StoreException}.
  */
 final class InboxReads {
     private static final int MAX_QUEUED = 10_000;
-    private static final int FILE_THREADS = 4;
     private static final String VIEW = "SELECT seq, id, runtime, source, method, authority, target, size, provider, state,"
             + " begun, next, aside, ordered, outcome, stored, ended, content FROM webhooks";
 
@@ -35,8 +33,8 @@ final class InboxReads {
     private final Connection connection;
     private final Statements statements;
     private final SpoolFolder spool;
-    private final ThreadPoolExecutor thread = pool(1, "culvert-inbox-read");
-    private final ThreadPoolExecutor files = pool(FILE_THREADS, "culvert-inbox-file");
+    private final ThreadPoolExecutor thread = pool();
+    private final BulkThread files = new BulkThread();
     private final Scheduler scheduler = Schedulers.fromExecutorService(thread);
 
     InboxReads(Path file, Connection connection, SpoolFolder spool) {
@@ -46,10 +44,10 @@ final class InboxReads {
         this.spool = spool;
     }
 
-    private static ThreadPoolExecutor pool(int threads, String name) {
-        var pool = new ThreadPoolExecutor(threads, threads, 30, TimeUnit.SECONDS,
+    private static ThreadPoolExecutor pool() {
+        var pool = new ThreadPoolExecutor(1, 1, 30, TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(MAX_QUEUED),
-                Thread.ofPlatform().name(name, 0).daemon().factory());
+                Thread.ofPlatform().name("culvert-inbox-read").daemon().factory());
         pool.allowCoreThreadTimeOut(true);
         return pool;
     }
@@ -70,7 +68,7 @@ final class InboxReads {
     }
 
     /** Where files are read and written. */
-    Executor files() {
+    BulkThread files() {
         return files;
     }
 
@@ -174,7 +172,7 @@ final class InboxReads {
             return null;
         }).subscribeOn(scheduler).onErrorComplete().then(Mono.fromRunnable(() -> {
             scheduler.dispose();
-            files.shutdown();
+            files.close();
         }));
     }
 }

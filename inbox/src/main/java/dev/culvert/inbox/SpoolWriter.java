@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Writes one large body to its file. All methods block; one is called at a time, on the threads for files. */
 final class SpoolWriter {
     /** A journal that is committed for a small webhook writes out what waits of large ones: this much of each at most. */
-    private static final int SYNCED = 1 << 20;
+    private static final int SYNCED = 64 << 10;
 
     private final SpoolFolder folder;
     private final Path file;
