@@ -66,14 +66,14 @@ http {{ access_log off; keepalive_requests 100000000; client_max_body_size 0;
 """)
 
 
-def large(edge, number, outcomes):
+def large(edge, number, body, outcomes):
     tls = ssl.create_default_context()
     tls.check_hostname = False
     tls.verify_mode = ssl.CERT_NONE
     connection = http.client.HTTPSConnection("127.0.0.1", edge, context=tls, timeout=120)
     began = time.monotonic()
     try:
-        connection.request("POST", f"/webhooks/ci/big{number}/x", os.urandom(25 << 20), {"Host": HOST})
+        connection.request("POST", f"/webhooks/ci/big{number}/x", body, {"Host": HOST})
         outcomes.append((connection.getresponse().status, time.monotonic() - began))
     except (OSError, http.client.HTTPException) as e:
         outcomes.append((type(e).__name__, time.monotonic() - began))
@@ -102,6 +102,7 @@ def main():
     sources = 32
     write(folder, edge, tunnel, admin, upstream, sources)
     (folder / "body").write_bytes(os.urandom(2048))
+    body = os.urandom(25 << 20)  # to sources of their own: no duplicates
     nginx = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf")])
     parts = []
     faults = []
@@ -126,7 +127,7 @@ def main():
         run = load(options.seconds, folder / "answers")
         time.sleep(options.seconds / 2)
         outcomes = []
-        senders = [threading.Thread(target=large, args=(edge, i, outcomes)) for i in range(20)]
+        senders = [threading.Thread(target=large, args=(edge, i, body, outcomes)) for i in range(20)]
         beside = time.time()
         for sender in senders:
             sender.start()
