@@ -76,7 +76,7 @@ class PermissionsIT {
         jo = it.made("/api/users", "{\"name\":\"Jo\",\"email\":\"jo@acme.test\"}").path("id").textValue();
         Files.writeString(folder.resolve("runtime.key"),
                 it.made("/api/keys", "{\"runtime\":\"prod\"}").path("key").textValue());
-        startProxy();
+        proxy = startedProxy();
         connect();
         Awaitility.await()
                 .atMost(TIME)
@@ -141,14 +141,14 @@ class PermissionsIT {
                 List.of(), false, edge.limits(), List.of(), false, false, true);
     }
 
-    private static void startProxy() {
+    private static AppProxy startedProxy() {
         var kubernetes = new ApiSettings(cluster.uri(), folder.resolve("cluster.token"), null);
         var control = new ControlPlaneSettings(URI.create("http://" + plane.address()),
                 folder.resolve("runtime.key"), null,
                 URI.create("https://localhost:" + platform.server.edgeAddress().port()),
                 Duration.ofMinutes(30),
                 Duration.ofMinutes(5), Duration.ofMinutes(10), Duration.ofSeconds(3), 10_000);
-        proxy = Objects.requireNonNull(AppProxy.start(AppProxyConfig.of(ANY, "acme/prod",
+        return Objects.requireNonNull(AppProxy.start(AppProxyConfig.of(ANY, "acme/prod",
                 AppProxyConfig.Handlers.of(new WorkflowsSettings(null, kubernetes, "in-cluster", 8)))
                 .with(control, folder.resolve("audit"))).block(TIME));
     }
