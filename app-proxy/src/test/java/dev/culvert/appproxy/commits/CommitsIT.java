@@ -40,6 +40,9 @@ class CommitsIT {
             InetSocketAddress.createUnresolved("127.0.0.1", 1));
 
     @TempDir
+    static Path template;
+
+    @TempDir
     Path temp;
 
     private final FakeAccess access = new FakeAccess();
@@ -55,23 +58,30 @@ class CommitsIT {
     }
 
     @BeforeAll
-    static void watchForBlocking() {
+    static void makeRepository() throws IOException, InterruptedException {
         EventLoopWatch.install();
-    }
-
-    @BeforeEach
-    void makeRepository() throws IOException, InterruptedException {
-        repositories = Files.createDirectory(temp.resolve("repositories"));
-        work = Files.createDirectory(temp.resolve("work"));
-        git(repositories, "init", "--quiet", "--bare", "--initial-branch=main", "shop.git");
-        git(work, "init", "--quiet", "--initial-branch=main");
-        git(work, "remote", "add", "origin", repositories.resolve("shop.git").toString());
+        Path work = Files.createDirectory(template.resolve("work"));
+        git(template, "init", "--quiet", "--template=", "--bare", "--initial-branch=main",
+                "repositories/shop.git");
+        git(work, "init", "--quiet", "--template=", "--initial-branch=main");
+        git(work, "remote", "add", "origin", "../repositories/shop.git");
         Files.createDirectories(work.resolve("apps/web"));
         Files.writeString(work.resolve("apps/web/values.yaml"), "replicas: 1\n");
         Files.writeString(work.resolve("README.md"), "the shop\n");
         git(work, "add", ".");
         git(work, "commit", "--quiet", "-m", "first");
         git(work, "push", "--quiet", "origin", "main");
+    }
+
+    @BeforeEach
+    void copyRepository() throws IOException {
+        try (var files = Files.walk(template)) {
+            for (Path file : files.skip(1).toList()) {
+                Files.copy(file, temp.resolve(template.relativize(file)));
+            }
+        }
+        repositories = temp.resolve("repositories");
+        work = temp.resolve("work");
         server = new GitHttpServer(repositories);
     }
 
@@ -82,7 +92,7 @@ class CommitsIT {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
+    @EnumSource(value = Way.class, names = {"FOLDER", "PARTIAL"})
     void aCommitLandsWithAuthorMessageAndContent(Way way) throws IOException, InterruptedException {
         start(way);
         String revision = Objects.requireNonNull(read("ada", "apps/web/values.yaml")).revision();
@@ -104,7 +114,7 @@ class CommitsIT {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
+    @EnumSource(value = Way.class, names = {"FOLDER", "HTTP"})
     void aStaleRevisionIsAConflictThatTellsTheCurrentOne(Way way) throws IOException, InterruptedException {
         start(way);
         String stale = Objects.requireNonNull(read("ada", "README.md")).revision();
@@ -121,7 +131,7 @@ class CommitsIT {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
+    @EnumSource(value = Way.class, names = {"FOLDER", "PARTIAL"})
     void whatOthersPushedMeanwhileStays(Way way) throws IOException, InterruptedException {
         start(way);
         commit("ada", file("one", null, "1"));
