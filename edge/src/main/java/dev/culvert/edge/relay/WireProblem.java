@@ -19,7 +19,8 @@ public final class WireProblem {
             Cause.BAD_REQUEST, Cause.UNAUTHORIZED, Cause.BAD_SIGNATURE, Cause.METHOD_NOT_ALLOWED,
             Cause.REQUEST_TIMEOUT, Cause.CONFLICT, Cause.BODY_TOO_LARGE, Cause.URI_TOO_LONG,
             Cause.UPGRADE_REQUIRED,
-            Cause.RATE_LIMITED, Cause.HEAD_TOO_LARGE, Cause.LOOP_DETECTED, Cause.NOT_FOUND, Cause.INTERNAL);
+            Cause.RATE_LIMITED, Cause.HEAD_TOO_LARGE, Cause.LOOP_DETECTED, Cause.NOT_FOUND, Cause.INTERNAL,
+            Cause.UNAVAILABLE);
     private static final List<Hop> HOPS = List.of(Hop.EDGE, Hop.TUNNEL, Hop.ROUTER, Hop.UPSTREAM);
     /** What a caller should wait when a limit was met somewhere behind the tunnel. */
     private static final Duration OVERLOAD_WAIT = Duration.ofSeconds(1);
