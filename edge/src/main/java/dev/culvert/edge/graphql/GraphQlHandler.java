@@ -29,6 +29,8 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * GraphQL over HTTP: {@code POST} of {@code {query, operationName, variables}}. Root fields of a query are called at the
@@ -41,6 +43,7 @@ public final class GraphQlHandler implements EdgeHandler {
     private static final JsonMapper JSON = new JsonMapper();
 
     private final GraphQlLimits limits;
+    private final Scheduler reading;
     private final GraphQLSchema schema;
     private final GraphQL engine;
     private final ParserOptions parsing;
@@ -48,7 +51,18 @@ public final class GraphQlHandler implements EdgeHandler {
 
     /** Throws IllegalArgumentException for functions whose schemas do not fit together, or whose root fields nothing answers. */
     public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits) {
+        this(functions, limits, Schedulers.immediate());
+    }
+
+    /**
+     * The same, where requests come on event loops.
+     *
+     * @param reading where documents are read and checked, which takes up to tens of milliseconds; stays the caller's
+     */
+    public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits,
+            Scheduler reading) {
         this.limits = limits;
+        this.reading = reading;
         this.schema = GraphQlSchema.of(functions);
         this.engine = GraphQL.newGraphQL(schema)
                 .defaultDataFetcherExceptionHandler(new GraphQlErrors())
@@ -73,7 +87,9 @@ public final class GraphQlHandler implements EdgeHandler {
             return Mono.error(bad("the body's content-type must be " + JSON_TYPE));
         }
         return Mono.usingWhen(reserved(request),
-                held -> request.aggregate(limits.maxBodyBytes()).flatMap(body -> answer(request, body)),
+                held -> request.aggregate(limits.maxBodyBytes())
+                        .publishOn(reading)
+                        .flatMap(body -> answer(request, body)),
                 held -> Mono.fromRunnable(() -> bufferedBytes.addAndGet(-held)));
     }
 

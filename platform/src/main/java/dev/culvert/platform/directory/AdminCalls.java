@@ -1,11 +1,14 @@
 package dev.culvert.platform.directory;
 
 import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
 import dev.culvert.platform.directory.Bodies.Items;
 import dev.culvert.platform.directory.Call.Who;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -42,7 +45,7 @@ final class AdminCalls {
                         scope -> list(directory.users(scope.account()))),
                 new Call(HttpMethod.POST, "/api/users", Who.ADMIN, calls::addUser),
                 new Call(HttpMethod.DELETE, "/api/users/{id}", Who.ADMIN,
-                        scope -> gone(directory.removeUser(scope.account(), scope.segment("id")))),
+                        calls::removeUser),
                 new Call(HttpMethod.GET, "/api/teams", Who.ADMIN,
                         scope -> list(directory.teams(scope.account()))),
                 new Call(HttpMethod.POST, "/api/teams", Who.ADMIN, calls::addTeam),
@@ -56,7 +59,7 @@ final class AdminCalls {
                         scope -> list(directory.keys(scope.account()))),
                 new Call(HttpMethod.POST, "/api/keys", Who.ADMIN, calls::addKey),
                 new Call(HttpMethod.DELETE, "/api/keys/{id}", Who.ADMIN,
-                        scope -> gone(directory.removeKey(scope.account(), scope.segment("id")).then())),
+                        calls::removeKey),
                 new Call(HttpMethod.GET, "/api/runtimes", Who.ADMIN, calls::runtimes),
                 new Call(HttpMethod.GET, "/api/abac", Who.ADMIN,
                         scope -> list(directory.rules(scope.account()))),
@@ -67,20 +70,45 @@ final class AdminCalls {
 
     private Mono<EdgeResponse.Http> addAccount(Scope scope) {
         return Bodies.read(scope.request(), Bodies.NewAccount.class)
-                .flatMap(wanted -> created(directory
-                        .addAccount(wanted.id() == null ? Id.create() : wanted.id(), wanted.name())));
+                .flatMap(wanted -> created(scope, directory
+                        .addAccount(wanted.id() == null ? Id.create() : wanted.id(), wanted.name()),
+                        Account::id));
     }
 
     private Mono<EdgeResponse.Http> addUser(Scope scope) {
         return Bodies.read(scope.request(), Bodies.NewUser.class)
-                .flatMap(wanted -> created(directory.addUser(scope.account(), wanted.name(), wanted.email(),
-                        wanted.admin())));
+                .flatMap(wanted -> created(scope, directory.addUser(scope.account(), wanted.name(),
+                        wanted.email(), wanted.admin()), User::id));
+    }
+
+    private Mono<EdgeResponse.Http> removeUser(Scope scope) {
+        String id = scope.segment("id");
+        if (scope.holder().name().equals(id)) {
+            return Mono.error(HandlerException.of(Reason.CONFLICT, "nobody removes themselves"));
+        }
+        return sparingOperators(scope, id, gone(directory.removeUser(scope.account(), id)));
+    }
+
+    private Mono<EdgeResponse.Http> removeKey(Scope scope) {
+        String id = scope.segment("id");
+        return sparingOperators(scope, id, gone(directory.removeKey(scope.account(), id).then()));
+    }
+
+    /** An operator's account has other administrators, who must not become operators by a key of theirs, nor lock them out. */
+    private <T> Mono<T> sparingOperators(Scope scope, @Nullable String id, Mono<T> work) {
+        return id == null || scope.holder().isOperator()
+                ? work
+                : directory.isOperators(scope.account(), id)
+                        .flatMap(theirs -> theirs
+                                ? Mono.error(HandlerException.of(Reason.FORBIDDEN,
+                                        "only operators may do this to an operator"))
+                                : work);
     }
 
     private Mono<EdgeResponse.Http> addTeam(Scope scope) {
         return Bodies.read(scope.request(), Bodies.NewTeam.class)
-                .flatMap(wanted -> created(
-                        directory.addTeam(scope.account(), wanted.name(), wanted.list())));
+                .flatMap(wanted -> created(scope,
+                        directory.addTeam(scope.account(), wanted.name(), wanted.list()), Team::id));
     }
 
     private Mono<Void> member(Scope scope, boolean member) {
@@ -89,10 +117,10 @@ final class AdminCalls {
 
     private Mono<EdgeResponse.Http> addKey(Scope scope) {
         return Bodies.read(scope.request(), Bodies.NewKey.class)
-                .flatMap(wanted -> created(directory
+                .flatMap(wanted -> sparingOperators(scope, wanted.user(), created(scope, directory
                         .addKey(scope.account(), wanted.user(), wanted.runtime(),
                                 wanted.name() == null ? "key" : wanted.name())
-                        .map(IssuedView::of)));
+                        .map(IssuedView::of), IssuedView::id)));
     }
 
     private Mono<EdgeResponse.Http> runtimes(Scope scope) {
@@ -106,7 +134,7 @@ final class AdminCalls {
     private Mono<EdgeResponse.Http> addRule(Scope scope) {
         return Bodies.read(scope.request(), Bodies.NewRule.class).flatMap(wanted -> {
             try {
-                return created(directory.addRule(scope.account(), wanted.rule()));
+                return created(scope, directory.addRule(scope.account(), wanted.rule()), Rule::id);
             } catch (IllegalArgumentException e) {
                 return Mono.error(Bodies.invalid(String.valueOf(e.getMessage())));
             }
@@ -117,8 +145,9 @@ final class AdminCalls {
         return items.map(all -> Bodies.answer(HttpResponseStatus.OK, Items.of(all)));
     }
 
-    private static Mono<EdgeResponse.Http> created(Mono<?> made) {
-        return made.map(view -> Bodies.answer(HttpResponseStatus.CREATED, view));
+    private static <T> Mono<EdgeResponse.Http> created(Scope scope, Mono<T> made, Function<T, String> id) {
+        return made.map(view -> Bodies.answer(HttpResponseStatus.CREATED, view)
+                .with("location", scope.request().path() + "/" + id.apply(view)));
     }
 
     private static Mono<EdgeResponse.Http> gone(Mono<Void> done) {

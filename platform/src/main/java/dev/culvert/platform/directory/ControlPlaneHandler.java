@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** Everything that the control plane serves: {@code /api/ping} to anyone, the REST calls, and GraphQL. */
 final class ControlPlaneHandler implements EdgeHandler {
@@ -22,14 +23,16 @@ final class ControlPlaneHandler implements EdgeHandler {
     private static final String GRAPHQL = "/2.0/api/graphql";
 
     private final DirectoryApi api;
+    private final KeyCheck keys;
     private final GraphQlHandler graphql;
 
     ControlPlaneHandler(Directory directory, AuditTrail audit, AllowedOrigins origins) {
         List<Call> calls = new ArrayList<>(AdminCalls.of(directory));
         calls.addAll(RuntimeCalls.of(directory, origins));
-        var keys = new KeyCheck(directory);
+        keys = new KeyCheck(directory);
         api = new DirectoryApi(calls, keys, audit);
-        graphql = new GraphQlHandler(List.of(new MeFunction(directory, keys)), GraphQlLimits.defaults());
+        graphql = new GraphQlHandler(List.of(new MeFunction(directory, keys)), GraphQlLimits.defaults(),
+                Schedulers.boundedElastic());
     }
 
     @Override
@@ -44,7 +47,7 @@ final class ControlPlaneHandler implements EdgeHandler {
         if (path.equals(GRAPHQL)) {
             // Who has a token to put in a header is no form of another site, whatever type curl -d names.
             request.headers().set(HttpHeaderNames.CONTENT_TYPE, "application/json");
-            return graphql.handle(request);
+            return keys.holder(request.headers()).flatMap(known -> graphql.handle(request));
         }
         return api.handle(request);
     }

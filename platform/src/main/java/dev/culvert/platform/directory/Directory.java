@@ -120,6 +120,11 @@ final class Directory {
         }).then();
     }
 
+    /** Whether {@code id} is an operator of this account, or the key of one. */
+    Mono<Boolean> isOperators(String account, String id) {
+        return read(connection -> PeopleTable.isOperators(connection, account, id));
+    }
+
     Mono<List<Team>> teams(String account) {
         return read(connection -> PeopleTable.teams(connection, account));
     }

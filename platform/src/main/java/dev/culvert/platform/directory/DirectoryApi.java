@@ -7,10 +7,13 @@ import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import dev.culvert.edge.sqlite.StoreException;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -46,13 +49,15 @@ final class DirectoryApi implements EdgeHandler {
     private Mono<EdgeResponse> answer(Call call, EdgeRequest request) {
         return keys.holder(request.headers())
                 .flatMap(holder -> {
+                    var place = new AtomicReference<>(holder.account());
                     Mono<EdgeResponse> work = keys.admit(call.who(), holder, request)
+                            .doOnNext(place::set)
                             .flatMap(account -> call.work()
                                     .answer(new Scope(holder, account, request,
                                             segments(call, request))))
                             .onErrorMap(StoreException.class, DirectoryApi::told)
                             .cast(EdgeResponse.class);
-                    return call.changes() ? audited(request, holder, work) : work;
+                    return call.changes() ? audited(request, holder, place, work) : work;
                 });
     }
 
@@ -61,22 +66,35 @@ final class DirectoryApi implements EdgeHandler {
         return segments == null ? Map.of() : segments;
     }
 
-    private Mono<EdgeResponse> audited(EdgeRequest request, Holder holder, Mono<EdgeResponse> work) {
-        return work
-                .flatMap(answer -> audit.write(entry(request, holder, AuditTrail.Decision.ALLOWED, null))
-                        .thenReturn(answer))
-                .onErrorResume(HandlerException.class, failed -> {
-                    boolean denied = failed.reason() == Reason.FORBIDDEN;
-                    var decision = denied ? AuditTrail.Decision.DENIED : AuditTrail.Decision.FAILED;
-                    return audit.write(entry(request, holder, decision, failed.detail()))
-                            .then(Mono.error(failed));
-                });
+    /** One record, however it ends: a caller who leaves at once leaves a trace, too. */
+    private Mono<EdgeResponse> audited(EdgeRequest request, Holder holder, AtomicReference<String> place,
+            Mono<EdgeResponse> work) {
+        var object = new AtomicReference<>(request.path());
+        Records records = (decision, reason) -> audit.write(new AuditTrail.Entry(holder.name(), place.get(),
+                request.method().name(), "directory", object.get(), decision, request.context().requestId(),
+                reason));
+        return Mono.usingWhen(Mono.just(records),
+                same -> work.doOnNext(answer -> made(answer).ifPresent(object::set)),
+                done -> done.write(AuditTrail.Decision.ALLOWED, null),
+                (same, failed) -> failed instanceof HandlerException told
+                        ? same.write(told.reason() == Reason.FORBIDDEN
+                                ? AuditTrail.Decision.DENIED
+                                : AuditTrail.Decision.FAILED, told.detail())
+                        : same.write(AuditTrail.Decision.FAILED, "it failed"),
+                left -> left.write(AuditTrail.Decision.FAILED, "the caller left; it may have happened"));
     }
 
-    private static AuditTrail.Entry entry(EdgeRequest request, Holder holder, AuditTrail.Decision decision,
-            @Nullable String reason) {
-        return new AuditTrail.Entry(holder.name(), holder.account(), request.method().name(), "directory",
-                request.path(), decision, request.context().requestId(), reason);
+    /** Writes the record of one call. */
+    @FunctionalInterface
+    private interface Records {
+        Mono<Void> write(AuditTrail.Decision decision, @Nullable String reason);
+    }
+
+    /** The path of what a call made. */
+    private static Optional<String> made(EdgeResponse answer) {
+        return answer instanceof EdgeResponse.Http http
+                ? Optional.ofNullable(http.headers().get(HttpHeaderNames.LOCATION))
+                : Optional.empty();
     }
 
     static HandlerException told(StoreException failed) {

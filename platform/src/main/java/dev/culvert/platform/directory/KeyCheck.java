@@ -35,7 +35,7 @@ final class KeyCheck {
             case HOLDER -> true;
             case ADMIN -> holder.isAdmin();
             case OPERATOR -> holder.isOperator();
-            case RUNTIME -> holder.user() == null;
+            case RUNTIME -> holder.key().runtime() != null;
         };
         if (!may) {
             return Mono.error(HandlerException.of(Reason.FORBIDDEN, switch (who) {

@@ -66,6 +66,11 @@ final class PeopleTable {
                 "user");
     }
 
+    static boolean isOperators(Connection connection, String account, String id) throws SQLException {
+        return Rows.count(connection, "SELECT count(*) FROM users WHERE account = ? AND operator <> 0"
+                + " AND (id = ? OR id = (SELECT user FROM api_keys WHERE id = ?))", account, id, id) > 0;
+    }
+
     static List<Team> teams(Connection connection, String account) throws SQLException {
         List<Team> bare = Rows.list(connection,
                 row -> new Team(row.getString(1), row.getString(2), List.of()),

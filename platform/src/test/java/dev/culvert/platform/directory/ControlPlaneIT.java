@@ -115,6 +115,37 @@ class ControlPlaneIT {
         assertThat(call("GET", "/api/tokens/resolve", key, "").statusCode()).isEqualTo(405);
     }
 
+    /** The operator's account may have administrators who are none. */
+    @Test
+    void administratorsDoNotBecomeOperators() throws Exception {
+        JsonNode operator = json(call("GET", "/api/me", admin, ""));
+        String first = json(call("GET", "/api/keys", admin, "")).path("items").path(0).path("id").textValue();
+        String jo = id(call("POST", "/api/users", admin,
+                "{\"name\":\"Jo\",\"email\":\"jo@acme.test\",\"admin\":true}"));
+        String key = key("{\"user\":\"" + jo + "\"}");
+        String operators = operator.path("id").textValue();
+
+        assertThat(call("POST", "/api/keys", key, "{\"user\":\"" + operators + "\"}").statusCode())
+                .isEqualTo(403);
+        assertThat(call("DELETE", "/api/users/" + operators, key, "").statusCode()).isEqualTo(403);
+        assertThat(call("DELETE", "/api/keys/" + first, key, "").statusCode()).isEqualTo(403);
+        assertThat(call("POST", "/api/accounts", key, "{\"name\":\"x\"}").statusCode()).isEqualTo(403);
+        assertThat(call("DELETE", "/api/users/" + operators, admin, "").statusCode()).isEqualTo(409);
+        assertThat(call("POST", "/api/keys", key, "{\"user\":\"" + jo + "\"}").statusCode()).isEqualTo(201);
+    }
+
+    @Test
+    void theAuditLogNamesWhatWasMadeAndWhere() throws Exception {
+        String other = id(call("POST", "/api/accounts", admin, "{\"name\":\"other\"}"));
+        HttpResponse<String> made = call("POST", "/api/users?account=" + other, admin,
+                "{\"name\":\"X\",\"email\":\"x@other.test\"}");
+
+        String object = "/api/users/" + id(made);
+        assertThat(made.headers().firstValue("location")).hasValue(object);
+        assertThat(Files.readString(folder.resolve("audit-changes.log"))).contains(
+                "\"account\":\"" + other + "\",\"action\":\"POST\"", "\"object\":\"" + object + "\"");
+    }
+
     @Test
     void aRuntimeLearnsWhoseATokenIs() throws Exception {
         String runtime = key("{\"runtime\":\"prod\"}");
@@ -147,6 +178,12 @@ class ControlPlaneIT {
         assertThat(call("POST", "/api/abac", admin,
                 "{\"entity\":\"cats\",\"actions\":[\"VIEW\"],\"users\":[\"x\"]}").body())
                 .contains("entity: unknown word");
+        assertThat(call("POST", "/api/abac", admin,
+                "{\"entity\":\"workflows\",\"actions\":[null],\"users\":[\"x\"]}").statusCode())
+                .isEqualTo(400);
+        assertThat(call("POST", "/api/abac/decide", admin,
+                "{\"entity\":\"workflows\",\"action\":\"VIEW\",\"attributes\":{\"name\":null}}").statusCode())
+                .isEqualTo(400);
     }
 
     /** What a thief of the folder gets. */
