@@ -11,6 +11,7 @@ import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.host.HandlerHost;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -102,10 +103,10 @@ public final class AppProxy {
         }
 
         Mono<Void> free(Duration grace) {
-            return handlers.stop(grace)
-                    .then(access.stop())
-                    .then(Mono.<Void>fromRunnable(telemetry::close))
-                    .then(loops.disposeLater(Duration.ZERO, grace));
+            // A handler that does not stop well must cost no audit record, nor leave anything running.
+            return Flux.concatDelayError(handlers.stop(grace), access.stop(),
+                    Mono.<Void>fromRunnable(telemetry::close), loops.disposeLater(Duration.ZERO, grace))
+                    .then();
         }
     }
 }

@@ -77,9 +77,8 @@ final class ControlPlaneAccess implements Access {
     @Override
     public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
         Mono<Void> allowed = allow(caller, operation).onErrorResume(HandlerException.class,
-                refused -> audit.write(entry(caller, operation, context,
-                        refused.reason() == Reason.FORBIDDEN ? Decision.DENIED : Decision.FAILED,
-                        refused.detail()))
+                // Whatever the reason, nothing was tried: a flood of these must push no change out of the log.
+                refused -> audit.write(entry(caller, operation, context, Decision.DENIED, refused.detail()))
                         .then(Mono.error(refused)));
         Mono<T> audited = Mono.usingWhen(Mono.just(operation), same -> change,
                 done -> audit.write(entry(caller, operation, context, Decision.ALLOWED, null)),

@@ -116,7 +116,11 @@ final class ControlPlaneClient implements Directory {
     @Override
     public Mono<Boolean> reachableAt(URI url) {
         return exchange(HttpMethod.PUT, "/api/runtime", json(Map.of("url", url.toString())))
-                .map(answer -> answer.status == 204);
+                .map(answer -> switch (answer.status) {
+                    case 204 -> true;
+                    case 403 -> false;
+                    default -> throw refused(answer.status);
+                });
     }
 
     Mono<Void> close() {
@@ -154,11 +158,8 @@ final class ControlPlaneClient implements Directory {
     }
 
     private static <T> T read(Answer answer, Class<T> type) {
-        if (answer.status == 401 || answer.status == 403) {
-            throw new ControlPlaneAway("it refuses this runtime's API key");
-        }
         if (answer.status != 200) {
-            throw new ControlPlaneAway("it answered " + answer.status);
+            throw refused(answer.status);
         }
         try {
             T value = JSON.readValue(answer.body, type);
@@ -169,6 +170,12 @@ final class ControlPlaneClient implements Directory {
             throw new ControlPlaneAway("its answer can't be read");
         }
         throw new ControlPlaneAway("its answer is empty");
+    }
+
+    private static ControlPlaneAway refused(int status) {
+        return new ControlPlaneAway(status == 401 || status == 403
+                ? "it refuses this runtime's API key"
+                : "it answered " + status);
     }
 
     private static byte[] json(Object body) {

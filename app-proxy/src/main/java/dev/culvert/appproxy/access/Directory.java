@@ -12,6 +12,6 @@ interface Directory {
     /** What changed behind {@code since}; below 0: only where to begin. */
     Mono<Answers.Changes> changes(long since);
 
-    /** Says where this App-Proxy can be reached. */
+    /** Says where this App-Proxy can be reached; false: the control plane may not call there. */
     Mono<Boolean> reachableAt(URI url);
 }

@@ -124,6 +124,19 @@ class ControlPlaneAccessTest {
                 "\"object\":\"argo/build-42\"", "\"decision\":\"denied\"", "\"requestId\":\"req-1\"");
     }
 
+    /** Else a flood of these would push changes that happened out of their log. */
+    @Test
+    void whatWasNotTriedIsARefusalInTheAuditLog() throws IOException {
+        told.away = true;
+
+        refused(access.change(JO, TERMINATE, CONTEXT, change()), Reason.UNAVAILABLE);
+
+        assertThat(changes).hasValue(0);
+        assertThat(Files.readString(folder.resolve("audit-refused.log"))).contains("\"decision\":\"denied\"",
+                "the connection was refused");
+        assertThat(folder.resolve("audit-changes.log")).doesNotExist();
+    }
+
     @Test
     void aRuleThatWasAddedHoldsWithinTheTimeOfARefusal() {
         refused(access.allow(JO, TERMINATE), Reason.FORBIDDEN);

@@ -29,6 +29,8 @@ import reactor.core.publisher.Mono;
  */
 public final class HandlerHost implements EdgeHandler {
     private static final String GRAPHQL = "graphql";
+    /** For a handler that ends at its grace what it could not finish. */
+    static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final List<EdgeHandlerProvider> order;
     private final SequencedMap<EdgeHandlerProvider, HandlerGuard> guards;
@@ -85,20 +87,25 @@ public final class HandlerHost implements EdgeHandler {
 
     /**
      * Stops those that offer nothing at the same time, then those that offer services, the last one first; then ends all
-     * threads. One that fails does not keep the others from stopping.
+     * threads. One that fails, or takes longer than {@code grace} and {@link #PATIENCE}, does not keep the others from
+     * stopping.
      */
     public Mono<Void> stop(Duration grace) {
         Mono<Void> users = Mono.whenDelayError(order.stream()
                 .filter(provider -> provider.services().isEmpty())
-                .map(provider -> provider.stop(grace))
+                .map(provider -> stopped(provider, grace))
                 .toList());
         Mono<Void> offering = Flux.fromIterable(order.reversed())
                 .filter(provider -> !provider.services().isEmpty())
-                .concatMapDelayError(provider -> provider.stop(grace))
+                .concatMapDelayError(provider -> stopped(provider, grace))
                 .then();
         return Flux.concatDelayError(users, offering)
                 .then()
                 .doFinally(signal -> all.forEach(HandlerGuard::stop));
+    }
+
+    private static Mono<Void> stopped(EdgeHandlerProvider provider, Duration grace) {
+        return Mono.defer(() -> provider.stop(grace)).timeout(grace.plus(PATIENCE));
     }
 
     /**

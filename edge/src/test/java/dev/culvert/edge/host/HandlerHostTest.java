@@ -100,6 +100,36 @@ class HandlerHostTest {
     }
 
     @Test
+    void handlersThatThrowOrHangInStopDoNotKeepTheOthersFromIt() {
+        var throwing = new Named("throwing", "/t/") {
+            @Override
+            public Mono<Void> stop(Duration grace) {
+                throw new IllegalStateException("stop");
+            }
+        };
+        var hanging = new Named("hanging", "/h/") {
+            @Override
+            public Mono<Void> stop(Duration grace) {
+                return Mono.never();
+            }
+        };
+        var offering = new Named("offering", "/o/") {
+            @Override
+            public Map<Class<?>, Function<HandlerContext, ?>> services() {
+                return Map.of(First.class, context -> new First("f"));
+            }
+        };
+        var host = TestHandlers.host(throwing, hanging, offering);
+
+        StepVerifier.withVirtualTime(() -> host.stop(Duration.ofSeconds(1)))
+                .expectSubscription()
+                .thenAwait(HandlerHost.PATIENCE.plusSeconds(1))
+                .verifyError();
+
+        assertThat(events).containsExactly("stop offering");
+    }
+
+    @Test
     void servicesThatNeedEachOtherAreAMistake() {
         var ring = new Named("ring", "/r/", First.class) {
             @Override
