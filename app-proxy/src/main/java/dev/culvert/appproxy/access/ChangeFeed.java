@@ -10,6 +10,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * Looks for what changed at the control plane: every few seconds, and at once when it is nudged. Whatever changed, all that
@@ -26,6 +27,7 @@ final class ChangeFeed {
     private final @Nullable URI publicUrl;
     private final OneAtATime turns = new OneAtATime(PAUSE);
     private final Disposable.Swap polling = Disposables.swap();
+    private final Sinks.Empty<Void> stopped = Sinks.empty();
     /** What follows is of the look under way, of which there is one. */
     private volatile long since = -1;
     private volatile boolean registered;
@@ -47,8 +49,10 @@ final class ChangeFeed {
         polling.update(Flux.interval(Duration.ZERO, poll).onBackpressureDrop().subscribe(tick -> nudge()));
     }
 
+    /** Looks no more, and leaves the look under way. */
     void stop() {
         polling.dispose();
+        stopped.tryEmitEmpty();
     }
 
     /** Looks now, or as soon as the look under way has ended. Returns at once. */
@@ -64,8 +68,9 @@ final class ChangeFeed {
                 .onErrorResume(failed -> {
                     registered = false;
                     lost(failed);
-                    return Mono.empty();
-                });
+                    return Mono.<Void>empty();
+                })
+                .takeUntilOther(stopped.asMono());
     }
 
     private Mono<Void> register() {

@@ -1,0 +1,65 @@
+package dev.culvert.appproxy.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+import reactor.test.publisher.TestPublisher;
+
+class ChangeFeedTest {
+    private static final Duration TIME = Duration.ofSeconds(10);
+
+    private final TestPublisher<Answers.Changes> changes = TestPublisher.create();
+    private final AtomicInteger asked = new AtomicInteger();
+    private final ChangeFeed feed = new ChangeFeed(new Slow(), Mono.empty(), () -> {}, null);
+
+    @Test
+    void stopLeavesTheLookUnderWay() {
+        StepVerifier.create(feed.look())
+                .then(() -> changes.assertWasSubscribed())
+                .then(feed::stop)
+                .expectComplete()
+                .verify(TIME);
+
+        changes.assertWasCancelled();
+    }
+
+    @Test
+    void nothingIsAskedOnceItIsStopped() {
+        feed.stop();
+
+        StepVerifier.create(feed.look()).expectComplete().verify(TIME);
+
+        assertThat(asked).hasValue(0);
+    }
+
+    /** Its answer takes as long as the test likes. */
+    private final class Slow implements Directory {
+        @Override
+        public Mono<Answers.Resolved> resolve(String token) {
+            return Mono.never();
+        }
+
+        @Override
+        public Mono<Answers.Decision> decide(String user, Operation operation) {
+            return Mono.never();
+        }
+
+        @Override
+        public Mono<Answers.Changes> changes(long since) {
+            return Mono.defer(() -> {
+                asked.incrementAndGet();
+                return changes.mono();
+            });
+        }
+
+        @Override
+        public Mono<Boolean> reachableAt(URI url) {
+            return Mono.never();
+        }
+    }
+}
