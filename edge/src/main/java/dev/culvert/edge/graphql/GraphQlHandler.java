@@ -87,18 +87,29 @@ public final class GraphQlHandler implements EdgeHandler {
             return Mono.error(bad("the body's content-type must be " + JSON_TYPE));
         }
         return Mono.usingWhen(reserved(request),
-                held -> request.aggregate(limits.maxBodyBytes())
+                held -> request.aggregate(bytes(request))
                         .publishOn(reading)
                         .flatMap(body -> answer(request, body)),
                 held -> Mono.fromRunnable(() -> bufferedBytes.addAndGet(-held)));
     }
 
-    /** Bodies count with their announced length from the first byte on. */
+    /** What a body may have at most: its announced length when that is small, else the limit. */
+    private int bytes(EdgeRequest request) {
+        int announced = request.headers().getInt(HttpHeaderNames.CONTENT_LENGTH, -1);
+        return announced >= 0 && announced <= limits.freeBodyBytes() ? announced : limits.maxBodyBytes();
+    }
+
+    /**
+     * Bodies count with their announced length from the first byte on; small ones don't, so that a few callers who send
+     * large ones slowly keep nobody from asking.
+     */
     private Mono<Long> reserved(EdgeRequest request) {
         return Mono.fromCallable(() -> {
             int announced = request.headers().getInt(HttpHeaderNames.CONTENT_LENGTH, limits.maxBodyBytes());
-            long bytes = Math.clamp(announced, 0, limits.maxBodyBytes());
-            if (bufferedBytes.addAndGet(bytes) > limits.maxBufferedBytes()) {
+            long bytes = bytes(request) <= limits.freeBodyBytes()
+                    ? 0
+                    : Math.clamp(announced, 0, limits.maxBodyBytes());
+            if (bufferedBytes.addAndGet(bytes) > limits.maxBufferedBytes() && bytes > 0) {
                 bufferedBytes.addAndGet(-bytes);
                 throw HandlerException.of(Reason.OVERLOADED, "too many bytes of requests are being served");
             }

@@ -44,7 +44,7 @@ class GraphQlHandlerTest {
     private final List<String> events = new ArrayList<>();
     private final Sinks.One<Book> slow = Sinks.one();
     private final GraphQlHandler handler = new GraphQlHandler(List.of(new Books()),
-            new GraphQlLimits(4096, 8192, 100_000, 20, 200, 4));
+            new GraphQlLimits(4096, 8192, 1024, 100_000, 20, 200, 4));
 
     /** Nobody but its package sees it. */
     private record Book(String title, int pages, @Nullable Book parent) {}
@@ -142,6 +142,16 @@ class GraphQlHandlerTest {
         assertThat(answer.at("/data/__schema/types").toString()).contains("BookArgs");
     }
 
+    /** Each step of it would multiply the answer by the number of types. */
+    @Test
+    void introspectionThatGoesInCirclesIsRefused() throws IOException {
+        String document = "{ __schema { types { " + "fields { type { ".repeat(6) + "name" + " } }".repeat(6)
+                + " } } }";
+
+        assertThat(answer(400, new GraphQlHandler(List.of(new Books()), GraphQlLimits.defaults()), document,
+                Map.of()).toString()).doesNotContain("\"data\":{");
+    }
+
     @Test
     void bodiesAreBounded() {
         verifyRefused(request("x".repeat(5000), "application/json"), Reason.BODY_TOO_LARGE);
@@ -156,6 +166,13 @@ class GraphQlHandlerTest {
         var second = handler.handle(two).subscribe();
 
         verifyRefused(waiting(), Reason.OVERLOADED);
+        StepVerifier.create(handler.handle(post("{ rootFields }", Map.of()))) // small ones pass
+                .expectNextCount(1)
+                .verifyComplete();
+        verifyRefused(
+                request("application/json", 10,
+                        Flux.defer(() -> Flux.just(Unpooled.wrappedBuffer(new byte[11])))),
+                Reason.BODY_TOO_LARGE);
         first.dispose();
         second.dispose();
         StepVerifier.create(handler.handle(post("{ rootFields }", Map.of())))
