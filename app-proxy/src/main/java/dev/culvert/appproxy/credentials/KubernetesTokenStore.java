@@ -97,11 +97,22 @@ final class KubernetesTokenStore implements TokenStore {
     private static void read(Secret secret, Map<TokenPlace, String> records) {
         String name = secret.getMetadata().getName();
         if (secret.getData() != null && (name.equals(RUNTIME) || name.startsWith(USERS))) {
-            secret.getData()
-                    .forEach((key, record) -> records.put(
-                            TokenPlace.parse(new String(Base64.getUrlDecoder().decode(key),
-                                    StandardCharsets.UTF_8)),
-                            new String(Base64.getDecoder().decode(record), StandardCharsets.US_ASCII)));
+            secret.getData().forEach((key, record) -> {
+                TokenPlace place = place(key);
+                if (place != null) {
+                    records.put(place, new String(Base64.getDecoder().decode(record),
+                            StandardCharsets.US_ASCII));
+                }
+            });
+        }
+    }
+
+    /** Whose record that is; null for others' data, as the url and password that Argo CD reads from the same secret. */
+    private static @Nullable TokenPlace place(String key) {
+        try {
+            return TokenPlace.parse(new String(Base64.getUrlDecoder().decode(key), StandardCharsets.UTF_8));
+        } catch (IllegalArgumentException e) {
+            return null;
         }
     }
 

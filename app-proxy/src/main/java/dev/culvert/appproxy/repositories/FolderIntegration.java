@@ -5,6 +5,7 @@ import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -17,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** A folder of bare repositories {@code name.git} and {@code owner/name.git}; links are not followed. Reads on the given scheduler. */
+/**
+ * A folder of bare repositories {@code name.git} and {@code owner/name.git}; links are not followed,
+ * and what has a name that no call can carry is left out. Reads on the given scheduler.
+ */
 final class FolderIntegration implements Integration {
     private static final int MAX_REPOSITORIES = 100_000;
     private static final String SUFFIX = ".git";
@@ -45,8 +49,12 @@ final class FolderIntegration implements Integration {
 
     @Override
     public URI cloneUrl(String repository) {
-        return URI.create(
-                "file://" + folder.toAbsolutePath() + "/" + RepositoryName.checked(repository) + SUFFIX);
+        Path bare = folder.toAbsolutePath().resolve(RepositoryName.checked(repository) + SUFFIX);
+        try {
+            return new URI("file", "", bare.toString(), null, null); // Path.toUri would look at the disk
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException("an absolute path is the path of a URI", e);
+        }
     }
 
     @Override
@@ -120,7 +128,10 @@ final class FolderIntegration implements Integration {
 
     private static void add(Set<String> names, String owner, Path bare) {
         String file = String.valueOf(bare.getFileName());
-        names.add(owner + file.substring(0, file.length() - SUFFIX.length()));
+        String name = owner + file.substring(0, file.length() - SUFFIX.length());
+        if (RepositoryName.fits(name)) {
+            names.add(name);
+        }
     }
 
     private static List<Path> folders(Path folder) throws IOException {

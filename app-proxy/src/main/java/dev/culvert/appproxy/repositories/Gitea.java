@@ -36,6 +36,11 @@ final class Gitea implements ProviderApi {
     }
 
     @Override
+    public boolean mayGiveLess() {
+        return true;
+    }
+
+    @Override
     public Mono<Part> part(GitToken token, String from, int size) {
         int page = from.isEmpty() ? 1 : Integer.parseInt(from);
         return calls.get(token, "/user/repos?order_by=id&limit=" + size + "&page=" + page)

@@ -35,7 +35,19 @@ final class Listing {
     }
 
     Mono<RepositoriesPage> page(GitToken token, int page, int limit) {
-        return api.numbered() ? numbered(token, page, limit) : told(token, page, limit);
+        if (!api.numbered()) {
+            return told(token, page, limit);
+        }
+        return api.mayGiveLess() || limit > api.maxPage()
+                ? numbered(token, page, limit)
+                : same(token, page, limit);
+    }
+
+    /** The provider's page is the caller's, also where it is short: GitHub leaves out what an organisation hides from the token. */
+    private Mono<RepositoriesPage> same(GitToken token, int page, int limit) {
+        return api.part(token, String.valueOf(page), limit)
+                .map(part -> new RepositoriesPage(part.items(), page, part.items().size(),
+                        part.next() != null));
     }
 
     private Mono<RepositoriesPage> numbered(GitToken token, int page, int limit) {
@@ -57,7 +69,7 @@ final class Listing {
             }
             gathered.items.addAll(part.items());
             boolean enough = gathered.items.size() >= gathered.skip + gathered.limit;
-            return next == null || enough
+            return next == null || enough || items == 0
                     ? Mono.just(gathered.cut(next != null))
                     : gather(token, gathered, next);
         });

@@ -20,6 +20,11 @@ interface ProviderApi {
     /** Whether pages are numbered from 1, so that any can be asked for; else each tells where the next begins. */
     boolean numbered();
 
+    /** Whether its operator may have set a smaller size than {@link #maxPage}, which pages are then cut to without a word. */
+    default boolean mayGiveLess() {
+        return false;
+    }
+
     /**
      * A part of the list.
      *

@@ -152,7 +152,8 @@ final class ProviderCalls {
     }
 
     private boolean sameOrigin(URI url) {
-        return url.getHost() != null && url.getRawUserInfo() == null && origin(url).equals(origin(api));
+        return url.getScheme() != null && url.getHost() != null && url.getRawUserInfo() == null
+                && origin(url).equals(origin(api));
     }
 
     private static String origin(URI url) {

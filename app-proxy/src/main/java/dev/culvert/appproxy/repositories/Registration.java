@@ -5,12 +5,15 @@ import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Asks the provider about a token before it is kept: whose it is, and whether it may do what will be asked of it. */
 final class Registration {
     private static final int MAX_TOKEN = 4096;
+    /** RFC 7617 §2: a user name with a colon can't be sent; a line end would part it from its token where that is kept. */
+    private static final Pattern LOGIN = Pattern.compile("[!-9;-~]{0,255}");
     private static final Map<ProviderKind, List<String>> USERS = Map.of(ProviderKind.GITHUB, List.of("repo"),
             ProviderKind.GITLAB, List.of("api"));
     private static final Map<ProviderKind, List<String>> RUNTIMES = Map.of(ProviderKind.GITHUB,
@@ -29,6 +32,10 @@ final class Registration {
                 || !value.chars().allMatch(c -> c > ' ' && c < 127)) {
             return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
                     "token: no Git token (expected: 1..4096 visible ASCII characters)"));
+        }
+        if (login != null && !LOGIN.matcher(login).matches()) {
+            return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
+                    "username: not usable (expected: at most 255 visible ASCII characters without colon)"));
         }
         boolean bearer = integration.kind() == ProviderKind.BITBUCKET && login == null;
         String given = bearer ? Bitbucket.TOKEN_LOGIN : login == null ? "" : login;

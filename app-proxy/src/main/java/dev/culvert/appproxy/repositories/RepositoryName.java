@@ -13,12 +13,15 @@ final class RepositoryName {
 
     /** The name as it is. Throws HandlerException BAD_REQUEST for what is none. */
     static String checked(String name) {
-        boolean fits = name.length() <= MAX && NAME.matcher(name).matches() && !name.endsWith(".git")
-                && !("/" + name + "/").contains("/./") && !("/" + name + "/").contains("/../");
-        if (!fits) {
+        if (!fits(name)) {
             throw HandlerException.of(Reason.BAD_REQUEST,
                     "the repository's name is none (expected: owner/name, of letters, digits and ._-)");
         }
         return name;
+    }
+
+    static boolean fits(String name) {
+        return name.length() <= MAX && NAME.matcher(name).matches() && !name.endsWith(".git")
+                && !("/" + name + "/").contains("/./") && !("/" + name + "/").contains("/../");
     }
 }
