@@ -2,11 +2,16 @@ package dev.culvert.appproxy.argo;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.appproxy.access.Caller;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Steers applications by their custom resources. */
 final class ApplicationResources implements ApplicationSteering {
+    /** The cluster that Argo CD runs in, as Argo CD names it. */
+    private static final String IN_CLUSTER = "https://kubernetes.default.svc";
+
     private final Resources resources;
     private final PodLogs logs;
 
@@ -30,12 +35,22 @@ final class ApplicationResources implements ApplicationSteering {
     /** Pods that carry the application's name in the usual label, in the namespace it deploys to. */
     @Override
     public Mono<Flux<PodLogs.Entry>> log(JsonNode application, ObjectKey key, LogQuery query) {
-        String namespace = application.path("spec")
-                .path("destination")
-                .path("namespace")
-                .asText(key.namespace());
+        JsonNode destination = application.path("spec").path("destination");
+        if (!here(destination)) {
+            return Mono.error(HandlerException.of(Reason.CONFLICT,
+                    "its pods are in another cluster, which the Argo CD server alone reaches: set handlers.applications.argoCd"));
+        }
+        String namespace = destination.path("namespace").asText(key.namespace());
         ObjectKey.checkNamespace(namespace);
         return Mono.just(
                 logs.ofPods(namespace, "app.kubernetes.io/instance%3D" + key.name(), query, Mono.never()));
+    }
+
+    /** Whether it deploys to the cluster that Argo CD runs in: another one's pods may have namesakes here. */
+    private static boolean here(JsonNode destination) {
+        String cluster = destination.path("name").asText("");
+        return cluster.isEmpty()
+                ? destination.path("server").asText(IN_CLUSTER).startsWith(IN_CLUSTER)
+                : cluster.equals("in-cluster");
     }
 }

@@ -8,6 +8,7 @@ import static dev.culvert.appproxy.argo.ArgoFixture.reason;
 import static dev.culvert.appproxy.argo.ArgoFixture.refused;
 import static dev.culvert.appproxy.argo.ArgoFixture.says;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -175,6 +176,18 @@ class RolloutsIT {
                         .body())
                 .expectComplete()
                 .verify(TIME);
+    }
+
+    @Test
+    void logsOfPodsInAnotherClusterAreNotThoseOfNamesakesHere() {
+        GraphQlFunction applications = applications();
+        var away = Samples.application("argocd", "shop");
+        away.withObject("/spec").withObject("/destination").put("name", "edge-2");
+        argo.cluster.put(away);
+        argo.cluster.put(Samples.applicationPod("shop", "shop", "shop-1"));
+
+        assertThatThrownBy(() -> answer(applications, "/app-proxy/api/applications/logs?name=shop"))
+                .hasMessageContaining("in another cluster");
     }
 
     private void patched(GraphQlFunction rollouts, String field, String resource, String patch) {
