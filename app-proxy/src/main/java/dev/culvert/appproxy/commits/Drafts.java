@@ -116,7 +116,7 @@ final class Drafts {
 
     private static byte[] decoded(String data) {
         try {
-            return Base64.getMimeDecoder().decode(data);
+            return Base64.getDecoder().decode(data.replaceAll("[\r\n]", ""));
         } catch (IllegalArgumentException e) {
             throw HandlerException.of(Reason.BAD_REQUEST, "data is not base64");
         }

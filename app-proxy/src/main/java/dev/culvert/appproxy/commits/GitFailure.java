@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.regex.Pattern;
 import org.eclipse.jgit.errors.NoRemoteRepositoryException;
 import org.eclipse.jgit.errors.TransportException;
 import org.eclipse.jgit.internal.JGitText;
@@ -16,6 +17,8 @@ import org.slf4j.LoggerFactory;
 /** What a caller is told when Git, or the way to it, fails. Hosts and folders stay out of it. */
 final class GitFailure {
     private static final Logger LOG = LoggerFactory.getLogger(GitFailure.class);
+    /** A word of its own: a push that a provider blocked, or a branch it keeps locked, is refused for good. */
+    private static final Pattern LOCK = Pattern.compile("\\block\\b", Pattern.CASE_INSENSITIVE);
     private static final Duration RETRY = Duration.ofSeconds(2);
 
     private GitFailure() {}
@@ -42,6 +45,11 @@ final class GitFailure {
                         "the Git provider's answer made no sense");
     }
 
+    /** Whether a push was refused because another one had the branch's lock, as {@code cannot lock ref}. */
+    static boolean ofLock(@Nullable String refusal) {
+        return refusal != null && LOCK.matcher(refusal).find();
+    }
+
     private static HandlerException ofTransport(TransportException error, String repository) {
         String message = String.valueOf(error.getMessage());
         if (error instanceof NoRemoteRepositoryException) {
@@ -49,7 +57,7 @@ final class GitFailure {
                     "no such repository, or it is hidden from the token: " + repository);
         }
         if (message.contains(JGitText.get().notAuthorized)
-                || message.contains(JGitText.get().noCredentialsProvider) || message.contains("403")
+                || message.contains(JGitText.get().noCredentialsProvider) || message.contains(": 403 ")
                 || message.contains(JGitText.get().authenticationNotSupported)
                 || message.contains("not permitted")) {
             return HandlerException.of(Reason.FORBIDDEN,

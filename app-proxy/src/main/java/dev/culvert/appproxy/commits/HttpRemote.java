@@ -5,7 +5,6 @@ import dev.culvert.edge.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.eclipse.jgit.errors.PackProtocolException;
@@ -191,7 +190,7 @@ record HttpRemote(SmartHttp http, Mirror mirror, long maxBytes) implements Remot
                 throws IOException {
             ObjectId now = now(branch);
             return (tip == null ? now != null : !tip.equals(now))
-                    || (refusal != null && refusal.toLowerCase(Locale.ROOT).contains("lock"));
+                    || GitFailure.ofLock(refusal);
         }
 
         private @Nullable ObjectId now(Branch branch) throws IOException {
