@@ -8,7 +8,7 @@ import java.util.Map;
  * @param action as {@code TERMINATE} or {@code VIEW}; the control plane's list is in docs/control-plane.md
  * @param entity the kind of object, as {@code workflows} or {@code gitopsApplications}
  * @param object the object's name for people and the audit log, as {@code argo/build-42} or {@code acme/shop@main}
- * @param attributes what rules may ask for: {@code cluster}, {@code namespace}, {@code runtime}, {@code gitSource}, {@code label}, {@code product}, {@code repository}
+ * @param attributes what rules may ask for: {@code cluster}, {@code namespace}, {@code runtime}, {@code gitSource}, {@code label}, {@code product}, {@code integration}, {@code repository}, {@code branch}
  */
 public record Operation(String action, String entity, String object, Map<String, String> attributes) {
     public Operation {

@@ -7,6 +7,7 @@ import dev.culvert.appproxy.credentials.GitTokens;
 import dev.culvert.appproxy.repositories.Integration;
 import dev.culvert.appproxy.repositories.Integrations;
 import dev.culvert.appproxy.repositories.NewPullRequest;
+import dev.culvert.appproxy.repositories.ProviderKind;
 import dev.culvert.appproxy.repositories.PullRequest;
 import dev.culvert.edge.graphql.GraphQlCall;
 import dev.culvert.edge.graphql.GraphQlField;
@@ -116,9 +117,11 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
         Branch base = new Branch(arguments.required("base"));
         var request = new NewPullRequest(target.repository(), arguments.required("title"),
                 arguments.text("description", ""), head.name(), base.name());
+        // Where there are no pull requests, nothing is to be committed for one either.
         Mono<?> files = arguments.objects("files").isEmpty()
-                ? Mono.empty()
-                : commits.commit(target, caller, drafts.promoting(caller, head, base, arguments));
+                || target.integration().kind() == ProviderKind.FOLDER
+                        ? Mono.empty()
+                        : commits.commit(target, caller, drafts.promoting(caller, head, base, arguments));
         return access.change(caller, operation("CREATE", target, head), call.context(),
                 Mono.defer(
                         () -> files.then(Mono.defer(() -> opened(target.integration(), caller, request)))));
@@ -137,7 +140,9 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
 
     private static Operation operation(String action, Target target, Branch branch) {
         return new Operation(action, "gitContexts", target + "@" + branch,
-                Map.of("repository", target.repository(), "branch", branch.name()));
+                Map.of("integration", target.integration().name(), "repository", target.repository(),
+                        "branch",
+                        branch.name()));
     }
 
     /** What answers a root field to a caller who is known. */

@@ -110,19 +110,21 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
 
     private Mono<Webhook> webhook(GraphQlCall call) {
         var args = new Arguments(call.arguments());
-        return changing(call, args.text("integrationName"), args.needed("repo"),
+        String repo = RepositoryName.checked(args.needed("repo"));
+        return changing(call, args.text("integrationName"), repo,
                 (caller, integration) -> token(caller, integration)
                         .flatMap(token -> integration.createWebhook(token.orElse(null),
-                                new NewWebhook(args.needed("repo"), args.uri("url"), args.needed("secret"),
+                                new NewWebhook(repo, args.uri("url"), args.needed("secret"),
                                         args.texts("events", List.of("push"))))));
     }
 
     private Mono<Boolean> status(GraphQlCall call) {
         var args = new Arguments(call.arguments());
-        return changing(call, args.text("integrationName"), args.needed("repo"),
+        String repo = RepositoryName.checked(args.needed("repo"));
+        return changing(call, args.text("integrationName"), repo,
                 (caller, integration) -> token(caller, integration)
                         .flatMap(token -> integration.setCommitStatus(token.orElse(null),
-                                new CommitStatus(args.needed("repo"), args.needed("sha"),
+                                new CommitStatus(repo, args.needed("sha"),
                                         CommitStatus.State.valueOf(args.needed("state")),
                                         args.needed("context"), args.text("description", ""),
                                         args.text("targetUrl"))))
@@ -148,7 +150,8 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private static Operation operation(String action, Integration integration, String object) {
-        return new Operation(action, "gitContexts", integration.name() + object, Map.of());
+        return new Operation(action, "gitContexts", integration.name() + object,
+                Map.of("integration", integration.name()));
     }
 
     private Mono<Optional<GitToken>> token(Caller caller, Integration integration) {

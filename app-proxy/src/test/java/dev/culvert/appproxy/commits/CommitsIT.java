@@ -314,6 +314,18 @@ class CommitsIT {
                 () -> commitWith("ada", Map.of("msg", "m".repeat(20_000)), file("f", null, "")));
     }
 
+    @Test
+    void whereThereAreNoPullRequestsNothingIsCommittedForOne() throws IOException, InterruptedException {
+        start(Way.FOLDER);
+
+        failsWith(Reason.BAD_REQUEST,
+                () -> call(handler(), "Mutation.createPromotionPullRequest", "ada", args(
+                        Map.of("head", "promote", "base", "main", "title", "Promote"), file("f", null, "1")))
+                        .block(TIME));
+
+        assertThat(git(repositories.resolve("shop.git"), "branch", "--list", "promote")).isEmpty();
+    }
+
     private static void failsWith(Reason reason, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
         assertThatExceptionOfType(HandlerException.class).isThrownBy(call)
                 .satisfies(error -> assertThat(error.reason()).isEqualTo(reason));

@@ -10,6 +10,7 @@ import dev.culvert.appproxy.repositories.ProviderKind;
 import dev.culvert.appproxy.repositories.PullRequest;
 import dev.culvert.appproxy.repositories.RepositoriesPage;
 import dev.culvert.appproxy.repositories.Webhook;
+import dev.culvert.edge.spi.HandlerException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.function.Function;
@@ -55,6 +56,9 @@ record FakeIntegration(ProviderKind kind, @Nullable Path folder,
 
     @Override
     public Mono<PullRequest> createPullRequest(@Nullable GitToken token, NewPullRequest request) {
+        if (folder != null) {
+            return Mono.error(HandlerException.of(HandlerException.Reason.BAD_REQUEST, "no pull requests"));
+        }
         return Mono.just(new PullRequest("1", "https://git.test/1", request.title(), "open"));
     }
 

@@ -21,7 +21,7 @@ final class Vocabulary {
             "gitSources", "pipelines", "projects", "helmCharts", "executionContext");
 
     static final Set<String> ATTRIBUTES = Set.of("cluster", "namespace", "runtime", "gitSource", "label",
-            "product", "repository", "branch", "path", "name", "project");
+            "product", "integration", "repository", "branch", "path", "name", "project");
 
     private Vocabulary() {}
 
