@@ -35,6 +35,8 @@ final class GuardedCall {
     private final long began = System.nanoTime();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final Sinks.Empty<Void> gone = Sinks.empty();
+    /** Whether the request's body broke off: what the handler makes of it is no fault of the handler's. */
+    private volatile boolean callerLeft;
 
     GuardedCall(HandlerGuard guard) {
         this.guard = guard;
@@ -58,7 +60,9 @@ final class GuardedCall {
     }
 
     private void failed(Throwable error) {
-        if (error instanceof HandlerException meant) {
+        if (callerLeft) {
+            cancelled();
+        } else if (error instanceof HandlerException meant) {
             end(CallOutcome.REFUSED, kind(meant.reason()));
         } else {
             end(CallOutcome.FAILED, Kind.FAILED);
@@ -84,7 +88,7 @@ final class GuardedCall {
     /** A call that gives a response. */
     Mono<EdgeResponse> serve(EdgeHandler handler, EdgeRequest request) {
         var inside = new EdgeRequest(request.method(), request.target(), request.headers(),
-                inwards(request.body(), gone), request.context());
+                inwards(request.body().doOnError(broken -> callerLeft = true), gone), request.context());
         return guard.bounded(this, Mono.defer(() -> handler.handle(inside)))
                 .switchIfEmpty(
                         Mono.error(
@@ -120,7 +124,7 @@ final class GuardedCall {
                     if (begun.compareAndSet(false, true)) {
                         abandon(response.body());
                     }
-                    if (signal == SignalType.CANCEL) {
+                    if (signal == SignalType.CANCEL || (callerLeft && signal == SignalType.ON_ERROR)) {
                         cancelled();
                     } else {
                         answered(well && signal == SignalType.ON_COMPLETE);

@@ -19,12 +19,15 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +58,7 @@ class HandlerHostIT {
     private final HandlerHost host = new HandlerHost(new HandlerHost.Setup(
             List.of(provider("blocks", this::blocks), provider("blocks-late", this::blocksLate),
                     provider("throws", this::fails), provider("leaks", this::leaks),
-                    provider("hoards", this::hoards),
+                    provider("hoards", this::hoards), provider("reads", this::reads),
                     provider("good", request -> TestHandlers.ok())),
             provider -> new TestHandlers.Context(),
             (name, asked) -> new HandlerLimits(16, Duration.ofMillis(name.equals("good") ? 10_000 : 1000), 4),
@@ -129,6 +132,31 @@ class HandlerHostIT {
         assertThat(text("/metrics"))
                 .containsPattern("culvert_handler_rejected_total\\{handler=\"leaks\"\\} [1-9]");
         assertThat(text("/readyz")).contains("leaks: ", " rejected");
+    }
+
+    @Test
+    void callersWhoLeaveInTheMiddleOfABodyAreNoFaultOfTheHandler() throws IOException {
+        for (int i = 0; i < HandlerHealth.ENOUGH; i++) {
+            try (var caller = new Socket(InetAddress.getLoopbackAddress(), server.address().port())) {
+                caller.getOutputStream()
+                        .write("POST /reads HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nsome"
+                                .getBytes(StandardCharsets.US_ASCII));
+                Awaitility.await()
+                        .untilAsserted(() -> assertThat(text("/metrics"))
+                                .containsPattern("culvert_handler_active\\{handler=\"reads\"\\} 1"));
+            }
+            int gone = i + 1;
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(text("/metrics")).containsPattern(
+                            "culvert_handler_seconds_count\\{handler=\"reads\",outcome=\"cancelled\"\\} "
+                                    + gone));
+        }
+
+        assertThat(host.troubles()).isEmpty();
+    }
+
+    private Mono<EdgeResponse> reads(EdgeRequest request) {
+        return request.aggregate(100).then(TestHandlers.ok());
     }
 
     private Mono<EdgeResponse> blocks(EdgeRequest request) {
