@@ -186,6 +186,18 @@ class GraphQlHandlerTest {
     }
 
     @Test
+    void whoCarriesATokenMayNameTheTypeThatCurlDoes() throws IOException {
+        EdgeRequest request = request("{\"query\":\"{ rootFields }\"}",
+                "application/x-www-form-urlencoded");
+        request.headers().set("authorization", "token");
+
+        EdgeResponse.Http answer = (EdgeResponse.Http) Objects
+                .requireNonNull(handler.handle(request).block());
+
+        assertThat(json(answer).at("/data/rootFields").toString()).contains("Query.book");
+    }
+
+    @Test
     void theMediaTypeIsWhatTheCallerAccepts() throws IOException {
         EdgeRequest request = post("{ rootFields }", Map.of());
         request.headers().set("accept", "application/graphql-response+json, application/json;q=0.9");

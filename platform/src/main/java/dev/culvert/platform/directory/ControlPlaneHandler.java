@@ -7,7 +7,6 @@ import dev.culvert.edge.graphql.GraphQlLimits;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.charset.StandardCharsets;
@@ -45,8 +44,6 @@ final class ControlPlaneHandler implements EdgeHandler {
             return Mono.fromSupplier(() -> EdgeResponse.Http.of(HttpResponseStatus.OK, "text/plain", PONG));
         }
         if (path.equals(GRAPHQL)) {
-            // Who has a token to put in a header is no form of another site, whatever type curl -d names.
-            request.headers().set(HttpHeaderNames.CONTENT_TYPE, "application/json");
             return keys.holder(request.headers()).flatMap(known -> graphql.handle(request));
         }
         return api.handle(request);
