@@ -69,13 +69,24 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
                         token -> integration.repositories(token.orElse(null), page, limit)));
     }
 
+    /** Those that the caller may see; FORBIDDEN for who may see none. */
     private Mono<List<GitIntegration>> list(GraphQlCall call) {
         return access.caller(call.headers())
                 .flatMap(caller -> Flux.fromIterable(integrations.all())
-                        .concatMap(integration -> access.allow(caller, operation("VIEW", integration, ""))
-                                .then(
-                                        Mono.defer(() -> told(caller, integration))))
-                        .collectList());
+                        .concatMap(integration -> visible(caller, integration)
+                                .flatMap(is -> is ? told(caller, integration) : Mono.empty()))
+                        .collectList())
+                .filter(seen -> !seen.isEmpty())
+                .switchIfEmpty(Mono.error(() -> HandlerException.of(Reason.FORBIDDEN,
+                        "no permission for VIEW on gitContexts")));
+    }
+
+    private Mono<Boolean> visible(Caller caller, Integration integration) {
+        return access.allow(caller, operation("VIEW", integration, ""))
+                .thenReturn(true)
+                .onErrorResume(HandlerException.class, error -> error.reason() == Reason.FORBIDDEN
+                        ? Mono.just(false)
+                        : Mono.error(error));
     }
 
     private Mono<GitIntegration> one(GraphQlCall call) {

@@ -29,8 +29,9 @@ final class FakeAccess implements Access {
     @Override
     public Mono<Void> allow(Caller caller, Operation operation) {
         return forbidden.contains(operation.action())
-                ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "no rule allows it"))
-                : Mono.empty();
+                || forbidden.contains(String.valueOf(operation.attributes().get("integration")))
+                        ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "no rule allows it"))
+                        : Mono.empty();
     }
 
     @Override

@@ -147,6 +147,21 @@ class RepositoriesHandlerIT {
     }
 
     @Test
+    void integrationsThatOneMayNotSeeAreLeftOut() throws IOException, InterruptedException {
+        String list = "query{gitIntegrations{name}}";
+        try {
+            ACCESS.forbidden.add("hub");
+            assertThat(call("alice", list, Map.of()).at("/data/gitIntegrations").toString())
+                    .isEqualTo("[{\"name\":\"local\"}]");
+            ACCESS.forbidden.add("local");
+            assertThat(call("alice", list, Map.of()).at("/errors/0/extensions/status").asInt())
+                    .isEqualTo(403);
+        } finally {
+            ACCESS.forbidden.removeAll(List.of("hub", "local"));
+        }
+    }
+
+    @Test
     void aFolderAsksForNoToken() throws IOException, InterruptedException {
         JsonNode page = call("bob", LIST, Map.of("integrationName", "local", "limit", 100));
 
