@@ -58,11 +58,10 @@ class GrpcTroubleIT {
                 .add("te", "trailers");
         try (Http2Caller caller = new Http2Caller(platform.server.edgeAddress().port());
                 Http2Caller.Stream call = caller.begin(head, false)) {
-            call.send(new byte[5]); // an empty message
+            // Two empty messages at once: grpc-java holds the head of a single answer back until something else leaves.
+            call.send(new byte[10]);
+
             assertThat(call.answered().status()).isEqualTo("200");
-
-            call.send(new byte[5]);
-
             assertThatThrownBy(call::readAll).hasMessage("reset: code " + Http2Error.CANCEL.code());
         }
     }
