@@ -28,7 +28,7 @@ public record CommitsSettings(
         @Setting(value = "What that may take on the disk; the newest state of a branch without its files is kept", byDefault = "1GiB", accepts = "1MiB or more") ByteSize cacheBytes,
         @Setting(value = "Repositories that something is kept of; those used longest ago are dropped", byDefault = "100", accepts = "1..10000") int cacheRepositories,
         @Setting(value = "Largest file that is committed or read", byDefault = "5MiB", accepts = "1..100MiB") ByteSize maxFileBytes,
-        @Setting(value = "Largest sum of all files of a commit", byDefault = "20MiB", accepts = "1..100MiB") ByteSize maxCommitBytes,
+        @Setting(value = "Largest sum of all files of a commit; a whole request has 8 MiB at most, in JSON and base64", byDefault = "5MiB", accepts = "1..100MiB") ByteSize maxCommitBytes,
         @Setting(value = "Files of a commit", byDefault = "500", accepts = "1..10000") int maxFiles,
         @Setting(value = "Commits and reads at the same time, each of them of another repository", byDefault = "16", accepts = "1..256") int maxCommits,
         @Setting(value = "Commits that wait for one repository; beyond it they are answered 503", byDefault = "100", accepts = "1..10000") int maxWaiting,
