@@ -1,6 +1,7 @@
 package dev.culvert.appproxy;
 
 import dev.culvert.appproxy.access.AccessService;
+import dev.culvert.edge.Cidr;
 import dev.culvert.edge.EdgeServer;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.HealthFilter;
@@ -37,7 +38,8 @@ public final class AppProxy {
         return Mono.defer(() -> {
             var resources = new Resources(config);
             var setup = EdgeServer.Setup.of(config.listen(), resources.loops)
-                    .telemetry(resources.telemetry);
+                    .telemetry(resources.telemetry)
+                    .trustedProxies(config.trustedProxies().stream().map(Cidr::parse).toList());
             AppProxyConfig.Cors cors = config.cors();
             if (cors != null) {
                 setup = setup.filter(new CorsFilter(cors.allowOrigins()));

@@ -6,6 +6,7 @@ import dev.culvert.appproxy.argo.RolloutsSettings;
 import dev.culvert.appproxy.argo.WorkflowsSettings;
 import dev.culvert.appproxy.commits.CommitsSettings;
 import dev.culvert.appproxy.repositories.RepositoriesConfig;
+import dev.culvert.edge.Cidr;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param plugins handlers of others, found on the class path, by name, each with its settings
  * @param remote handlers in processes of their own
  * @param cors which pages may call; null: none
+ * @param trustedProxies networks whose {@code X-Forwarded-For} says which address a request comes from
  */
 public record AppProxyConfig(
         @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "0.0.0.0:3017") HostPort listen,
@@ -41,23 +43,35 @@ public record AppProxyConfig(
         @Setting("What a handler may use, by its name, as git or graphql; left out: what the handler asks for") Map<String, Limits> limits,
         @Setting("Handlers that are no part of Culvert, found on the class path: settings by the handler's name; {} for one without") Map<String, Map<String, String>> plugins,
         @Setting(value = "Handlers in processes of their own", fileOnly = true) List<Remote> remote,
-        @Nullable Cors cors) {
+        @Nullable Cors cors,
+        @Setting(value = "Networks of the tunnel client, routers and ingress controllers: the last address of X-Forwarded-For that is in none of them has its share of Git processes and of memory for requests", byDefault = PRIVATE_NETWORKS, accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1") List<String> trustedProxies) {
+    static final String PRIVATE_NETWORKS = "127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7";
+
+    public AppProxyConfig {
+        trustedProxies = List.copyOf(trustedProxies);
+        try {
+            trustedProxies.forEach(Cidr::parse);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException("trustedProxies", "addresses or CIDR blocks, as 10.0.0.0/8,::1");
+        }
+    }
 
     /** With a listener and handlers, and the defaults of everything else. */
     public static AppProxyConfig of(HostPort listen, @Nullable String runtime, Handlers handlers) {
-        return new AppProxyConfig(listen, runtime, null, null, handlers, Map.of(), Map.of(), List.of(), null);
+        return new AppProxyConfig(listen, runtime, null, null, handlers, Map.of(), Map.of(), List.of(), null,
+                List.of(PRIVATE_NETWORKS.split(",")));
     }
 
     /** The same with a control plane, and a folder for the audit log. */
     public AppProxyConfig with(ControlPlaneSettings plane, @Nullable Path auditFolder) {
         return new AppProxyConfig(listen, runtime, plane, auditFolder, handlers, limits, plugins, remote,
-                cors);
+                cors, trustedProxies);
     }
 
     /** With one more remote handler. */
     AppProxyConfig with(Remote another) {
         return new AppProxyConfig(listen, runtime, controlPlane, audit, handlers, limits, plugins,
-                Stream.concat(remote.stream(), Stream.of(another)).toList(), cors);
+                Stream.concat(remote.stream(), Stream.of(another)).toList(), cors, trustedProxies);
     }
 
     /**
@@ -95,13 +109,15 @@ public record AppProxyConfig(
      * @param to where it listens
      * @param timeout how long a call may take to its response's head; zero without end
      * @param maxConcurrent calls at the same time
+     * @param credentials whether it gets the caller's Authorization and x-access-token
      */
     public record Remote(
             @Setting("Its name in metrics and health") String name,
             @Setting(value = "Path prefix that it answers", accepts = "a path from slash to slash, as /app-proxy/reports/") String mount,
             @Setting(value = "Where it listens", accepts = "http://host:port") URI to,
             @Setting(value = "Time to its response's head, 504 after it; 0s is without end", byDefault = "1m") Duration timeout,
-            @Setting(value = "Calls of it at the same time; beyond it they are answered 503", byDefault = "64", accepts = "1..100000") int maxConcurrent) {
+            @Setting(value = "Calls of it at the same time; beyond it they are answered 503", byDefault = "64", accepts = "1..100000") int maxConcurrent,
+            @Setting(value = "Whether it gets the caller's Authorization and x-access-token", byDefault = "false") boolean credentials) {
         public Remote {
             if (maxConcurrent < 1 || maxConcurrent > 100_000) {
                 throw new ConfigException("maxConcurrent", "1..100000; remove the key for the default 64");
@@ -161,12 +177,14 @@ public record AppProxyConfig(
      *
      * @param repositories folder of bare repositories named {@code <repository>.git}
      * @param allowPush whether pushes are taken
+     * @param anonymousReads whether everybody may fetch, though a control plane knows users
      * @param maxProcesses how many requests are served at the same time, 1..1024
      * @param maxDuration how long one request may take in all
      */
     public record Git(
             @Setting("Folder of bare repositories, each named <repository>.git") Path repositories,
-            @Setting(value = "Whether pushes are taken; off, because this listener does not authenticate", byDefault = "false") boolean allowPush,
+            @Setting(value = "Whether pushes are taken; off, because without controlPlane this listener authenticates nobody", byDefault = "false") boolean allowPush,
+            @Setting(value = "Whether everybody may fetch although controlPlane knows users; pushes ask in any case", byDefault = "false") boolean anonymousReads,
             @Setting(value = "Git processes at the same time; beyond it requests are answered 503", byDefault = "32", accepts = "1..1024") int maxProcesses,
             @Setting(value = "How long one Git request may take; an hour lets slow links clone large repositories", byDefault = "1h", accepts = "1s or more") Duration maxDuration) {
         public Git {
@@ -180,7 +198,7 @@ public record AppProxyConfig(
 
         /** Read-only, with the defaults. */
         public static Git of(Path repositories) {
-            return new Git(repositories, false, 32, Duration.ofHours(1));
+            return new Git(repositories, false, false, 32, Duration.ofHours(1));
         }
     }
 }

@@ -1,10 +1,14 @@
 package dev.culvert.appproxy;
 
 import dev.culvert.edge.config.ConfigException;
+import dev.culvert.edge.intake.BodyIntake;
+import dev.culvert.edge.intake.Patience;
+import dev.culvert.edge.quota.Quota;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
+import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -15,19 +19,19 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Runs {@code git http-backend}, Git's own CGI program, one process a request, at most so many at the same time. All
- * blocking (files, pipes, processes) happens on a scheduler of its own. Safe for use by any thread.
+ * Runs {@code git http-backend}, Git's own CGI program, one process a request, as {@link GitPlaces} has places. A fetch is read
+ * whole before its process starts, a push until its first bytes are there. All blocking (files, pipes, processes) happens on
+ * a scheduler of its own. Safe for use by any thread.
  */
 final class GitBackend {
     /** The contract's limit for a response head, counted from the last request byte. */
@@ -42,17 +46,27 @@ final class GitBackend {
     /** Start, standard input, output and error, end: a run never waits for another one's thread. */
     private static final int THREADS_PER_RUN = 5;
 
+    /** What a fetch wants and has; that of a repository with 100,000 branches has 5 MB. */
+    private static final int MAX_REQUEST_BYTES = 8 << 20;
+
+    /** Requests that wait for their place: heads, and what fetches sent. */
+    private static final long MEMORY_BYTES = 64L << 20;
+
     private static final Pattern PROTOCOL = Pattern.compile("[A-Za-z0-9=:._-]{1,128}");
     private static final Pattern PLAIN = Pattern.compile("[\\x20-\\x7e]{1,256}");
 
     private final AppProxyConfig.Git settings;
-    private final Semaphore permits;
+    private final GitPlaces places;
+    private final Quota<Object> memory = new Quota<>(MEMORY_BYTES);
+    private final BodyIntake intake;
+    private final Scheduler clock;
     private final Scheduler io;
-    private final Set<GitRun> runs = ConcurrentHashMap.newKeySet();
 
-    GitBackend(AppProxyConfig.Git settings) {
+    GitBackend(AppProxyConfig.Git settings, Scheduler clock) {
         this.settings = settings;
-        this.permits = new Semaphore(settings.maxProcesses());
+        this.clock = clock;
+        this.places = new GitPlaces(settings.maxProcesses());
+        this.intake = new BodyIntake(memory, clock);
         this.io = Schedulers.newBoundedElastic(settings.maxProcesses() * THREADS_PER_RUN,
                 settings.maxProcesses() * THREADS_PER_RUN, "git-backend", 30, true);
     }
@@ -86,21 +100,61 @@ final class GitBackend {
 
     /**
      * Serves one call. Cancelling, of the response or its body, kills the process. Errors: {@link HandlerException}
-     * with {@code NOT_FOUND}, {@code OVERLOADED}, {@code UPSTREAM_TIMEOUT} or {@code UPSTREAM_BAD_RESPONSE}, and what
-     * the request's body fails with.
+     * with {@code NOT_FOUND}, {@code OVERLOADED}, {@code BODY_TOO_LARGE}, {@code REQUEST_TIMEOUT}, {@code UPSTREAM_TIMEOUT} or
+     * {@code UPSTREAM_BAD_RESPONSE}, and what the request's body fails with.
+     *
+     * @param account whose share of processes and memory it takes, told apart by equals
      */
-    Mono<EdgeResponse> serve(GitCall call, EdgeRequest request) {
+    Mono<EdgeResponse> serve(GitCall call, EdgeRequest request, Object account) {
+        if (call.advertisement()) {
+            return run(call, request, Flux.empty(), account);
+        }
+        return call.service() == GitCall.Service.UPLOAD_PACK
+                ? fetch(call, request, account)
+                : push(call, request, account);
+    }
+
+    private Mono<EdgeResponse> fetch(GitCall call, EdgeRequest request, Object account) {
+        return intake.read(request.body(), account, MAX_REQUEST_BYTES)
+                .flatMap(body -> run(call, request, body.parts(), account).doOnError(error -> body.close())
+                        .doOnCancel(body::close));
+    }
+
+    private Mono<EdgeResponse> push(GitCall call, EdgeRequest request, Object account) {
         return Mono.defer(() -> {
-            if (!permits.tryAcquire()) {
-                return Mono.error(HandlerException.of(Reason.OVERLOADED,
-                        "all " + settings.maxProcesses() + " Git processes are busy")
-                        .retryAfter(RETRY_WHEN_FULL));
+            Sinks.Empty<Void> shed = Sinks.empty();
+            var waiting = memory.tryOpen(account, BodyIntake.REQUEST_BYTES, () -> shed.tryEmitError(busy()));
+            if (waiting == null) {
+                return Mono.error(busy());
             }
-            var run = new GitRun(io, request.context().requestId(), settings.maxDuration(), this::ended);
-            runs.add(run);
+            return request.body()
+                    .timeout(Mono.delay(Patience.GRACE, clock), part -> Mono.never())
+                    .onErrorMap(TimeoutException.class,
+                            error -> HandlerException.of(Reason.REQUEST_TIMEOUT, "no push arrived"))
+                    .switchOnFirst((first, body) -> {
+                        waiting.close();
+                        Throwable broken = first.getThrowable();
+                        return broken == null
+                                ? run(call, request, body, account)
+                                : Mono.<EdgeResponse>error(broken);
+                    }, false)
+                    .singleOrEmpty()
+                    .takeUntilOther(shed.asMono())
+                    .doFinally(signal -> waiting.close());
+        });
+    }
+
+    private Mono<EdgeResponse> run(GitCall call, EdgeRequest request, Flux<ByteBuf> body, Object account) {
+        return Mono.defer(() -> {
+            var run = new GitRun(io, clock, request.context().requestId(), settings.maxDuration(),
+                    places::ended);
+            if (!places.enter(run, account)) {
+                return Mono.error(busy());
+            }
             return Mono.<EdgeResponse>create(sink -> {
                 sink.onCancel(run::kill);
-                io.schedule(() -> run.begin(() -> process(call, request), request.body(), sink));
+                places.begin(
+                        () -> io.schedule(() -> run.begin(() -> process(call, request), body, sink)));
             })
                     .timeout(run.bodySent().then(Mono.delay(HEAD_TIMEOUT)))
                     .onErrorMap(TimeoutException.class,
@@ -111,7 +165,7 @@ final class GitBackend {
 
     /** Kills what still runs and frees the threads, not on the caller's: ending a pool takes locks. */
     Mono<Void> stop() {
-        return Mono.<Void>fromRunnable(() -> runs.forEach(GitRun::kill))
+        return Mono.<Void>fromRunnable(places::killAll)
                 .then(io.disposeGracefully())
                 .timeout(STOP_TIME, Mono.fromRunnable(io::dispose))
                 .subscribeOn(Schedulers.boundedElastic());
@@ -119,12 +173,12 @@ final class GitBackend {
 
     /** How many processes may still be started. */
     int available() {
-        return permits.availablePermits();
+        return places.available();
     }
 
-    private void ended(GitRun run) {
-        runs.remove(run);
-        permits.release();
+    static HandlerException busy() {
+        return HandlerException.of(Reason.OVERLOADED, "the Git processes are busy")
+                .retryAfter(RETRY_WHEN_FULL);
     }
 
     private ProcessBuilder process(GitCall call, EdgeRequest request) throws IOException {
@@ -169,7 +223,7 @@ final class GitBackend {
         environment.put("REQUEST_METHOD", request.method().name());
         environment.put("PATH_INFO", call.pathInfo());
         environment.put("QUERY_STRING", call.advertisement() ? "service=" + call.service().word() : "");
-        InetAddress remote = request.context().remote().getAddress();
+        InetAddress remote = request.context().source();
         environment.put("REMOTE_ADDR", remote == null ? "unknown" : remote.getHostAddress());
         pass(environment, "CONTENT_TYPE", request.headers().get(HttpHeaderNames.CONTENT_TYPE), PLAIN);
         pass(environment, "HTTP_CONTENT_ENCODING", request.headers().get(HttpHeaderNames.CONTENT_ENCODING),

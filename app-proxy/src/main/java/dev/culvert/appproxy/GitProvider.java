@@ -1,5 +1,6 @@
 package dev.culvert.appproxy;
 
+import dev.culvert.appproxy.access.Access;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeHandlerProvider;
 import dev.culvert.edge.spi.HandlerContext;
@@ -7,6 +8,7 @@ import dev.culvert.edge.spi.HandlerLimits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** Git's smart HTTP over a folder of bare repositories, at {@code /app-proxy/git/{repository}.git}. */
 public final class GitProvider implements EdgeHandlerProvider {
@@ -28,15 +30,16 @@ public final class GitProvider implements EdgeHandlerProvider {
     @Override
     public EdgeHandler create(HandlerContext context) {
         AppProxyConfig.Git settings = context.settings(AppProxyConfig.Git.class);
-        GitBackend created = new GitBackend(settings);
+        GitBackend created = new GitBackend(settings, Schedulers.parallel());
         backend = created;
-        return new GitHandler(created, settings.allowPush());
+        return new GitHandler(created, context.service(Access.class), settings.allowPush(),
+                settings.anonymousReads());
     }
 
-    /** It bounds its processes and their time itself: a push is answered when it is read. */
+    /** It bounds its processes, requests and their time itself, by caller: a push is answered when it is read. */
     @Override
     public HandlerLimits limits() {
-        return new HandlerLimits(1024, Duration.ZERO, 8);
+        return new HandlerLimits(8192, Duration.ZERO, 8);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.culvert.appproxy;
 
+import dev.culvert.edge.quota.Quota;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
@@ -48,6 +49,9 @@ final class GitRun {
     private static final long TERM_SECONDS = 2;
 
     private final Scheduler io;
+    private final Scheduler clock;
+    private final CallerWait upload;
+    private final CallerWait download;
     private final String requestId;
     private final Duration maxDuration;
     private final Consumer<GitRun> ended;
@@ -57,22 +61,58 @@ final class GitRun {
     private final AtomicBoolean answered = new AtomicBoolean();
     private final AtomicBoolean terminating = new AtomicBoolean();
 
+    private volatile Quota<Object>.@Nullable Claim place;
+    private volatile @Nullable HandlerException reason;
     private volatile boolean killed;
     private volatile boolean outputTaken;
+    /** Bytes that went to the caller last. Used by the thread that reads alone. */
+    private int emitted;
     private volatile @Nullable Process process;
     private volatile @Nullable Disposable feeding;
     private volatile @Nullable Disposable limit;
+    private volatile @Nullable Disposable watch;
 
     /**
      * Makes a run that has not begun.
      *
+     * @param clock tells how long the caller is waited for
      * @param ended told once, when the process has ended or will never start, and its output is done with
      */
-    GitRun(Scheduler io, String requestId, Duration maxDuration, Consumer<GitRun> ended) {
+    GitRun(Scheduler io, Scheduler clock, String requestId, Duration maxDuration, Consumer<GitRun> ended) {
         this.io = io;
+        this.clock = clock;
+        this.upload = new CallerWait(clock);
+        this.download = new CallerWait(clock);
         this.requestId = requestId;
         this.maxDuration = maxDuration;
         this.ended = ended;
+    }
+
+    /** The run has this place until it ends, or gives way. */
+    void at(Quota<Object>.Claim taken) {
+        place = taken;
+    }
+
+    /** Ends because another caller needs the place, which is free already. */
+    void giveWay() {
+        reason = GitBackend.busy();
+        kill();
+    }
+
+    /** Gives its place away and ends. False if it had none any more. */
+    boolean leave() {
+        Quota<Object>.Claim taken = place;
+        if (taken == null || taken.held() == 0) {
+            return false;
+        }
+        taken.close();
+        giveWay();
+        return true;
+    }
+
+    /** How long the caller may still take for the response when others wait; below zero when it takes too little. */
+    long leftNanos() {
+        return killed ? Long.MAX_VALUE : download.leftNanos();
     }
 
     /** Completes when the whole request body is in the process's hands. */
@@ -89,8 +129,9 @@ final class GitRun {
                 return;
             }
             process = started;
-            started.onExit().thenRun(this::processEnded);
             limit = Schedulers.parallel().schedule(this::kill, maxDuration.toMillis(), TimeUnit.MILLISECONDS);
+            watch = clock.schedulePeriodically(() -> lookAtUpload(response), 1, 1, TimeUnit.SECONDS);
+            started.onExit().thenRun(this::processEnded);
             if (killed) {
                 terminate(started);
                 failed(response, stopped());
@@ -103,6 +144,7 @@ final class GitRun {
             if (!answered.compareAndSet(false, true)) {
                 return; // the request's body failed, and took the process with it
             }
+            download.begins();
             response.success(
                     EdgeResponse.Http.streaming(head.status(), head.headers(), output(started, out)));
             giveUpOutput();
@@ -136,7 +178,16 @@ final class GitRun {
             partEnded();
         }
         if (answered.compareAndSet(false, true)) {
-            response.error(error);
+            HandlerException why = reason;
+            response.error(why == null ? error : why);
+        }
+    }
+
+    /** A caller that sends too slowly keeps a process from others: its time is over however much it may still send. */
+    private void lookAtUpload(MonoSink<EdgeResponse> response) {
+        if (upload.leftNanos() < 0) {
+            failed(response,
+                    HandlerException.of(Reason.REQUEST_TIMEOUT, "the request did not arrive in time"));
         }
     }
 
@@ -145,6 +196,7 @@ final class GitRun {
     }
 
     private Disposable feed(OutputStream in, Flux<ByteBuf> body, MonoSink<EdgeResponse> response) {
+        upload.begins();
         return body.publishOn(io, BODY_PREFETCH)
                 .doOnDiscard(ByteBuf.class, ByteBuf::release)
                 .subscribe(buffer -> write(in, buffer), error -> failed(response, error),
@@ -152,6 +204,7 @@ final class GitRun {
     }
 
     private void write(OutputStream in, ByteBuf buffer) {
+        upload.ends(buffer.readableBytes());
         try {
             buffer.readBytes(in, buffer.readableBytes());
             in.flush();
@@ -161,12 +214,16 @@ final class GitRun {
             if (running != null) {
                 running.dispose();
             }
+            stopWatch();
         } finally {
             buffer.release();
+            upload.begins();
         }
     }
 
     private void closeInput(OutputStream in) {
+        upload.ends(0);
+        stopWatch();
         try {
             in.close();
         } catch (IOException e) {
@@ -184,9 +241,13 @@ final class GitRun {
     }
 
     private void read(Process running, InputStream out, SynchronousSink<ByteBuf> sink) {
+        download.ends(emitted);
+        emitted = 0;
         ByteBuf buffer = ByteBufAllocator.DEFAULT.buffer(READ_BYTES);
         try {
             if (buffer.writeBytes(out, READ_BYTES) > 0) {
+                emitted = buffer.readableBytes();
+                download.begins();
                 sink.next(buffer);
                 return;
             }
@@ -255,7 +316,15 @@ final class GitRun {
         if (timer != null) {
             timer.dispose();
         }
+        stopWatch();
         partEnded();
+    }
+
+    private void stopWatch() {
+        Disposable looking = watch;
+        if (looking != null) {
+            looking.dispose();
+        }
     }
 
     /** The output of a killed process that nobody reads is done with: its response was dropped on the way. */
@@ -274,6 +343,10 @@ final class GitRun {
     /** A run is over when its process has ended and its output is read or given up: both hold threads. */
     private void partEnded() {
         if (openParts.decrementAndGet() == 0) {
+            Quota<Object>.Claim taken = place;
+            if (taken != null) {
+                taken.close();
+            }
             ended.accept(this);
         }
     }

@@ -4,13 +4,16 @@ import dev.culvert.appproxy.access.Access;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.host.HandlerHost;
 import dev.culvert.edge.host.RemoteHandler;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.spi.EdgeHandlerProvider;
+import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.HandlerLimits;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.ServiceLoader;
+import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
 /** Which handlers an App-Proxy has, and what each may use: found by {@link ServiceLoader}, chosen by the configuration. */
@@ -28,7 +31,8 @@ final class ProxyHandlers {
         List<EdgeHandlerProvider> providers = new ArrayList<>(local(config));
         config.remote()
                 .forEach(remote -> providers.add(new RemoteHandler(remote.name(), remote.mount(), remote.to(),
-                        new HandlerLimits(remote.maxConcurrent(), remote.timeout(), REMOTE_THREADS), loops)));
+                        new HandlerLimits(remote.maxConcurrent(), remote.timeout(), REMOTE_THREADS),
+                        remote.credentials(), loops)));
         var names = providers.stream().map(EdgeHandlerProvider::name).sorted().toList();
         known("plugins", config.plugins().keySet(), names);
         List<String> limited = new ArrayList<>(names);
@@ -37,8 +41,17 @@ final class ProxyHandlers {
         return new HandlerHost.Setup(providers,
                 provider -> new ProxyContext(config, names, provider.name(), access),
                 (name, asked) -> config.limits().getOrDefault(name, AppProxyConfig.Limits.OWN).over(asked),
-                registry,
-                GRAPHQL_MOUNT);
+                registry, GRAPHQL_MOUNT, request -> account(access, request));
+    }
+
+    /**
+     * Whose share of what is scarce a request takes: the user's; without a control plane that of the address that it comes
+     * from. Errors: those of {@link Access#caller}.
+     */
+    static Mono<?> account(Access access, EdgeRequest request) {
+        return access.knowsCallers()
+                ? access.caller(request.headers()).map(caller -> caller.account() + "/" + caller.id())
+                : Mono.just(SourceAddress.of(request.context().source()));
     }
 
     private static List<EdgeHandlerProvider> local(AppProxyConfig config) {

@@ -27,7 +27,8 @@ class AppProxyConfigTest {
 
         assertThat(config.handlers().info()).isNull();
         assertThat(config.handlers().git()).isEqualTo(AppProxyConfig.Git.of(Path.of("/srv/git")))
-                .isEqualTo(new AppProxyConfig.Git(Path.of("/srv/git"), false, 32, Duration.ofHours(1)));
+                .isEqualTo(
+                        new AppProxyConfig.Git(Path.of("/srv/git"), false, false, 32, Duration.ofHours(1)));
     }
 
     @Test

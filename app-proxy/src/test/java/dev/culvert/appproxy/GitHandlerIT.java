@@ -203,7 +203,7 @@ class GitHandlerIT {
     @Test
     void moreThanItsProcessesAreRefused() throws IOException, InterruptedException {
         commit("blob", random(STALLING_BYTES));
-        start(new AppProxyConfig.Git(repositories, false, 1, Duration.ofHours(1)));
+        start(new AppProxyConfig.Git(repositories, false, false, 1, Duration.ofHours(1)));
 
         try (Socket stalled = stalledDownload()) {
             assertThat(exchange("GET", UPLOAD_PACK, "")).startsWith("HTTP/1.1 503")
@@ -218,7 +218,7 @@ class GitHandlerIT {
     @Test
     void aRunThatTakesTooLongIsResetNotCompleted() throws IOException, InterruptedException {
         commit("blob", random(STALLING_BYTES));
-        start(new AppProxyConfig.Git(repositories, false, 1, Duration.ofSeconds(1)));
+        start(new AppProxyConfig.Git(repositories, false, false, 1, Duration.ofSeconds(1)));
 
         try (Socket stalled = stalledDownload()) {
             await().atMost(TIME).until(() -> gitProcesses() == 0);
@@ -261,7 +261,7 @@ class GitHandlerIT {
     }
 
     private void start(boolean allowPush) {
-        start(new AppProxyConfig.Git(repositories, allowPush, 32, Duration.ofHours(1)));
+        start(new AppProxyConfig.Git(repositories, allowPush, false, 32, Duration.ofHours(1)));
     }
 
     private void start(AppProxyConfig.Git git) {

@@ -97,7 +97,8 @@ class HandlersPageIT {
     void aRemoteHandlerIsMountedLikeALocalOne() throws IOException, InterruptedException {
         upstream = start(greeting("word", "Far hello"));
         URI to = URI.create("http://" + upstream.address());
-        var remote = new AppProxyConfig.Remote("far", "/app-proxy/greeting/", to, Duration.ofSeconds(5), 8);
+        var remote = new AppProxyConfig.Remote("far", "/app-proxy/greeting/", to, Duration.ofSeconds(5), 8,
+                false);
         proxy = AppProxy.start(plugins(Map.of()).with(remote)).block(TIME);
 
         assertThat(get("/app-proxy/greeting/Ada").body()).isEqualTo("Far hello, Ada!");
@@ -154,7 +155,7 @@ class HandlersPageIT {
             Map<String, AppProxyConfig.Limits> limits, AppProxyConfig.@Nullable Cors cors) {
         return new AppProxyConfig(new HostPort("127.0.0.1", 0), null, null, null,
                 AppProxyConfig.Handlers.of(), limits, plugins,
-                List.of(), cors);
+                List.of(), cors, List.of());
     }
 
     private HttpResponse<String> get(String path) throws IOException, InterruptedException {

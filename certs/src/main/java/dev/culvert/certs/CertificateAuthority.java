@@ -14,6 +14,7 @@ import javax.naming.ldap.Rdn;
 import javax.security.auth.x500.X500Principal;
 import org.bouncycastle.asn1.x509.GeneralName;
 import org.bouncycastle.asn1.x509.KeyPurposeId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A certificate authority with an ECDSA P-256 key: issues the certificates of listeners and of clients. Its own
@@ -44,10 +45,34 @@ public final class CertificateAuthority {
 
     /** A new authority with a new key, self-signed. {@code clock} also dates what it issues. */
     public static CertificateAuthority create(String commonName, Clock clock) {
+        return create(commonName, clock, null);
+    }
+
+    /**
+     * As {@link #create(String, Clock)}, for listeners of these names only. OpenSSL, browsers and most others hold it to that;
+     * Java does not.
+     *
+     * @param domains with all below them
+     * @param addresses that are dialled as such
+     */
+    public static CertificateAuthority createFor(List<String> domains, List<InetAddress> addresses,
+            String commonName, Clock clock) {
+        return create(commonName, clock, PermittedNames.only(domains, addresses));
+    }
+
+    /** Another one with a new key, which may sign the same names. */
+    public CertificateAuthority successor(String commonName) {
+        return create(commonName, clock, PermittedNames.of(certificate));
+    }
+
+    private static CertificateAuthority create(String commonName, Clock clock,
+            @Nullable PermittedNames permitted) {
         KeyPair keys = KeyPairs.generate();
         X500Principal name = commonName(commonName);
         var builder = new CertificateBuilder(name, keys.getPublic(), clock.instant(), LIFE);
-        X509Certificate own = builder.authority().sign(name, keys.getPublic(), keys.getPrivate());
+        X509Certificate own = builder.authority()
+                .permitting(permitted)
+                .sign(name, keys.getPublic(), keys.getPrivate());
         return new CertificateAuthority(own, List.of(own), keys.getPrivate(), clock);
     }
 
@@ -119,14 +144,22 @@ public final class CertificateAuthority {
     /**
      * Issues the certificate of a listener, with a new key. The chain is leaf, then this authority.
      *
+     * <p>Throws {@link CertsException} naming the first name that the authority may not sign.
+     *
      * @param dnsNames DNS names, a leading {@code *.} allowed; with {@code addresses} at least one
      * @param addresses IP addresses that are dialled as such
      * @param life how long it is valid; cut to the authority's own
      */
     public TlsMaterial issueServer(List<String> dnsNames, List<InetAddress> addresses, Duration life) {
         List<GeneralName> names = SubjectNames.of(dnsNames, addresses);
+        PermittedNames permitted = PermittedNames.of(certificate);
+        if (permitted != null) {
+            permitted.check(names);
+        }
         KeyPair keys = KeyPairs.generate();
-        String first = dnsNames.isEmpty() ? addresses.get(0).getHostAddress() : dnsNames.get(0);
+        String first = !dnsNames.isEmpty()
+                ? dnsNames.get(0)
+                : permitted == null ? addresses.get(0).getHostAddress() : "culvert"; // else it is taken for a DNS name
         X509Certificate leaf = builder(commonName(first.length() > MAX_COMMON_NAME ? "culvert" : first),
                 keys.getPublic(), life).leaf(KeyPurposeId.id_kp_serverAuth, names)
                 .sign(certificate.getSubjectX500Principal(), certificate.getPublicKey(), key);

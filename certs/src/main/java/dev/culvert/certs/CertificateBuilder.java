@@ -28,6 +28,7 @@ import org.bouncycastle.cert.jcajce.JcaX509ExtensionUtils;
 import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
 import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
+import org.jspecify.annotations.Nullable;
 
 /** Puts one certificate together: names, times, extensions, serial number. */
 final class CertificateBuilder {
@@ -65,6 +66,14 @@ final class CertificateBuilder {
         extensions.add(new Extra(Extension.basicConstraints, true, new BasicConstraints(0)));
         extensions.add(
                 new Extra(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign)));
+        return this;
+    }
+
+    /** What an authority may sign; null: everything. */
+    CertificateBuilder permitting(@Nullable PermittedNames names) {
+        if (names != null) {
+            extensions.add(new Extra(Extension.nameConstraints, true, names.constraints()));
+        }
         return this;
     }
 

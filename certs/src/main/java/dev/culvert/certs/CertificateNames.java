@@ -51,6 +51,12 @@ record CertificateNames(Map<String, SslContext> exact, Map<String, SslContext> w
         return exact.containsKey(name);
     }
 
+    /** Whether a certificate is for this name, one of a wildcard too. */
+    boolean covers(String name) {
+        int dot = name.indexOf('.');
+        return isExact(name) || (dot > 0 && wildcards.containsKey(name.substring(dot)));
+    }
+
     private static List<String> dnsNames(X509Certificate leaf) {
         try {
             return AlternativeNames.of(leaf)

@@ -1,6 +1,9 @@
 package dev.culvert.certs;
 
 import io.netty.handler.ssl.SslContext;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
@@ -54,6 +57,24 @@ public final class ListenerTls {
     /** Whether a certificate is for exactly this DNS name, in lower case; wildcards do not count. */
     public boolean isFor(String name) {
         return names.isExact(name);
+    }
+
+    /** Whether a certificate is for this host, as clients verify it: a DNS name in lower case, or an address, of IPv6 in brackets. */
+    public boolean covers(String host) {
+        String literal = host.startsWith("[") && host.endsWith("]")
+                ? host.substring(1, host.length() - 1)
+                : host;
+        return NetUtil.isValidIpV4Address(literal) || NetUtil.isValidIpV6Address(literal)
+                ? pairs.stream().anyMatch(pair -> hasAddress(pair.inUse().material().leaf(), literal))
+                : names.covers(host);
+    }
+
+    private static boolean hasAddress(X509Certificate leaf, String literal) {
+        try {
+            return AlternativeNames.of(leaf).addresses().contains(InetAddress.ofLiteral(literal));
+        } catch (CertsException | IllegalArgumentException e) {
+            return false;
+        }
     }
 
     /** When the first of the certificates ends. */

@@ -8,11 +8,16 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * PEM files on disk. Files appear whole or not at all (a temporary file beside them, fsync, rename), keys with mode
@@ -20,6 +25,8 @@ import java.util.function.Function;
  * file and what was expected in it.
  */
 public final class PemFiles {
+    private static final Logger LOG = LoggerFactory.getLogger(PemFiles.class);
+
     private PemFiles() {}
 
     /** The certificates in {@code file}, leaf first as they stand there, at least one. */
@@ -27,8 +34,13 @@ public final class PemFiles {
         return read(file, "PEM certificates", Pem::certificates);
     }
 
-    /** The private key in {@code file}: PKCS#8, SEC1 or PKCS#1 PEM without passphrase. */
+    /**
+     * The private key in {@code file}: PKCS#8, SEC1 or PKCS#1 PEM without passphrase. One that everybody may write is refused; one
+     * that everybody may read is a warning, as Kubernetes mounts secrets so by default; a group may read and write, as it does
+     * with {@code fsGroup}.
+     */
     public static PrivateKey readKey(Path file) {
+        requireOwned(file);
         return read(file, "a PEM private key", Pem::privateKey);
     }
 
@@ -40,6 +52,26 @@ public final class PemFiles {
     /** Writes a private key, mode 0600, replacing what was there. */
     public static void writeKey(Path file, PrivateKey key) {
         write(file, Pem.text(key), "rw-------");
+    }
+
+    private static void requireOwned(Path file) {
+        Set<PosixFilePermission> modes;
+        try {
+            modes = Files.getPosixFilePermissions(file);
+        } catch (IOException | UnsupportedOperationException e) {
+            return; // reading it says why; not every file system has modes
+        }
+        if (modes.contains(PosixFilePermission.OTHERS_WRITE)) {
+            throw new CertsException(file + ": everybody may write this private key, mode "
+                    + PosixFilePermissions.toString(modes) + " (expected: rw-------)");
+        }
+        if (modes.contains(PosixFilePermission.OTHERS_READ)) {
+            LOG.atWarn()
+                    .addKeyValue("file", file)
+                    .addKeyValue("mode", PosixFilePermissions.toString(modes))
+                    .addKeyValue("expected", "rw-------")
+                    .log("everybody on this machine may read a private key");
+        }
     }
 
     private static <T> T read(Path file, String expected, Function<String, T> parse) {

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -106,6 +107,21 @@ class ListenerTlsTest {
         }
         assertThat(tls.isFor("git.acme.example")).isTrue();
         assertThat(tls.isFor("www.acme.example")).isFalse();
+    }
+
+    @Test
+    void itCoversWhatItsCertificatesAreFor() {
+        CertificateFiles own = files("own");
+        ca.issueServer(List.of("t.example", "*.acme.example"), List.of(InetAddress.ofLiteral("192.0.2.1"),
+                InetAddress.ofLiteral("2001:db8::1")), DAY).writeTo(own.certificate(), own.key());
+        ListenerTls tls = load(own);
+
+        assertThat(List.of("t.example", "www.acme.example", "192.0.2.1", "[2001:db8::1]", "[2001:db8:0::1]"))
+                .allMatch(tls::covers);
+        assertThat(
+                List.of("", "x.t.example", "acme.example", "a.b.acme.example", "192.0.2.2", "[2001:db8::2]",
+                        "[::1", "192.0.2.256"))
+                .noneMatch(tls::covers);
     }
 
     @Test

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class PemFilesTest {
     @TempDir
@@ -40,6 +44,46 @@ class PemFilesTest {
         PemFiles.writeKey(file, KeyPairs.generate().getPrivate());
 
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+    }
+
+    @Test
+    void aKeyThatEverybodyMayChangeIsRefused() throws IOException {
+        Path file = folder.resolve("client.key");
+        PemFiles.writeKey(file, KeyPairs.generate().getPrivate());
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--rw-"));
+
+        assertThatThrownBy(() -> PemFiles.readKey(file)).isInstanceOf(CertsException.class)
+                .hasMessageContaining("everybody may write")
+                .hasMessageContaining("rw-r--rw-");
+    }
+
+    @Test
+    void aKeyThatEverybodyMayReadIsAWarning() throws IOException {
+        var log = new ListAppender<ILoggingEvent>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(PemFiles.class);
+        Path file = folder.resolve("warned.key");
+        PemFiles.writeKey(file, KeyPairs.generate().getPrivate());
+        logger.addAppender(log);
+        try {
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw----"));
+            PemFiles.readKey(file);
+            assertThat(about(log, file)).isEmpty();
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+            PemFiles.readKey(file);
+            assertThat(about(log, file)).singleElement().asString().contains("may read a private key");
+        } finally {
+            logger.detachAppender(log);
+        }
+    }
+
+    /** Other tests read keys at the same time. */
+    private static List<String> about(ListAppender<ILoggingEvent> log, Path file) {
+        return List.copyOf(log.list)
+                .stream()
+                .filter(event -> String.valueOf(event.getKeyValuePairs()).contains(file.toString()))
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
     }
 
     @Test

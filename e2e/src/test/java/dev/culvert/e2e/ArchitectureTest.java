@@ -32,55 +32,68 @@ class ArchitectureTest {
                     file -> !file.contains("/dev/culvert/e2e/")
                             && !file.contains("/dev/culvert/edge/testing/"))
             .importPackages("dev.culvert");
-    private static final String[] PURE = {"dev.culvert.protocol.frame", "dev.culvert.protocol.session"};
+    private static final String[] PURE = {"dev.culvert.protocol.body", "dev.culvert.protocol.frame",
+            "dev.culvert.protocol.session"};
     private static final Set<String> CLOCKS = Set.of("nanoTime", "currentTimeMillis", "now");
 
     /** Rows of our own packages: {@code edge} stands for its packages, but for handlers, which see the SPI alone. */
-    private static final AllowedImports IMPORTS = new AllowedImports().row("protocol.frame")
+    private static final AllowedImports IMPORTS = new AllowedImports().row("protocol.body")
+            .libraries("protocol.body", "io.netty.buffer.")
+            .row("protocol.frame")
             .libraries("protocol.frame", "io.netty.buffer.", "io.netty.util.")
-            .row("protocol.session", "protocol.frame") // HPACK is Netty's, which does no IO
+            .row("protocol.session", "protocol.body", "protocol.frame") // HPACK is Netty's, which does no IO
             .libraries("protocol.session", "io.netty.buffer.", "io.netty.util.",
                     "io.netty.handler.codec.http2.")
             .row("protocol.netty", "protocol.session", "protocol.frame")
             .libraries("protocol.netty", "io.netty.", "reactor.", "org.slf4j.")
             .row("certs")
-            .libraries("certs", "org.bouncycastle.", "io.netty.handler.ssl.", "org.slf4j.", "javax.")
-            .row("edge", "certs", "edge.config", "edge.spi")
+            .libraries("certs", "org.bouncycastle.", "io.netty.handler.ssl.", "io.netty.util.NetUtil",
+                    "org.slf4j.", "javax.")
+            .row("edge", "edge.quota", "certs", "edge.config", "edge.spi")
             .libraries("edge", "reactor.", "io.netty.", "io.micrometer.", "org.reactivestreams.",
                     "org.slf4j.",
                     "com.fasterxml.jackson.", "javax.net.ssl.")
+            .row("edge.quota") // who may use how much: knows nobody
             .row("edge.config")
             .libraries("edge.config")
             .row("edge.spi")
             .libraries("edge.spi", "reactor.core.", "org.reactivestreams.", "io.netty.buffer.",
                     "io.netty.handler.codec.http.", "io.netty.util.")
-            .row("edge.relay", "edge")
-            .libraries("edge.relay", "io.netty.", "javax.net.ssl.")
-            .row("edge.caller", "edge.listen", "edge", "edge.config", "edge.relay")
-            .row("edge.listen", "edge", "edge.config", "certs")
+            .row("edge.relay", "protocol.body", "edge.quota", "edge")
+            .libraries("edge.relay", "io.netty.", "javax.net.ssl.", "org.slf4j.")
+            .row("edge.caller", "protocol.body", "edge.quota", "edge.listen", "edge", "edge.config",
+                    "edge.relay")
+            .row("edge.listen", "edge.quota", "edge", "edge.config", "certs")
             .row("edge.route", "edge", "edge.config")
             .libraries("edge.route", "com.fasterxml.jackson.", "io.netty.handler.codec.http2.")
             .row("edge.sqlite")
             .libraries("edge.sqlite", "reactor.", "org.slf4j.", "org.sqlite.")
-            .row("inbox", "edge", "edge.config", "edge.relay", "edge.route", "edge.sqlite")
+            .row("inbox", "edge.quota", "edge", "edge.config", "edge.relay", "edge.route", "edge.sqlite")
             .libraries("inbox", "reactor.", "io.netty.", "io.micrometer.", "org.slf4j.", "javax.crypto.")
-            .row("server", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
+            .row("server", "protocol.body", "edge.quota", "protocol.netty", "protocol.session",
+                    "protocol.frame", "edge",
+                    "edge.config",
                     "edge.relay", "edge.spi", "certs", "server.access", "edge.caller", "edge.listen",
                     "edge.sqlite", "edge.route", "inbox")
-            .row("server.access", "edge.caller", "edge", "edge.relay", "certs")
+            .row("server.access", "edge.quota", "edge.caller", "edge", "edge.relay", "certs")
             .row("client", "protocol.netty", "protocol.session", "protocol.frame", "edge", "edge.config",
                     "edge.route",
                     "edge.relay", "edge.spi", "certs", "router")
             // certs: TLS contexts are made there and nowhere else, those for upstreams too
-            .row("router", "edge", "edge.config", "edge.relay", "edge.route", "edge.spi", "edge.caller",
+            .row("router", "protocol.body", "edge.quota", "edge", "edge.config", "edge.relay", "edge.route",
+                    "edge.spi",
+                    "edge.caller",
                     "edge.listen", "certs", "inbox")
-            .row("edge.graphql", "edge.spi", "edge")
+            .row("edge.intake", "edge.quota", "edge.spi")
+            .libraries("edge.intake", "reactor.core.", "org.reactivestreams.", "io.netty.buffer.")
+            .row("edge.graphql", "edge.quota", "edge.spi", "edge", "edge.intake")
             .libraries("edge.graphql", "graphql.", "reactor.", "io.netty.", "com.fasterxml.jackson.",
                     "org.slf4j.")
-            .row("edge.host", "edge", "edge.spi", "edge.graphql")
+            .row("edge.host", "edge.quota", "edge", "edge.spi", "edge.graphql")
             .libraries("edge.host", "reactor.", "io.netty.", "io.micrometer.", "org.reactivestreams.",
                     "org.slf4j.")
-            .row("appproxy", "edge", "edge.config", "edge.spi", "edge.host", "appproxy.access",
+            .row("appproxy", "edge.quota", "edge", "edge.config", "edge.spi", "edge.host", "edge.intake",
+                    "appproxy.access",
                     "appproxy.argo", "appproxy.commits", "appproxy.repositories")
             .row("appproxy.commits", "edge.config", "edge.spi", "edge.graphql", "appproxy.access",
                     "appproxy.credentials", "appproxy.repositories")
@@ -94,7 +107,8 @@ class ArchitectureTest {
             .row("appproxy.repositories", "edge", "edge.config", "edge.spi", "edge.graphql", "certs",
                     "appproxy.access", "appproxy.credentials")
             .row("standins.git", "certs")
-            .row("platform.directory", "edge", "edge.config", "edge.spi", "edge.sqlite", "edge.graphql",
+            .row("platform.directory", "edge.quota", "edge", "edge.config", "edge.spi", "edge.sqlite",
+                    "edge.graphql",
                     "certs")
             .row("launcher", "launcher.admin", "launcher.certs", "launcher.config", "launcher.demo", "edge",
                     "edge.config", "edge.route", "edge.sqlite", "certs", "server", "client", "router",

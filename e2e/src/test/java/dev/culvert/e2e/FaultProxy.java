@@ -8,6 +8,7 @@ import eu.rekawek.toxiproxy.model.ToxicDirection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /** A TCP proxy in front of one address that does to connections what bad networks do. Faults hold in both directions. */
@@ -25,14 +26,20 @@ final class FaultProxy implements AutoCloseable {
         return start(FaultServer.start(), upstream);
     }
 
-    /** Starts one on {@code server}, which it owns. */
+    /** Starts one on {@code server}, which it owns. Its name is no other's, should two tests share that server. */
     static FaultProxy start(FaultServer server, HostPort upstream) throws IOException {
         var client = new ToxiproxyClient(server.control().host(), server.control().port());
-        return new FaultProxy(server, client.createProxy("tunnel", "127.0.0.1:0", upstream.toString()));
+        try {
+            return new FaultProxy(server, client.createProxy("tunnel-" + UUID.randomUUID(),
+                    server.listen().toString(), server.reaches(upstream).toString()));
+        } catch (IOException | RuntimeException e) {
+            server.close();
+            throw e;
+        }
     }
 
     HostPort address() {
-        return HostPort.parse(proxy.getListen());
+        return server.reached(HostPort.parse(proxy.getListen()));
     }
 
     /** Delays each piece by {@code latency}, give or take {@code jitter}. */

@@ -73,7 +73,7 @@ final class GitOps implements AutoCloseable {
                 made("/api/keys", Map.of("runtime", "prod")).path("key").textValue());
         appProxy = startAppProxy(new ControlPlaneSettings(URI.create("http://" + controlPlane.address()),
                 runtimeKey, null, null, ttl, Duration.ofMillis(200), Duration.ofMillis(100),
-                Duration.ofSeconds(3), 1000));
+                Duration.ofSeconds(3), 1000, false));
         platform = Platform.start(parts);
         platform.connect(platform.clientConfig("acme", "prod", platform.createRuntime("acme", "prod"), null,
                 new RoutingConfig(List.of(), RoutingConfig.Policy.allowing(List.of()),

@@ -130,6 +130,11 @@ final class Http2Caller implements AutoCloseable {
         return stream;
     }
 
+    /** Whether the edge has not closed the connection, as it does when that was idle for a minute. */
+    boolean isOpen() {
+        return connection.isActive();
+    }
+
     @Override
     public void close() {
         connection.close();
@@ -260,11 +265,11 @@ final class Http2Caller implements AutoCloseable {
                 }
             }
 
+            /** Told ahead of DATA that was not read yet: the stream ends behind that. */
             @Override
             public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
                 if (event instanceof Http2ResetFrame frame && frame.errorCode() != 0) {
                     reset = "code " + frame.errorCode();
-                    ended(true);
                 }
             }
 

@@ -74,7 +74,8 @@ final class Listeners {
                         List.of(peer),
                         false, false, false),
                 new ServerConfig.Tunnel(listen, null, false, true, List.of(peer), false,
-                        new ServerConfig.Ca(ca.certificate(), ca.key(), CLIENT_LIFE), false));
+                        new ServerConfig.Ca(ca.certificate(), ca.key(), CLIENT_LIFE), false,
+                        List.of("localhost")));
     }
 
     private static ServerConfig with(ServerConfig usual, ServerConfig.Edge edge, ServerConfig.Tunnel tunnel) {

@@ -36,7 +36,7 @@ class LostTunnelIT {
         connections.dispose();
     }
 
-    /** By then those that were lost have been sent again, and answered: the contract has them sent again once. */
+    /** By then those that were lost have been sent again, and answered: the contract has them sent again three times. */
     private static final int SENT_AGAIN = 1000;
 
     @Test

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.appproxy.AppProxy;
 import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.appproxy.credentials.TokensConfig;
+import dev.culvert.appproxy.repositories.IntegrationConfig;
+import dev.culvert.appproxy.repositories.RepositoriesConfig;
 import dev.culvert.client.TunnelClient;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.router.RouterConfig;
@@ -61,8 +64,11 @@ class OperationsPageIT {
     /** Sends requests that fail and one that is nobody's, then reads each part's metrics. */
     @BeforeAll
     static void scrape() throws Exception {
+        var repositories = RepositoriesConfig.of(
+                List.of(IntegrationConfig.folder("here", Files.createDirectory(folder.resolve("git")))),
+                TokensConfig.files(folder.resolve("git-tokens"), folder.resolve("git-tokens.key")));
         AppProxy appProxy = Objects.requireNonNull(AppProxy.start(AppProxyConfig.of(
-                HostPort.parse("127.0.0.1:0"), null, AppProxyConfig.Handlers.of()))
+                HostPort.parse("127.0.0.1:0"), null, AppProxyConfig.Handlers.of(repositories)))
                 .block(PATIENCE));
         try (Platform platform = Platform.start(folder,
                 usual -> usual.with(new ServerConfig.Tcp(HostPort.parse("127.0.0.1:0"))))) {
@@ -73,7 +79,7 @@ class OperationsPageIT {
             refusedRaw(platform);
             platform.createRuntime("acme", "hooks");
             assertThat(RawCaller.exchange(platform, "POST /webhooks/a/b HTTP/1.1\r\nHost: acme-hooks."
-                    + Platform.DOMAIN + "\r\nContent-Length: 99999999\r\nConnection: close\r\n\r\n"))
+                    + Platform.DOMAIN + "\r\nContent-Length: 99999999\r\nConnection: close\r\n\r\na"))
                     .startsWith("HTTP/1.1 413 ");
 
             SHOWN.put("server", families(platform.server.adminAddress()));
@@ -107,7 +113,7 @@ class OperationsPageIT {
     private static String tooLong(RouterServer router) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), router.address().port())) {
             String head = String.join("\r\n", "POST /webhooks/a/b HTTP/1.1", "Host: x",
-                    "Content-Length: 99999999", "", "");
+                    "Content-Length: 99999999", "", "a");
             socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readNBytes(64), StandardCharsets.US_ASCII);
         }

@@ -69,7 +69,7 @@ class PermissionsIT {
         Files.writeString(folder.resolve("cluster.token"), "cluster-token");
         Path planeFolder = folder.resolve("plane");
         plane = Objects.requireNonNull(ControlPlane.start(ControlPlaneConfig.of(ANY, planeFolder,
-                new ControlPlaneConfig.Nudge(List.of("https://localhost"), folder.resolve("ca.crt"))))
+                new ControlPlaneConfig.Nudge(List.of("https://localhost:*"), folder.resolve("ca.crt"))))
                 .block(TIME));
         admin = Files.readString(planeFolder.resolve("admin.key")).strip();
         var it = new PermissionsIT();
@@ -147,7 +147,8 @@ class PermissionsIT {
                 folder.resolve("runtime.key"), null,
                 URI.create("https://localhost:" + platform.server.edgeAddress().port()),
                 Duration.ofMinutes(30),
-                Duration.ofMinutes(5), Duration.ofMinutes(10), Duration.ofSeconds(3), 10_000);
+                Duration.ofMinutes(5), Duration.ofMinutes(10), Duration.ofSeconds(3), 10_000,
+                false);
         return Objects.requireNonNull(AppProxy.start(AppProxyConfig.of(ANY, "acme/prod",
                 AppProxyConfig.Handlers.of(new WorkflowsSettings(null, kubernetes, "in-cluster", 8)))
                 .with(control, folder.resolve("audit"))).block(TIME));

@@ -61,6 +61,15 @@ class StreamingIT {
         http2 = new Http2Caller(platform.server.edgeAddress().port());
     }
 
+    /** A busy machine may take longer over HTTP/1.1 than the edge keeps an idle connection. */
+    private static Http2Caller http2() throws Exception {
+        if (!http2.isOpen()) {
+            http2.close();
+            http2 = new Http2Caller(platform.server.edgeAddress().port());
+        }
+        return http2;
+    }
+
     @AfterAll
     static void stop() throws IOException {
         http2.close();
@@ -159,7 +168,7 @@ class StreamingIT {
         private final Http2Caller.Stream stream;
 
         Http2Call(String method, String path) throws Exception {
-            stream = http2.begin(new DefaultHttp2Headers().method(method)
+            stream = http2().begin(new DefaultHttp2Headers().method(method)
                     .scheme("https")
                     .authority(HOST)
                     .path(path), !method.equals("POST"));

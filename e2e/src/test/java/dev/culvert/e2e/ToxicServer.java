@@ -33,9 +33,33 @@ final class ToxicServer implements FaultServer {
     }
 
     static ToxicServer start() {
+        return start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    }
+
+    /**
+     * Serves until the process ends, in Toxiproxy's place: the main class of the image that {@code e2e/docker_faults.py} makes.
+     *
+     * @param args as Toxiproxy has them: {@code -host=ADDRESS -port=N}
+     */
+    public static void main(String[] args) {
+        String host = "localhost";
+        int port = 8474;
+        for (String argument : args) {
+            String value = argument.substring(argument.indexOf('=') + 1);
+            if (argument.startsWith("-host=")) {
+                host = value;
+            } else if (argument.startsWith("-port=")) {
+                port = Integer.parseInt(value);
+            } else {
+                throw new IllegalArgumentException(argument + " (expected: -host=ADDRESS, -port=N)");
+            }
+        }
+        start(new InetSocketAddress(host, port));
+    }
+
+    private static ToxicServer start(InetSocketAddress listen) {
         try {
-            HttpServer http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                    0);
+            HttpServer http = HttpServer.create(listen, 0);
             ToxicServer server = new ToxicServer(http);
             http.createContext("/", server::serve);
             http.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
@@ -87,6 +111,9 @@ final class ToxicServer implements FaultServer {
     }
 
     private @Nullable JsonNode answer(String method, List<String> path, JsonNode body) throws IOException {
+        if (path.equals(List.of("version"))) {
+            return JSON.createObjectNode().put("version", "culvert");
+        }
         if (path.size() == 1 && path.getFirst().equals("proxies") && method.equals("POST")) {
             return create(body);
         }

@@ -43,9 +43,11 @@ final class EdgeExchange {
     private final String requestId;
     private final Connections connections;
     private final @Nullable Telemetry telemetry;
+    private final ForwardingRules origins;
 
     EdgeExchange(HttpServerRequest incoming, HttpServerResponse outgoing, Connections connections,
-            @Nullable Telemetry telemetry) {
+            @Nullable Telemetry telemetry, ForwardingRules origins) {
+        this.origins = origins;
         this.connections = connections;
         this.incoming = incoming;
         this.outgoing = outgoing;
@@ -77,7 +79,8 @@ final class EdgeExchange {
                 incoming.version().equals(HttpVersion.HTTP_1_0));
         headers.set("x-request-id", requestId);
         InetSocketAddress remote = (InetSocketAddress) channel.remoteAddress();
-        var context = new RequestContext(requestId, null, caller(channel), null, remote);
+        var context = new RequestContext(requestId, null, caller(channel), null, remote,
+                origins.source(remote.getAddress(), headers.getAll("x-forwarded-for")));
         // receive() releases each buffer after onNext: the subscriber gets its own reference.
         return new EdgeRequest(incoming.method(), target, headers, incoming.receive().retain(), context);
     }

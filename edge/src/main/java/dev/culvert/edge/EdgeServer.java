@@ -6,11 +6,13 @@ import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.spi.EdgeFilter;
 import dev.culvert.edge.spi.EdgeHandler;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import io.netty.handler.ssl.SslContext;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
@@ -34,12 +36,32 @@ public final class EdgeServer {
     /** Callers that are refused while draining find another instance, or this one again, soon. */
     private static final Duration RETRY_WHILE_DRAINING = Duration.ofSeconds(1);
 
+    private static final Duration LOOPS_END = Duration.ofSeconds(2);
+
     private final DisposableServer listener;
     private final Connections connections;
+    private final @Nullable EventLoops own;
 
-    private EdgeServer(DisposableServer listener, Connections connections) {
+    private EdgeServer(DisposableServer listener, Connections connections, @Nullable EventLoops own) {
         this.listener = listener;
         this.connections = connections;
+        this.own = own;
+    }
+
+    /**
+     * As {@link #start}, on a loop and memory of the listener's own, which end with it: operators are answered while the loops
+     * for traffic are stalled or out of memory.
+     *
+     * @param setup what the listener needs, for the loops that it is given
+     */
+    public static Mono<EdgeServer> apart(Function<LoopResources, Setup> setup, EdgeHandler handler) {
+        return Mono.defer(() -> {
+            EventLoops own = EventLoops.apart();
+            return start(setup.apply(own), handler)
+                    .map(started -> new EdgeServer(started.listener, started.connections, own))
+                    .doOnError(e -> own.dispose())
+                    .doOnCancel(own::dispose);
+        });
     }
 
     /**
@@ -50,10 +72,12 @@ public final class EdgeServer {
         return Mono.defer(() -> {
             var connections = new Connections();
             EdgeHandler filtered = filtered(handler, setup.filters());
+            var origins = new ForwardingRules(ForwardingRules.newPseudonym(), setup.trustedProxies());
             return server(setup, connections)
-                    .handle((request, response) -> exchange(setup, connections, filtered, request, response))
+                    .handle((request, response) -> exchange(setup, connections, filtered, origins, request,
+                            response))
                     .bind()
-                    .map(listener -> new EdgeServer(listener, connections))
+                    .map(listener -> new EdgeServer(listener, connections, null))
                     .onErrorMap(error -> listenFailure(setup.listen(), error));
         });
     }
@@ -70,7 +94,9 @@ public final class EdgeServer {
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
             listener.dispose();
-            return connections.drain(grace).then(listener.onDispose());
+            return connections.drain(grace)
+                    .then(listener.onDispose())
+                    .then(own == null ? Mono.empty() : own.disposeLater(Duration.ZERO, LOOPS_END));
         });
     }
 
@@ -94,9 +120,13 @@ public final class EdgeServer {
                         .maxHeaderSize(limits.headBytes())
                         .maxChunkSize(64 << 10))
                 .doOnChannelInit((observer, channel, remote) -> {
+                    KeepAlive.bound(channel);
                     connections.opened(channel);
                     guard(channel, setup);
                 });
+        if (setup.loops() instanceof EventLoops own) {
+            server = server.childOption(ChannelOption.ALLOCATOR, own.allocator());
+        }
         SslContext tls = setup.tls();
         return tls == null ? server : server.secure(spec -> spec.sslContext(tls));
     }
@@ -114,8 +144,8 @@ public final class EdgeServer {
     }
 
     private static Mono<Void> exchange(Setup setup, Connections connections, EdgeHandler handler,
-            HttpServerRequest request, HttpServerResponse response) {
-        var exchange = new EdgeExchange(request, response, connections, setup.telemetry());
+            ForwardingRules origins, HttpServerRequest request, HttpServerResponse response) {
+        var exchange = new EdgeExchange(request, response, connections, setup.telemetry(), origins);
         return Mono.defer(() -> connections.enter() ? exchange.serve(handler) : exchange.refuse(draining()))
                 .doFinally(signal -> connections.leave());
     }
@@ -141,39 +171,46 @@ public final class EdgeServer {
      * @param filters in front of the handler, the first one outermost
      * @param telemetry where problems are counted, or null
      * @param limits what it accepts
+     * @param trustedProxies networks whose {@code X-Forwarded-For} says where a request comes from; none by default
      */
     public record Setup(HostPort listen, LoopResources loops, @Nullable SslContext tls,
             List<EdgeFilter> filters,
-            @Nullable Telemetry telemetry, EdgeLimits limits) {
+            @Nullable Telemetry telemetry, EdgeLimits limits, List<Cidr> trustedProxies) {
         public Setup {
             filters = List.copyOf(filters);
+            trustedProxies = List.copyOf(trustedProxies);
         }
 
         /** Plain HTTP without filters, with default limits. */
         public static Setup of(HostPort listen, LoopResources loops) {
-            return new Setup(listen, loops, null, List.of(), null, EdgeLimits.defaults());
+            return new Setup(listen, loops, null, List.of(), null, EdgeLimits.defaults(), List.of());
         }
 
         /** With TLS. */
         public Setup tls(SslContext context) {
-            return new Setup(listen, loops, context, filters, telemetry, limits);
+            return new Setup(listen, loops, context, filters, telemetry, limits, trustedProxies);
         }
 
         /** With one more filter, inside of those it has. */
         public Setup filter(EdgeFilter filter) {
             List<EdgeFilter> more = new ArrayList<>(filters);
             more.add(filter);
-            return new Setup(listen, loops, tls, more, telemetry, limits);
+            return new Setup(listen, loops, tls, more, telemetry, limits, trustedProxies);
         }
 
         /** With a place to count problems. */
         public Setup telemetry(Telemetry counted) {
-            return new Setup(listen, loops, tls, filters, counted, limits);
+            return new Setup(listen, loops, tls, filters, counted, limits, trustedProxies);
         }
 
         /** With other limits. */
         public Setup limits(EdgeLimits others) {
-            return new Setup(listen, loops, tls, filters, telemetry, others);
+            return new Setup(listen, loops, tls, filters, telemetry, others, trustedProxies);
+        }
+
+        /** With proxies in front of it. */
+        public Setup trustedProxies(List<Cidr> trusted) {
+            return new Setup(listen, loops, tls, filters, telemetry, limits, trusted);
         }
     }
 }

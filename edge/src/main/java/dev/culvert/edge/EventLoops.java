@@ -1,5 +1,8 @@
 package dev.culvert.edge;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -15,6 +18,8 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
@@ -25,10 +30,16 @@ import reactor.netty.resources.LoopResources;
 public final class EventLoops implements LoopResources {
     private final EventLoopGroup group;
     private final boolean epoll;
+    private final @Nullable OwnMemory memory;
 
     private EventLoops(int threads, boolean epoll) {
-        var threadFactory = new DefaultThreadFactory("culvert", true);
+        this(threads, epoll, "culvert", null);
+    }
+
+    private EventLoops(int threads, boolean epoll, String name, @Nullable OwnMemory memory) {
+        var threadFactory = new DefaultThreadFactory(name, true);
         this.epoll = epoll;
+        this.memory = memory;
         this.group = new MultiThreadIoEventLoopGroup(threads, threadFactory,
                 epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
     }
@@ -43,6 +54,14 @@ public final class EventLoops implements LoopResources {
         return new EventLoops(threads, Epoll.isAvailable());
     }
 
+    /**
+     * One loop with memory of its own, for what operators ask a part: it answers while all loops for traffic are stalled, and
+     * while those have used up the direct memory.
+     */
+    public static EventLoops apart() {
+        return new EventLoops(1, Epoll.isAvailable(), "culvert-operators", new OwnMemory());
+    }
+
     /** Java's own selector even where epoll would run. */
     static EventLoops nio(int threads) {
         return new EventLoops(threads, false);
@@ -51,6 +70,11 @@ public final class EventLoops implements LoopResources {
     /** The loops, for code that uses Netty without Reactor Netty. */
     public EventLoopGroup group() {
         return group;
+    }
+
+    /** Where the buffers of connections on these loops come from. */
+    ByteBufAllocator allocator() {
+        return memory == null ? ByteBufAllocator.DEFAULT : memory.allocator;
     }
 
     /** The socket class that goes with {@link #group}. */
@@ -113,6 +137,30 @@ public final class EventLoops implements LoopResources {
     public Mono<Void> disposeLater(Duration quietPeriod, Duration timeout) {
         return Mono.create(sink -> group
                 .shutdownGracefully(quietPeriod.toMillis(), timeout.toMillis(), TimeUnit.MILLISECONDS)
-                .addListener(done -> sink.success()));
+                .addListener(done -> {
+                    if (memory != null) {
+                        memory.close();
+                    }
+                    sink.success();
+                }));
+    }
+
+    /** A megabyte of direct memory that is taken at the start and kept to the end. */
+    private static final class OwnMemory {
+        private static final int PAGE = 8192;
+        /** A chunk has {@code PAGE << MAX_ORDER} bytes. */
+        private static final int MAX_ORDER = 7;
+
+        final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 0, 1, PAGE, MAX_ORDER, 0, 0,
+                false);
+        /** A chunk is given back with its last buffer. */
+        private final ByteBuf pin = allocator.directBuffer(16);
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        void close() {
+            if (closed.compareAndSet(false, true)) {
+                pin.release();
+            }
+        }
     }
 }

@@ -44,6 +44,7 @@ public record Failure(Problem problem, HttpHeaders fields, boolean expected) {
             case METHOD_NOT_ALLOWED -> Cause.METHOD_NOT_ALLOWED;
             case CONFLICT -> Cause.CONFLICT;
             case BODY_TOO_LARGE -> Cause.BODY_TOO_LARGE;
+            case REQUEST_TIMEOUT -> Cause.REQUEST_TIMEOUT;
             case RATE_LIMITED -> Cause.RATE_LIMITED;
             case OVERLOADED -> Cause.OVERLOADED;
             case DRAINING -> Cause.DRAINING;

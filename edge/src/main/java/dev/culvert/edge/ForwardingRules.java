@@ -1,5 +1,6 @@
 package dev.culvert.edge;
 
+import dev.culvert.edge.quota.SourceAddress;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.NetUtil;
@@ -25,6 +26,9 @@ public final class ForwardingRules {
     private static final AsciiString REQUEST_ID = AsciiString.cached("x-request-id");
     private static final AsciiString TRACEPARENT = AsciiString.cached("traceparent");
     private static final AsciiString TRACESTATE = AsciiString.cached("tracestate");
+
+    /** Of a hop in {@code X-Forwarded-For}: an IPv6 address with a scope and a port, and space around it, is shorter. */
+    private static final int MAX_HOP_CHARS = 128;
 
     private final String pseudonym;
     private final List<Cidr> trustedProxies;
@@ -72,14 +76,18 @@ public final class ForwardingRules {
      * @param peer the connection that the request came on
      * @param host the host that the caller asked for, with its port if it named one
      * @param upgrade whether the {@code upgrade} field stays, because the request is forwarded as an upgrade
-     * @return {@code loop-detected} if the request has been here before, else null; then nothing else was changed
+     * @return null, or why the request goes no further: {@code loop-detected} if it has been here before or its {@code Via}
+     *     is longer than an honest one, {@code bad-request} if its {@code Connection} is
      */
     public @Nullable Problem request(Http2Headers fields, Peer peer, CharSequence host, boolean upgrade) {
-        if (cameThroughHere(fields)) {
-            return Problem.of(Problem.Cause.LOOP_DETECTED, Problem.Hop.EDGE,
-                    "the request has passed this gateway before");
+        Problem looped = looped(fields);
+        if (looped != null) {
+            return looped;
         }
-        HopByHop.remove(fields, upgrade);
+        if (!HopByHop.remove(fields, upgrade)) {
+            return Problem.of(Problem.Cause.BAD_REQUEST, Problem.Hop.EDGE,
+                    "Connection names too many fields");
+        }
         origin(fields, peer, host);
         fields.add(VIA, peer.via);
         requestId(fields);
@@ -96,6 +104,11 @@ public final class ForwardingRules {
      */
     public @Nullable InetAddress caller(Http2Headers fields, Peer peer) {
         return origin(peer, fields.getAll(FORWARDED_FOR), false);
+    }
+
+    /** The account of a request: of its {@link #caller(Http2Headers, Peer)}. */
+    public SourceAddress source(Http2Headers fields, Peer peer) {
+        return peer.trusted ? SourceAddress.of(caller(fields, peer)) : peer.source;
     }
 
     /**
@@ -120,6 +133,20 @@ public final class ForwardingRules {
         return peer.trusted ? literal(origin(peer, forwardedFor, true)) : peer.address;
     }
 
+    /**
+     * Where a request came from, as {@link #caller(Http2Headers, Peer)} finds it; where a trusted proxy names no address, that
+     * proxy.
+     *
+     * @param peer of the connection; null is not trusted
+     * @param forwardedFor the field's values as received, in order
+     */
+    @Nullable
+    InetAddress source(@Nullable InetAddress peer, List<? extends CharSequence> forwardedFor) {
+        return peer != null && !forwardedFor.isEmpty() && trusts(peer)
+                ? walkBack(peer, forwardedFor, true)
+                : peer;
+    }
+
     /** Walks back along what trusted proxies say; {@code lastKnown}: as far as it can be followed, else null. */
     private @Nullable InetAddress origin(Peer peer, List<? extends CharSequence> forwardedFor,
             boolean lastKnown) {
@@ -131,18 +158,34 @@ public final class ForwardingRules {
             List<? extends CharSequence> forwardedFor,
             boolean lastKnown) {
         InetAddress known = nearest;
-        String[] hops = String.join(",", forwardedFor).split(",", -1);
-        for (int i = hops.length - 1; i >= 0; i--) {
-            InetAddress hop = address(hops[i].trim());
-            if (hop == null) {
-                return lastKnown ? known : null;
-            }
-            known = hop;
-            if (!trusts(hop)) {
-                break;
+        int hops = 0;
+        for (CharSequence value : forwardedFor.reversed()) {
+            int end = value.length();
+            for (int comma = end; comma >= 0; end = comma) {
+                comma = lastComma(value, end);
+                boolean readable = ++hops <= FieldList.MAX_MEMBERS && end - comma <= MAX_HOP_CHARS;
+                InetAddress hop = readable
+                        ? address(value.subSequence(comma + 1, end).toString().trim())
+                        : null;
+                if (hop == null) {
+                    return lastKnown ? known : null;
+                }
+                known = hop;
+                if (!trusts(hop)) {
+                    return known;
+                }
             }
         }
         return known;
+    }
+
+    /** The last comma in front of {@code end} that a hop can have, or -1. */
+    private static int lastComma(CharSequence value, int end) {
+        int at = end - 1;
+        while (at >= 0 && end - at <= MAX_HOP_CHARS && value.charAt(at) != ',') {
+            at--;
+        }
+        return at;
     }
 
     /** Never asks DNS. Some proxies write the port, too: {@code 192.0.2.1:4711}, {@code [2001:db8::1]:4711}. */
@@ -251,19 +294,41 @@ public final class ForwardingRules {
         }
     }
 
-    private boolean cameThroughHere(Http2Headers fields) {
+    /** Null: the request was not here, as far as its {@code Via} can be looked at, which an honest one can to its end. */
+    private @Nullable Problem looped(Http2Headers fields) {
         if (!fields.contains(VIA)) {
-            return false;
+            return null;
         }
+        int hops = 0;
         for (CharSequence value : fields.getAll(VIA)) {
-            for (String hop : value.toString().split(",", -1)) {
-                String[] words = hop.trim().split("[ \t]+", 3);
-                if (words.length > 1 && words[1].equals(pseudonym)) {
-                    return true;
+            var list = new FieldList(value);
+            while (list.next()) {
+                hops++;
+                if (isThis(value, list)) {
+                    return Problem.of(Problem.Cause.LOOP_DETECTED, Problem.Hop.EDGE,
+                            "the request has passed this gateway before");
                 }
             }
+            if (list.isCut() || hops > FieldList.MAX_MEMBERS) {
+                return Problem.of(Problem.Cause.LOOP_DETECTED, Problem.Hop.EDGE,
+                        "the request has passed more gateways than Via may name");
+            }
         }
-        return false;
+        return null;
+    }
+
+    /** RFC 9110 §7.6.3: the protocol, the gateway, and perhaps a comment. */
+    private boolean isThis(CharSequence via, FieldList hop) {
+        int at = hop.from();
+        while (at < hop.to() && !FieldList.isSpace(via.charAt(at))) {
+            at++;
+        }
+        int from = FieldList.skipSpace(via, at, hop.to());
+        int to = from;
+        while (to < hop.to() && !FieldList.isSpace(via.charAt(to))) {
+            to++;
+        }
+        return pseudonym.contentEquals(via.subSequence(from, to));
     }
 
     /** The field's value, or null when it is absent or there are several. */
@@ -290,6 +355,7 @@ public final class ForwardingRules {
         private final String port;
         private final AsciiString via;
         private final boolean trusted;
+        private final SourceAddress source;
 
         private Peer(@Nullable InetAddress from, String address, String scheme, String port,
                 AsciiString via, boolean trusted) {
@@ -299,6 +365,7 @@ public final class ForwardingRules {
             this.port = port;
             this.via = via;
             this.trusted = trusted;
+            this.source = SourceAddress.of(from);
         }
 
         /** The peer's address as a literal. */

@@ -17,10 +17,18 @@ final class HopByHop {
 
     private HopByHop() {}
 
-    static void remove(Http2Headers fields, boolean keepUpgrade) {
+    /** False: {@code Connection} lists more than is looked at, and some of what it lists is still there. */
+    static boolean remove(Http2Headers fields, boolean keepUpgrade) {
+        boolean all = true;
         if (fields.contains(CONNECTION)) {
+            int options = 0;
             for (CharSequence value : fields.getAllAndRemove(CONNECTION)) {
-                removeListed(fields, value.toString());
+                var list = new FieldList(value);
+                while (options <= FieldList.MAX_MEMBERS && list.next()) {
+                    options++;
+                    removeListed(fields, AsciiString.of(list.member()).toLowerCase());
+                }
+                all &= !list.isCut() && options <= FieldList.MAX_MEMBERS;
             }
         }
         for (AsciiString name : ALWAYS) {
@@ -30,17 +38,15 @@ final class HopByHop {
             fields.remove(UPGRADE);
         }
         reduceTe(fields);
+        return all;
     }
 
     /** What {@code Connection} lists goes too, but for what frames the message or is decided elsewhere. */
-    private static void removeListed(Http2Headers fields, String value) {
-        for (String option : value.split(",", -1)) {
-            AsciiString name = new AsciiString(option.trim()).toLowerCase();
-            boolean kept = name.isEmpty() || name.charAt(0) == ':' || name.contentEquals("content-length")
-                    || name.contentEquals("host") || name.contentEquals(UPGRADE) || name.contentEquals(TE);
-            if (!kept) {
-                fields.remove(name);
-            }
+    private static void removeListed(Http2Headers fields, AsciiString name) {
+        boolean kept = name.charAt(0) == ':' || name.contentEquals("content-length")
+                || name.contentEquals("host") || name.contentEquals(UPGRADE) || name.contentEquals(TE);
+        if (!kept) {
+            fields.remove(name);
         }
     }
 
@@ -51,8 +57,8 @@ final class HopByHop {
         }
         List<CharSequence> values = fields.getAllAndRemove(TE);
         for (CharSequence value : values) {
-            for (String coding : value.toString().split(",", -1)) {
-                if (coding.trim().equalsIgnoreCase("trailers")) {
+            for (var codings = new FieldList(value); codings.next();) {
+                if (codings.is(TRAILERS)) {
                     fields.set(TE, TRAILERS);
                     return;
                 }

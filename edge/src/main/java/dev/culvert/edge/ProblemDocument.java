@@ -1,10 +1,12 @@
 package dev.culvert.edge;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.edge.spi.EdgeResponse;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -50,6 +52,17 @@ public final class ProblemDocument {
             return new ProblemDocument(problem, Problem.MEDIA_TYPE, JSON.writeValueAsBytes(members));
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException("strings and numbers always render", e);
+        }
+    }
+
+    /** Whether the JSON of a document that another part rendered states this cause and this hop; false for anything else. */
+    public static boolean says(byte[] json, Problem.Cause cause, Problem.Hop hop) {
+        try {
+            JsonNode document = JSON.readTree(json);
+            return document != null && cause.type().equals(document.path("type").asText())
+                    && hop.word().equals(document.path("hop").asText());
+        } catch (IOException notJson) {
+            return false;
         }
     }
 

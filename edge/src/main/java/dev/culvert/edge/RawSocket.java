@@ -2,16 +2,9 @@ package dev.culvert.edge;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.epoll.EpollChannelOption;
-import io.netty.channel.epoll.EpollSocketChannel;
 
 /** What the two sockets of a raw connection have in common, the caller's and the upstream's. */
 public final class RawSocket {
-    /** Seconds of silence until the kernel asks a peer whether it is there; sooner than most firewalls forget a connection. */
-    private static final int ASK_AFTER_SECONDS = 60;
-    private static final int ASK_EVERY_SECONDS = 15;
-    private static final int QUESTIONS = 4;
-
     private RawSocket() {}
 
     /**
@@ -20,12 +13,7 @@ public final class RawSocket {
      */
     public static void prepare(Channel channel) {
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
-        channel.config().setOption(ChannelOption.SO_KEEPALIVE, true);
-        if (channel instanceof EpollSocketChannel) {
-            channel.config().setOption(EpollChannelOption.TCP_KEEPIDLE, ASK_AFTER_SECONDS);
-            channel.config().setOption(EpollChannelOption.TCP_KEEPINTVL, ASK_EVERY_SECONDS);
-            channel.config().setOption(EpollChannelOption.TCP_KEEPCNT, QUESTIONS);
-        }
+        KeepAlive.ask(channel);
     }
 
     /** Drops a socket so that its peer sees a reset, whatever still waits. On the channel's event loop. */

@@ -2,12 +2,17 @@ package dev.culvert.edge;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class EventLoopsTest {
@@ -36,6 +41,21 @@ class EventLoopsTest {
 
         assertThat(loops.onServer(true)).isSameAs(loops.onClient(false)).isSameAs(loops.onServerSelect(true));
         assertThat(loops.group().submit(() -> Thread.currentThread().isDaemon()).get()).isTrue();
+        stop(loops);
+    }
+
+    @Test
+    void memoryApartIsTakenOnce() {
+        EventLoops loops = EventLoops.apart();
+        ByteBufAllocator own = loops.allocator();
+        long taken = ((ByteBufAllocatorMetricProvider) own).metric().usedDirectMemory();
+        List<ByteBuf> buffers = Stream.generate(() -> own.ioBuffer(60 << 10)).limit(10).toList();
+
+        assertThat(own).isNotSameAs(ByteBufAllocator.DEFAULT);
+        assertThat(taken).isEqualTo(1 << 20);
+        assertThat(((ByteBufAllocatorMetricProvider) own).metric().usedDirectMemory()).isEqualTo(taken);
+        buffers.forEach(ByteBuf::release);
+        assertThat(((ByteBufAllocatorMetricProvider) own).metric().usedDirectMemory()).isEqualTo(taken);
         stop(loops);
     }
 

@@ -44,8 +44,9 @@ class ForwardingRulesTest {
     void theCallerIsTheLastWhoIsNoTrustedProxy(String peer, @Nullable String forwardedFor, String caller) {
         var from = rules.peer(new InetSocketAddress(peer, 1), "https", 8443, "1.1");
 
-        assertThat(rules.caller(from, forwardedFor == null ? List.of() : List.of(forwardedFor)))
-                .isEqualTo(caller);
+        List<String> hops = forwardedFor == null ? List.of() : List.of(forwardedFor);
+        assertThat(rules.caller(from, hops)).isEqualTo(caller);
+        assertThat(rules.source(InetAddress.ofLiteral(peer), hops)).isEqualTo(InetAddress.ofLiteral(caller));
     }
 
     @Test

@@ -12,6 +12,8 @@ import java.nio.ByteBuffer;
 final class Answer {
     /** What is kept of an answer's body: a longer one is not passed on. */
     static final int MAX_BODY = 64 << 10;
+    /** What is kept of an answer for duplicates, encoded. */
+    static final int MAX_KEPT = 4 << 10;
 
     private final Http2Headers head;
     private final byte[] body;
@@ -48,6 +50,16 @@ final class Answer {
                 .put(fields)
                 .put(body)
                 .array();
+    }
+
+    /** What is stored of it for duplicates: of one that is too large its status alone. */
+    byte[] kept() {
+        byte[] whole = encode();
+        return whole.length <= MAX_KEPT
+                ? whole
+                : new Answer(
+                        new DefaultHttp2Headers(false, 2).status(head.status()).setInt("content-length", 0),
+                        new byte[0]).encode();
     }
 
     static Answer decode(byte[] stored) {

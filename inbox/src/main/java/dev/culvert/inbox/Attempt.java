@@ -13,17 +13,24 @@ import io.netty.util.AsciiString;
 import io.netty.util.concurrent.Future;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One webhook on its way to its event source, once. Lives on one event loop; tells its end exactly once.
+ * One webhook on its way to its event source, once. Lives on one event loop; reports its end exactly once.
  *
- * <p>It is too late when nothing has happened for the time that an attempt may take: neither bytes taken nor an answer.
+ * <p>Its deadline is absolute: neither bytes taken nor informational heads move it. The head of the answer decides what becomes
+ * of the webhook. What follows the head is for the caller only: it is read for {@link #ANSWER_TIME} and up to {@link
+ * Answer#MAX_BODY} bytes, then the exchange is cut.
  */
 final class Attempt implements ResponseSink {
     static final AsciiString ID = AsciiString.cached("culvert-webhook-id");
     static final AsciiString NUMBER = AsciiString.cached("culvert-delivery-attempt");
+    /** How long the body of an answer may take after its head, so that a body that drips frees its slot. */
+    static final Duration ANSWER_TIME = Duration.ofSeconds(2);
+    /** How fast a large body must leave, at least; it adds to the deadline of a repeated attempt. */
+    static final int LEAST_BYTES_PER_SECOND = 256 << 10;
     /** What may be on its way without being taken. */
     private static final int HIGH_WATER = 64 << 10;
 
@@ -36,7 +43,7 @@ final class Attempt implements ResponseSink {
     private final String requestId;
     private @Nullable RequestSink sink;
     private @Nullable Future<?> timer;
-    private long lastProgress;
+    private long deadline;
     private long untaken;
     private boolean reading;
     private boolean sent;
@@ -62,6 +69,7 @@ final class Attempt implements ResponseSink {
      * @param fields as they were stored
      * @param number of this attempt, from 1
      * @param body closed at the end
+     * @param timeoutNanos how long it may take, from {@link #start} on
      */
     Attempt(EventLoop loop, Relay relay, Http2Headers fields, Numbered number, BodySource body,
             long timeoutNanos,
@@ -81,10 +89,18 @@ final class Attempt implements ResponseSink {
     /** Which attempt of which webhook. */
     record Numbered(String id, int attempt) {}
 
+    /**
+     * How long an attempt may take: the first one just the configured time; a later one as much longer as its body needs at the
+     * least rate, so that a large webhook gets through a slow tunnel.
+     */
+    static Duration timeout(Duration configured, int number, long bytes) {
+        return number <= 1 ? configured : configured.plusSeconds(bytes / LEAST_BYTES_PER_SECOND);
+    }
+
     /** Any thread. */
     void start() {
         loop.execute(() -> {
-            lastProgress = System.nanoTime();
+            deadline = loop.ticker().nanoTime() + timeoutNanos;
             arm(timeoutNanos);
             if (!over) {
                 RequestSink to = relay.open(request, this);
@@ -103,16 +119,22 @@ final class Attempt implements ResponseSink {
     }
 
     private void arm(long nanos) {
-        timer = loop.schedule(this::check, nanos, TimeUnit.NANOSECONDS);
+        timer = loop.schedule(this::late, nanos, TimeUnit.NANOSECONDS);
     }
 
-    private void check() {
-        long left = lastProgress + timeoutNanos - System.nanoTime();
-        if (left > 0) {
-            arm(left);
-        } else if (!over) {
+    private void disarm() {
+        Future<?> running = timer;
+        if (running != null) {
+            running.cancel(false);
+        }
+    }
+
+    private void late() {
+        if (head != null) {
+            cut();
+        } else {
             Problem late = AttemptResult.late();
-            fail(late, brokenOff(late));
+            fail(late, AttemptResult.of(late));
         }
     }
 
@@ -130,7 +152,6 @@ final class Attempt implements ResponseSink {
                 return;
             }
             untaken += chunk.readableBytes();
-            lastProgress = System.nanoTime();
             sent = body.isAtEnd();
             to.data(chunk);
             if (sent && !over) {
@@ -162,10 +183,7 @@ final class Attempt implements ResponseSink {
 
     private void finish(AttemptResult result, @Nullable Answer whole) {
         over = true;
-        Future<?> running = timer;
-        if (running != null) {
-            running.cancel(false);
-        }
+        disarm();
         if (!reading) {
             body.close();
         }
@@ -176,7 +194,7 @@ final class Attempt implements ResponseSink {
 
     @Override
     public void informational(Http2Headers interim) {
-        lastProgress = System.nanoTime();
+        // Not an answer: an event source could send these for ever.
     }
 
     @Override
@@ -184,10 +202,12 @@ final class Attempt implements ResponseSink {
         if (over) {
             return;
         }
-        lastProgress = System.nanoTime();
         head = new DefaultHttp2Headers(false).setAll(fields);
         if (last) {
-            answered();
+            answered(true);
+        } else {
+            disarm();
+            arm(Math.clamp(deadline - loop.ticker().nanoTime(), 0, ANSWER_TIME.toNanos()));
         }
     }
 
@@ -198,7 +218,6 @@ final class Attempt implements ResponseSink {
             if (over) {
                 return;
             }
-            lastProgress = System.nanoTime();
             if (answer.size() + length <= Answer.MAX_BODY) {
                 bytes.readBytes(answer, length);
             } else {
@@ -210,11 +229,7 @@ final class Attempt implements ResponseSink {
             bytes.release();
         }
         if (tooLong) {
-            RequestSink to = sink;
-            answered();
-            if (to != null) {
-                to.cancel(AttemptResult.late());
-            }
+            cut();
         } else if (sink != null) {
             sink.consumed(length);
         } else {
@@ -225,23 +240,30 @@ final class Attempt implements ResponseSink {
     @Override
     public void end(@Nullable Http2Headers trailers) {
         if (!over) {
-            answered();
+            answered(true);
+        }
+    }
+
+    /** Nothing more of the answer is needed. */
+    private void cut() {
+        RequestSink to = sink;
+        answered(false);
+        if (to != null) {
+            to.cancel(AttemptResult.late());
         }
     }
 
     /** The head decides; whether its body came whole only matters to the caller. */
-    private void answered() {
+    private void answered(boolean whole) {
         Http2Headers fields = head;
         RequestSink to = sink;
         boolean unfinished = !sent;
         if (fields == null) {
             return;
         }
-        int status = Integer.parseInt(String.valueOf(fields.status()));
-        CharSequence retryAfter = fields.get("retry-after");
-        finish(AttemptResult.of(status, retryAfter == null ? null : retryAfter.toString()),
-                tooLong ? null : new Answer(fields, answer.toByteArray()));
-        if (unfinished && to != null) {
+        byte[] content = answer.toByteArray();
+        finish(AttemptResult.of(fields, content), whole ? new Answer(fields, content) : null);
+        if (whole && unfinished && to != null) {
             to.cancel(AttemptResult.late());
         }
     }
@@ -251,23 +273,19 @@ final class Attempt implements ResponseSink {
         if (over) {
             return;
         }
-        AttemptResult result = brokenOff(problem);
-        finish(result, result instanceof AttemptResult.Rejected ? Answer.of(problem, requestId) : null);
-    }
-
-    /** What it means that there is no whole answer: one that began with 2xx was accepted. */
-    private AttemptResult brokenOff(Problem why) {
-        Http2Headers fields = head;
-        String status = fields == null ? "" : String.valueOf(fields.status());
-        return status.startsWith("2")
-                ? AttemptResult.of(Integer.parseInt(status), null)
-                : AttemptResult.of(why);
+        if (head != null) {
+            answered(false);
+            return;
+        }
+        AttemptResult result = AttemptResult.of(problem);
+        boolean refusal = result instanceof AttemptResult.Rejected
+                || result instanceof AttemptResult.Forbidden;
+        finish(result, refusal ? Answer.of(problem, requestId) : null);
     }
 
     @Override
     public void consumed(int bytes) {
         untaken -= bytes;
-        lastProgress = System.nanoTime();
         send();
     }
 }

@@ -64,7 +64,7 @@ final class Attempts {
         var attempt = new Attempt(loop, setup.delivery().relayTo(pending.runtime),
                 StoredFields.decode(content.fields),
                 new Numbered(pending.id, pending.begun), BodySource.of(content, reads.files()),
-                setup.config().attemptTimeout().toNanos(),
+                Attempt.timeout(setup.config().attemptTimeout(), pending.begun, content.size).toNanos(),
                 (result, answer) -> told.accept(new Ending(result, answer)));
         running.put(pending.seq, attempt);
         attempt.start();

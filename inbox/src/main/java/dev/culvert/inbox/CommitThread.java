@@ -35,6 +35,8 @@ final class CommitThread {
     private final SqliteLease lease;
     private final Clock clock;
     private final CommitListener listener;
+    private final KnownSources sources;
+    private final Totals totals = new Totals();
     private final BlockingQueue<Task<?>> queue = new ArrayBlockingQueue<>(MAX_QUEUED);
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final Thread thread;
@@ -88,13 +90,14 @@ final class CommitThread {
 
     /** @param known the newest webhook that was read at the start */
     CommitThread(Path file, Connection connection, SqliteLease lease, Clock clock, CommitListener listener,
-            long known) {
+            KnownSources sources, long known) {
         this.file = file;
         this.connection = connection;
         this.statements = new Statements(connection);
         this.lease = lease;
         this.clock = clock;
         this.listener = listener;
+        this.sources = sources;
         this.known = known;
         this.thread = Thread.ofPlatform().name("culvert-inbox").daemon().unstarted(this::run);
     }
@@ -199,7 +202,7 @@ final class CommitThread {
     }
 
     private void transact(List<Task<?>> batch) throws SQLException {
-        var transaction = new Transaction(statements, lease, clock.millis());
+        var transaction = new Transaction(statements, lease, sources, totals, clock.millis());
         List<SourceKey> others = SqliteDatabase.transaction(connection, own -> {
             try {
                 List<SourceKey> found = transaction.begin(known);
@@ -213,6 +216,7 @@ final class CommitThread {
             }
         });
         known = transaction.last();
+        totals.add(transaction.changed());
         if (!others.isEmpty()) {
             guarded(() -> listener.found(others));
         }

@@ -1,10 +1,10 @@
 package dev.culvert.inbox;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,8 +17,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says which webhook is sent next: pure state, no IO, no clock. Runtimes take turns, and in each its sources; a source gives
- * its webhooks in order, one at a time. Of the dispatcher's thread, but for {@link #isIdle}.
+ * Says which webhook is sent next: pure state, no IO, no clock. A free slot goes to the runtime with the fewest attempts under
+ * way, and in it to its sources in turn; a source gives its webhooks in order, one at a time. A quarter of the slots is kept for
+ * runtimes that have none, and a quarter of a runtime's for sources that are known to be quick. Of the dispatcher's thread, but
+ * for {@link #isIdle}.
  *
  * <pre>
  *  on disk ──load──► in line ──take──► under way ──left──► gone
@@ -34,9 +36,14 @@ final class DispatchPlan {
     private static final int MANY_REFUSALS = 30;
 
     private final int maxFlying;
+    /** Beyond it only runtimes that have no attempt under way get one. */
+    private final int maxFlyingInCommon;
     private final int maxFlyingPerRuntime;
+    /** Of a runtime's sources that are not known to be quick. */
+    private final int maxUnproven;
     private final Map<String, RuntimeQueue> runtimes = new HashMap<>();
-    private final Deque<RuntimeQueue> turn = new ArrayDeque<>();
+    private final RuntimeTurns turns;
+    private final QuickSources quick = new QuickSources();
     private final PriorityQueue<Wake> wakes = new PriorityQueue<>(Comparator.comparingLong(Wake::at));
     private final Queue<Load> loads = new ArrayDeque<>();
     private final Map<Long, Pending> flying = new HashMap<>();
@@ -54,7 +61,10 @@ final class DispatchPlan {
 
     DispatchPlan(int maxFlying) {
         this.maxFlying = maxFlying;
+        this.maxFlyingInCommon = maxFlying - maxFlying / 4;
         this.maxFlyingPerRuntime = Math.max(1, maxFlying / 4);
+        this.maxUnproven = maxFlyingPerRuntime - maxFlyingPerRuntime / 4;
+        this.turns = new RuntimeTurns(maxFlyingPerRuntime);
     }
 
     /** Whether a source has nothing to do, about. Any thread. */
@@ -110,14 +120,17 @@ final class DispatchPlan {
                 enqueue(wake.source);
             }
         }
-        while (flying.size() < maxFlying && !turn.isEmpty()) {
-            RuntimeQueue runtime = turn.remove();
-            runtime.queued = false;
+        while (flying.size() < maxFlying) {
+            RuntimeQueue runtime = turns
+                    .poll(flying.size() < maxFlyingInCommon ? maxFlyingPerRuntime : 1);
+            if (runtime == null) {
+                break;
+            }
             if (!runtime.away && !reachable.test(runtime.id)) {
                 runtime.away = true;
                 acceptAll(runtime);
             }
-            Pending next = runtime.away || runtime.flying >= maxFlyingPerRuntime ? null : next(runtime, now);
+            Pending next = runtime.away ? null : next(runtime, now);
             if (next != null) {
                 enqueue(runtime);
                 return next;
@@ -129,12 +142,19 @@ final class DispatchPlan {
     private @Nullable Pending next(RuntimeQueue runtime, long now) {
         while (!runtime.turn.isEmpty()) {
             SourceQueue source = runtime.turn.remove();
+            boolean unproven = !quick.contains(name(runtime.id, source.key));
+            if (unproven && runtime.unprovenFlying >= maxUnproven) {
+                runtime.unproven.add(source);
+                continue;
+            }
             source.queued = false;
             Pending next = source.take(now);
             wantLoads(source);
             if (next != null) {
                 flying.put(next.seq, next);
                 runtime.flying++;
+                next.unproven = unproven;
+                runtime.unprovenFlying += unproven ? 1 : 0;
                 enqueue(source);
                 return next;
             }
@@ -143,11 +163,42 @@ final class DispatchPlan {
         return null;
     }
 
-    /** What comes after it in its source's line, when order is kept there. */
+    /** What comes after it in its source's line and is sent at once, when order is kept there. */
     @Nullable
-    Pending follower(Pending pending) {
+    Pending follower(Pending pending, long now) {
         SourceQueue source = queueOf(pending);
-        return source == null || !source.ordered || source.paused ? null : source.follower();
+        Pending next = source == null || !source.ordered || source.paused || pending.probing
+                ? null
+                : source.follower();
+        return next == null || !next.isDue(now) ? null : next;
+    }
+
+    /** What is out of order once {@code pending} was answered for good. */
+    List<Pending> outOfOrder(Pending pending) {
+        SourceQueue source = queueOf(pending);
+        return source == null ? List.of() : source.outOfOrder(pending);
+    }
+
+    /** A webhook that is under way was answered for good, so that {@code outOfOrder} are; the disk has both. */
+    void passed(Pending pending, long now, List<Pending> outOfOrder) {
+        SourceQueue source = queueOf(pending);
+        if (source != null) {
+            source.passed(pending, now, outOfOrder);
+        }
+    }
+
+    /** An attempt ended with failure. */
+    void failed(Pending pending, long now, @Nullable Duration asked) {
+        SourceQueue source = queueOf(pending);
+        if (source != null) {
+            source.answered();
+            source.failed(pending, now, asked);
+        }
+    }
+
+    /** How long an attempt took that reached its event source, or may have. */
+    void took(Pending pending, long millis) {
+        quick.took(name(pending.runtime, pending.source), millis);
     }
 
     /** It is delivered, dead or deleted. */
@@ -167,9 +218,35 @@ final class DispatchPlan {
     void refused(Pending pending, long now) {
         land(pending, source -> {
             source.refused(now);
-            source.gate(now + (source.refusals < MANY_REFUSALS ? PROBE : SLOW_PROBE));
-            source.putBack(pending, pending.aside);
+            askAgain(source, pending, now);
         });
+    }
+
+    /** Whether the cluster has a name for its source, as an attempt that was refused found. */
+    void resolved(Pending pending, boolean named, long now) {
+        SourceQueue source = queueOf(pending);
+        if (source != null) {
+            source.resolved(named, now);
+        }
+    }
+
+    /** The cluster's policy refuses it: its source is asked again as one that refuses. */
+    void forbidden(Pending pending, long now) {
+        land(pending, source -> {
+            source.forbidden(now);
+            askAgain(source, pending, now);
+        });
+    }
+
+    private static void askAgain(SourceQueue source, Pending pending, long now) {
+        source.gate(now + (source.refusals < MANY_REFUSALS ? PROBE : SLOW_PROBE));
+        source.putBack(pending, pending.aside);
+    }
+
+    /** Whether the cluster's policy has refused its source for so long that it is given up. */
+    boolean isForbiddenForGood(Pending pending, long now) {
+        SourceQueue source = queueOf(pending);
+        return source != null && source.isForbiddenForGood(pending, now);
     }
 
     /** Whether its source has refused for so long that it is given up. */
@@ -198,7 +275,16 @@ final class DispatchPlan {
     private void land(Pending pending, Consumer<SourceQueue> how) {
         SourceQueue source = queueOf(pending);
         if (flying.remove(pending.seq) != null && source != null) {
-            source.runtime.flying--;
+            RuntimeQueue runtime = source.runtime;
+            turns.remove(runtime);
+            runtime.flying--;
+            if (pending.unproven) {
+                runtime.unprovenFlying--;
+                SourceQueue waiting = runtime.unproven.poll();
+                if (waiting != null) {
+                    runtime.turn.add(waiting);
+                }
+            }
             how.accept(source);
             enqueue(source);
         }
@@ -246,7 +332,7 @@ final class DispatchPlan {
             return false;
         }
         Pending first = source.follower();
-        return first == null || first.isDue(now);
+        return first == null || first.isDue(now) || source.isProbing(now);
     }
 
     /** The webhook of that number that is under way, or in line; null: it is neither. */
@@ -289,7 +375,7 @@ final class DispatchPlan {
     void clear() {
         runtimes.values().forEach(runtime -> runtime.sources.values().forEach(SourceQueue::dropAll));
         runtimes.clear();
-        turn.clear();
+        turns.clear();
         wakes.clear();
         loads.clear();
         flying.clear();
@@ -325,8 +411,7 @@ final class DispatchPlan {
 
     private void enqueue(RuntimeQueue runtime) {
         if (!runtime.queued && !runtime.away && !runtime.turn.isEmpty()) {
-            runtime.queued = true;
-            turn.add(runtime);
+            turns.add(runtime);
         }
     }
 

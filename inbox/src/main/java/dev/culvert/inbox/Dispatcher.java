@@ -256,6 +256,9 @@ final class Dispatcher implements CommitListener {
     }
 
     private void ended(Pending pending, AttemptResult result, @Nullable Answer answer) {
+        if (result.wasAnswered()) {
+            plan.took(pending, now() - pending.attemptBegan);
+        }
         switch (result) {
             case AttemptResult.Accepted accepted -> {
                 plan.answered(pending);
@@ -265,7 +268,7 @@ final class Dispatcher implements CommitListener {
             case AttemptResult.Rejected rejected -> {
                 plan.answered(pending);
                 answer(pending, answer);
-                settle(pending, Settlement.dead(pending, rejected.outcome()));
+                settle(pending, Settlement.rejected(pending, rejected.outcome()));
             }
             case AttemptResult.Failed failed -> fail(pending, failed);
             case AttemptResult.Lost lost -> {
@@ -279,6 +282,7 @@ final class Dispatcher implements CommitListener {
                 }
             }
             case AttemptResult.Refused refused -> refuse(pending, refused);
+            case AttemptResult.Forbidden forbidden -> forbid(pending, forbidden, answer);
             case AttemptResult.Away away -> {
                 note(pending, away.outcome());
                 pending.reserved = true;
@@ -297,9 +301,10 @@ final class Dispatcher implements CommitListener {
     }
 
     private void refuse(Pending pending, AttemptResult.Refused result) {
+        plan.resolved(pending, !result.nameless(), now());
         if (plan.isGivenUp(pending, now())) {
             pending.accept();
-            settle(pending, Settlement.dead(pending, result.outcome()));
+            settle(pending, Settlement.givenUp(pending, result.outcome()));
             return;
         }
         note(pending, result.outcome());
@@ -307,8 +312,25 @@ final class Dispatcher implements CommitListener {
         postpone(pending);
     }
 
+    /** Its caller gets the refusal; the webhook is kept for a while, in case that the policy is wrong. */
+    private void forbid(Pending pending, AttemptResult.Forbidden result, @Nullable Answer answer) {
+        if (answer != null) {
+            pending.waiters.forEach(waiter -> waiter.answered(answer));
+            pending.waiters.clear();
+        }
+        letGo(pending);
+        if (plan.isForbiddenForGood(pending, now())) {
+            settle(pending, Settlement.givenUp(pending, result.outcome()));
+            return;
+        }
+        note(pending, result.outcome());
+        pending.reserved = true; // that number did not reach the event source
+        plan.forbidden(pending, now());
+        pump();
+    }
+
     private void fail(Pending pending, AttemptResult.Failed result) {
-        plan.answered(pending);
+        plan.failed(pending, now(), result.asked());
         pending.accept();
         settle(pending, Settlement.failed(pending, result, now()));
     }
@@ -350,12 +372,16 @@ final class Dispatcher implements CommitListener {
     /** Those behind it go on once it is on the disk: after a crash none of them came before its repeat. */
     private void settle(Pending pending, Settlement settlement) {
         pending.drop();
-        Pending after = settlement.freesTheLine(pending) ? plan.follower(pending) : null;
+        List<Pending> outOfOrder = settlement.passes() ? plan.outOfOrder(pending) : List.of();
+        Pending after = settlement.freesTheLine(pending) ? plan.follower(pending, now()) : null;
         Pending follower = after == null || after.reserved ? null : after;
         List<Boolean> reserved = new ArrayList<>(1);
         Runnable again = tenure.only(() -> settle(pending, settlement));
         tenure.<Boolean>write(tx -> {
             reserved.clear();
+            for (Pending out : outOfOrder) {
+                WebhookRows.stepAside(tx, out.seq);
+            }
             boolean there = settlement.job(pending.seq).run(tx);
             reserved.add(follower != null && WebhookRows.begin(tx, follower.seq));
             return there;
@@ -364,6 +390,9 @@ final class Dispatcher implements CommitListener {
                 follower.begun++;
                 follower.reserved = true;
             }
+            if (settlement.passes()) {
+                plan.passed(pending, now(), outOfOrder);
+            }
             settled(pending, settlement, there);
         }, () -> thread.later(again, AGAIN_MILLIS));
     }
@@ -371,6 +400,7 @@ final class Dispatcher implements CommitListener {
     private void settled(Pending pending, Settlement settlement, boolean there) {
         boolean wasAside = pending.aside;
         pending.failures = settlement.failures();
+        pending.early = false;
         if (!there || settlement.isEnd()) {
             plan.ended(pending);
         } else {

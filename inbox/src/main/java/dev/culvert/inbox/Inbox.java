@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,6 +35,8 @@ import reactor.core.scheduler.Schedulers;
 public final class Inbox {
     private static final Logger log = LoggerFactory.getLogger(Inbox.class);
     private static final Duration TICK = Duration.ofSeconds(1);
+    /** How often a process that waits for the lease asks for it: so soon after a release it delivers. */
+    private static final Duration ASK = Duration.ofMillis(250);
     private static final Duration RETENTION = Duration.ofMinutes(1);
     /** Between the end of a lease and the last attempt that is begun under it. */
     private static final long MARGIN_MILLIS = 2000;
@@ -45,7 +48,8 @@ public final class Inbox {
     private final Dispatcher dispatcher;
     private final InboxMeters meters;
     private final Budget memory;
-    private final Budget spooling;
+    private final Intakes intakes;
+    private final DiskRoom room;
     private final AddressRates rates;
     private final WebhookIds ids = new WebhookIds();
     private final Disposable.Composite ticks = Disposables.composite();
@@ -56,17 +60,18 @@ public final class Inbox {
         this.setup = setup;
         this.files = files;
         long bytes = setup.config().memory().bytes();
-        this.memory = new Budget(bytes, bytes / 4);
-        this.spooling = new Budget(Long.MAX_VALUE, setup.config().maxRuntimeBytes().bytes() / 2);
+        this.memory = new Budget(bytes / 2, bytes / 4);
+        this.intakes = new Intakes(bytes / 2, bytes / 4, setup.config().maxRuntimeBytes().bytes() / 2);
+        this.room = files.room();
         this.rates = new AddressRates(setup.config().perAddress());
         this.meters = new InboxMeters(setup.meters());
-        this.reads = new InboxReads(files.file(), files.reads(), files.spool());
+        this.reads = new InboxReads(files);
         var relayed = new RelayedCommits(reads.files());
         this.commits = new CommitThread(files.file(), files.writes(), files.lease(), setup.clock(), relayed,
-                files.known());
+                new KnownSources(setup.config().maxSources()), files.known());
         this.dispatcher = new Dispatcher(setup, commits, reads, meters);
         relayed.to = dispatcher;
-        meters.watch(commits::queued, memory::used);
+        meters.watch(commits::queued, () -> memory.used() + intakes.memoryUsed());
     }
 
     /**
@@ -89,6 +94,7 @@ public final class Inbox {
         commits.start();
         tick();
         ticks.add(Flux.interval(TICK, Schedulers.parallel()).onBackpressureDrop().subscribe(any -> tick()));
+        ticks.add(Flux.interval(ASK, Schedulers.parallel()).onBackpressureDrop().subscribe(any -> ask()));
         ticks.add(Flux.interval(RETENTION, Schedulers.parallel())
                 .onBackpressureDrop()
                 .subscribe(any -> forgetOld()));
@@ -163,6 +169,31 @@ public final class Inbox {
         }, names -> dispatcher.run(() -> dispatcher.pause(names)));
     }
 
+    /**
+     * Forgets all webhooks of an event source, delivered or not; those that are just under way may still arrive. Emits how many.
+     *
+     * @param state only those in this state; null: all
+     */
+    public Mono<Long> purge(String runtimeId, String source, @Nullable WebhookState state) {
+        String of = "SELECT seq, id FROM webhooks WHERE runtime = ? AND source = ?"
+                + (state == null ? "" : " AND state = " + state.number()) + " ORDER BY state, seq LIMIT ?";
+        return this.<Map<String, Deleted>>transact(tx -> {
+            Map<String, Long> some = new LinkedHashMap<>();
+            tx.statements()
+                    .list(of, row -> some.put(row.getString(2), row.getLong(1)), runtimeId, source,
+                            Retention.CHUNK);
+            Map<String, Deleted> gone = new LinkedHashMap<>();
+            for (Map.Entry<String, Long> one : some.entrySet()) {
+                gone.put(one.getKey(), new Deleted(one.getValue(), WebhookRows.delete(tx, one.getValue())));
+            }
+            return gone;
+        })
+                .doOnNext(gone -> gone.forEach(this::forgotten))
+                .repeat()
+                .takeUntil(gone -> gone.size() < Retention.CHUNK)
+                .reduce(0L, (sum, gone) -> sum + gone.size());
+    }
+
     /** Forgets all webhooks of a runtime that was deleted. */
     public Mono<Void> forget(String runtimeId) {
         return this.<List<Deleted>>transact(tx -> {
@@ -174,6 +205,7 @@ public final class Inbox {
                 gone.add(new Deleted(seq, WebhookRows.delete(tx, seq)));
             }
             tx.update("DELETE FROM paused WHERE runtime = ?", runtimeId);
+            KnownSources.forget(tx.statements(), runtimeId);
             return gone;
         })
                 .doOnNext(gone -> gone.forEach(one -> forgotten("", one)))
@@ -189,7 +221,7 @@ public final class Inbox {
         return dispatcher.isHolding();
     }
 
-    /** A runtime's tunnel is there: what waits for it is sent. */
+    /** A runtime's tunnel is there, or its cluster's policy changed: what waits for that is sent. */
     public void reachable(String runtimeId) {
         dispatcher.run(() -> dispatcher.reachable(runtimeId));
     }
@@ -241,13 +273,18 @@ public final class Inbox {
         return setup;
     }
 
+    /** Of webhooks that arrived, until they are delivered or wait on the disk alone. */
     Budget memory() {
         return memory;
     }
 
-    /** Of large bodies that are being written, and that no quota counts yet. */
-    Budget spooling() {
-        return spooling;
+    /** Of webhooks that are arriving. */
+    Intakes intakes() {
+        return intakes;
+    }
+
+    DiskRoom room() {
+        return room;
     }
 
     AddressRates rates() {
@@ -272,6 +309,10 @@ public final class Inbox {
 
     /** Stores a webhook. Either is told, on any thread, once: {@code done} after the fsync. */
     void store(Draft draft, Consumer<Receipt> done, Consumer<StoreException> failed) {
+        if (!room.take(draft.rowBytes())) {
+            failed.accept(new StoreException.Full(room.reason()));
+            return;
+        }
         var quota = new Quota(setup.config());
         commits.submit(tx -> {
             quota.check(tx, draft);
@@ -306,8 +347,16 @@ public final class Inbox {
                 tx.take();
                 taken = WebhookRows.pendingSources(tx.statements());
             }
-            return new Beat(paused(tx.statements()), InboxReads.counts(tx.statements()), taken);
+            Totals totals = tx.totals();
+            room.look(totals.bytes());
+            return new Beat(paused(tx.statements()), totals.entries(), taken);
         }).subscribe(beat -> beaten(beat, now, due), this::notBeaten);
+    }
+
+    private void ask() {
+        if (!isDelivering() && !released) {
+            tick();
+        }
     }
 
     private void beaten(Beat beat, long now, boolean renewed) {
@@ -368,6 +417,11 @@ public final class Inbox {
     private static Set<String> paused(Statements statements) throws SQLException {
         return new HashSet<>(statements.list("SELECT runtime, source FROM paused",
                 row -> DispatchPlan.name(row.getString(1), row.getString(2))));
+    }
+
+    /** Runs a job in one of the next transactions. */
+    <T> void submit(Job<T> job, Consumer<T> done, Consumer<StoreException> failed) {
+        commits.submit(job, 0, done, failed);
     }
 
     private <T> Mono<T> transact(Job<T> job) {

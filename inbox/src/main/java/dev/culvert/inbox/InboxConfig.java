@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param memory bytes of webhooks that are being taken in, a quarter of them of one runtime
  * @param perAddress webhooks a second from one address
  * @param answerWithin how long a caller waits for its event source's answer
- * @param attemptTimeout how long an attempt may wait for an answer
+ * @param attemptTimeout how long an attempt may take until its answer begins
  * @param maxAttempts attempts under way at once
  * @param keepDead how long dead webhooks are kept
  * @param keepDelivered how long delivered webhooks are remembered
@@ -27,7 +27,7 @@ public record InboxConfig(
         @Setting(value = "Memory for webhooks that are being taken in, a quarter of it for one runtime; above, further ones are refused with 503", byDefault = "32MiB", accepts = "1MiB or more") ByteSize memory,
         @Setting(value = "Webhooks a second from one address (IPv6: one /64), as a short burst twice as many; above: 429", byDefault = "2000", accepts = "1..1000000") int perAddress,
         @Setting(value = "How long a caller waits for its event source's answer before it gets 202; most providers give up after 10 s", byDefault = "8s", accepts = "0s..60s") Duration answerWithin,
-        @Setting(value = "How long an attempt may wait for an answer, once its last byte was sent", byDefault = "15s", accepts = "1s..10m") Duration attemptTimeout,
+        @Setting(value = "How long an attempt may take until its answer begins; a repeated one a second longer for each 256 KiB of its body", byDefault = "15s", accepts = "1s..10m") Duration attemptTimeout,
         @Setting(value = "Attempts under way at once; of one runtime a quarter of them", byDefault = "256", accepts = "4..10000") int maxAttempts,
         @Setting(value = "How long webhooks that could not be delivered are kept for a replay", byDefault = "30d", accepts = "1h..365d") Duration keepDead,
         @Setting(value = "How long delivered webhooks are remembered, to know a duplicate and for a replay", byDefault = "24h", accepts = "1m..30d") Duration keepDelivered,

@@ -17,18 +17,26 @@ import java.time.Clock;
  *
  * @param file of the database
  * @param writes the connection that changes it
- * @param reads another, that only reads
+ * @param reads another, that only reads, for deliveries
+ * @param queries a third, for operators
  * @param spool the folder of large bodies
  * @param lease the right to deliver, not taken yet
  * @param known the newest webhook
+ * @param room what webhooks may still take of the disk
  */
-record InboxFiles(Path file, Connection writes, Connection reads, SpoolFolder spool, SqliteLease lease,
-        long known) {
+record InboxFiles(Path file, Connection writes, Connection reads, Connection queries, SpoolFolder spool,
+        SqliteLease lease,
+        long known, DiskRoom room) {
     /** The database of an inbox, in its folder. */
     static final String FILE = "inbox.db";
-    private static final String SPOOL = "spool";
+    static final String SPOOL = "spool";
     /** Pages between checkpoints, 16 MiB: each costs an fsync of its own. */
     private static final int CHECKPOINT_PAGES = 4000;
+
+    /** These files with another disk's room. */
+    InboxFiles with(DiskRoom other) {
+        return new InboxFiles(file, writes, reads, queries, spool, lease, known, other);
+    }
 
     /** Blocks. Throws {@link StoreException.Failed}. */
     static InboxFiles open(Path folder, Clock clock) {
@@ -36,6 +44,7 @@ record InboxFiles(Path file, Connection writes, Connection reads, SpoolFolder sp
         try {
             SqliteDatabase.makeFolder(file);
             SqliteDatabase.makeFile(file);
+            InboxVacuum.prepare(file);
             Connection writes = SqliteDatabase.connect(file);
             try {
                 return open(folder, file, writes, clock);
@@ -62,12 +71,15 @@ record InboxFiles(Path file, Connection writes, Connection reads, SpoolFolder sp
         try (Statement statement = writes.createStatement()) {
             statement.execute("PRAGMA wal_autocheckpoint = " + CHECKPOINT_PAGES);
         }
+        DiskRoom room = DiskRoom.of(folder);
+        InboxVacuum.convert(file, writes, clock);
         SpoolFolder spool = SpoolFolder.open(folder.resolve(SPOOL));
         try (var statements = new Statements(writes)) {
             spool.removeOrphans(
                     name -> statements.number("SELECT count(*) FROM webhooks WHERE spool = ?", name) > 0);
         }
-        return new InboxFiles(file, writes, SqliteDatabase.connect(file), spool, new SqliteLease(file, clock),
-                known);
+        return new InboxFiles(file, writes, SqliteDatabase.connect(file), SqliteDatabase.connect(file), spool,
+                new SqliteLease(file, clock),
+                known, room);
     }
 }

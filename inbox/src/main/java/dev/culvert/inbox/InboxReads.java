@@ -6,50 +6,68 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Reads the database, on one thread with a connection of its own, and files, on another. Reading waits for nobody who writes.
- * Errors of all: {@link StoreException}.
+ * Reads the database for deliveries and for operators, each on a thread with a connection of its own, so that a long list holds up
+ * no delivery; and files, on a third. Reading waits for nobody who writes. Errors of all: {@link StoreException}.
  */
 final class InboxReads {
     private static final int MAX_QUEUED = 10_000;
+    /** Operators' questions that wait. */
+    private static final int MAX_ASKED = 100;
     private static final String VIEW = "SELECT seq, id, runtime, source, method, authority, target, size, provider, state,"
             + " begun, next, aside, ordered, outcome, stored, ended, content FROM webhooks";
 
     private final Path file;
-    private final Connection connection;
-    private final Statements statements;
     private final SpoolFolder spool;
-    private final ThreadPoolExecutor thread = pool();
+    private final Reader deliveries;
+    private final Reader operators;
     private final BulkThread files = new BulkThread();
-    private final Scheduler scheduler = Schedulers.fromExecutorService(thread);
 
-    InboxReads(Path file, Connection connection, SpoolFolder spool) {
-        this.file = file;
-        this.connection = connection;
-        this.statements = new Statements(connection);
-        this.spool = spool;
+    InboxReads(InboxFiles opened) {
+        this.file = opened.file();
+        this.spool = opened.spool();
+        this.deliveries = new Reader(opened.reads(), "culvert-inbox-read", MAX_QUEUED);
+        this.operators = new Reader(opened.queries(), "culvert-inbox-query", MAX_ASKED);
     }
 
-    private static ThreadPoolExecutor pool() {
-        var pool = new ThreadPoolExecutor(1, 1, 30, TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(MAX_QUEUED),
-                Thread.ofPlatform().name("culvert-inbox-read").daemon().factory());
-        pool.allowCoreThreadTimeOut(true);
-        return pool;
+    /** A connection that only reads, and its thread. */
+    private static final class Reader {
+        final Connection connection;
+        final Statements statements;
+        final Scheduler scheduler;
+
+        Reader(Connection connection, String name, int queued) {
+            this.connection = connection;
+            this.statements = new Statements(connection);
+            var thread = new ThreadPoolExecutor(1, 1, 30, TimeUnit.SECONDS, new ArrayBlockingQueue<>(queued),
+                    Thread.ofPlatform().name(name).daemon().factory());
+            thread.allowCoreThreadTimeOut(true);
+            this.scheduler = Schedulers.fromExecutorService(thread);
+        }
+
+        /** Lets reading end, then closes the connection. */
+        Mono<Void> close() {
+            return Mono.<Void>fromCallable(() -> {
+                statements.close();
+                connection.close();
+                return null;
+            }).subscribeOn(scheduler).onErrorComplete().then(Mono.fromRunnable(scheduler::dispose));
+        }
     }
 
     /** Work on the read connection. */
@@ -59,9 +77,9 @@ final class InboxReads {
         T from(Statements statements) throws SQLException;
     }
 
-    private <T> Mono<T> read(Read<T> work) {
-        return Mono.fromCallable(() -> work.from(statements))
-                .subscribeOn(scheduler)
+    private <T> Mono<T> read(Reader reader, Read<T> work) {
+        return Mono.fromCallable(() -> work.from(reader.statements))
+                .subscribeOn(reader.scheduler)
                 .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
                 .onErrorMap(RejectedExecutionException.class,
                         full -> new StoreException.Busy("the inbox has too much to read; try again later"));
@@ -78,14 +96,14 @@ final class InboxReads {
         String runtime = source.runtime.id;
         long after = source.lastSeq();
         int limit = source.asideLimit();
-        return read(from -> load.inLine()
+        return read(deliveries, from -> load.inLine()
                 ? WebhookRows.inLine(from, runtime, source.key, after, SourceQueue.WINDOW)
                 : WebhookRows.aside(from, runtime, source.key, limit));
     }
 
     /** What a webhook carries; fails when it is gone. Its memory is not counted: attempts are. */
     Mono<Content> content(long seq) {
-        return read(
+        return read(deliveries,
                 from -> from.first("SELECT fields, body, spool, size FROM contents JOIN webhooks USING (seq)"
                         + " WHERE seq = ?", row -> {
                             String name = row.getString(3);
@@ -98,34 +116,49 @@ final class InboxReads {
 
     /** One entry; empty: there is none. */
     Mono<InboxEntry> entry(String id) {
-        return read(from -> from.first(VIEW + " WHERE id = ?", InboxReads::entry, id));
+        return read(operators, from -> from.first(VIEW + " WHERE id = ?", InboxReads::entry, id));
     }
 
+    /** The newest that the query asks for. Each state is read by its index alone: a runtime may have a million delivered ones. */
     Mono<InboxPage> page(InboxQuery query) {
-        List<Object> values = new ArrayList<>();
-        var where = new StringBuilder(" WHERE seq < ?");
-        values.add(cursor(query.after()));
-        if (query.state() != null) {
-            where.append(" AND state = ?");
-            values.add(query.state().number());
-        }
-        if (query.runtimeId() != null) {
-            where.append(" AND runtime = ?");
-            values.add(query.runtimeId());
-        }
-        if (query.source() != null) {
-            where.append(" AND source = ?");
-            values.add(query.source());
-        }
-        values.add(query.limit() + 1);
-        return read(from -> {
-            List<Row> rows = from.list(VIEW + where + " ORDER BY seq DESC LIMIT ?",
-                    row -> new Row(row.getLong(1), entry(row)), values.toArray());
+        List<WebhookState> states = query.state() == null
+                ? List.of(WebhookState.values())
+                : List.of(query.state());
+        List<Object> filters = Stream.of(query.runtimeId(), query.source()).<Object>mapMulti((value, to) -> {
+            if (value != null) {
+                to.accept(value);
+            }
+        }).toList();
+        String sql = pageOf(query);
+        return read(operators, from -> {
+            List<Row> rows = new ArrayList<>();
+            // One view of all states: a webhook that changes its own meanwhile is in one of them.
+            try (Statement view = from.connection().createStatement()) {
+                view.execute("BEGIN");
+                try {
+                    for (WebhookState state : states) {
+                        List<Object> values = new ArrayList<>(filters);
+                        values.addAll(List.of(state.number(), cursor(query.after()), query.limit() + 1));
+                        rows.addAll(
+                                from.list(sql, row -> new Row(row.getLong(1), entry(row)), values.toArray()));
+                    }
+                } finally {
+                    view.execute("ROLLBACK");
+                }
+            }
+            rows.sort(Comparator.comparingLong(Row::seq).reversed());
             boolean more = rows.size() > query.limit();
             List<Row> shown = more ? rows.subList(0, query.limit()) : rows;
             return new InboxPage(shown.stream().map(Row::entry).toList(),
                     more ? Long.toString(shown.getLast().seq) : null);
         });
+    }
+
+    /** A page of one state. */
+    static String pageOf(InboxQuery query) {
+        return VIEW + " WHERE " + (query.runtimeId() == null ? "" : "runtime = ? AND ")
+                + (query.source() == null ? "" : "source = ? AND ")
+                + "state = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
     }
 
     private record Row(long seq, InboxEntry entry) {}
@@ -136,17 +169,6 @@ final class InboxReads {
         } catch (NumberFormatException none) {
             return Long.MAX_VALUE;
         }
-    }
-
-    /** How many there are in each state. */
-    static Map<WebhookState, Long> counts(Statements from) throws SQLException {
-        Map<WebhookState, Long> counts = new EnumMap<>(WebhookState.class);
-        for (WebhookState state : WebhookState.values()) {
-            counts.put(state,
-                    from.number("SELECT coalesce(sum(entries), 0) FROM usage WHERE source = '' AND state = ?",
-                            state.number()));
-        }
-        return counts;
     }
 
     private static InboxEntry entry(ResultSet row) throws SQLException {
@@ -166,13 +188,6 @@ final class InboxReads {
 
     /** Lets reading end, then closes the database. */
     Mono<Void> close() {
-        return Mono.<Void>fromCallable(() -> {
-            statements.close();
-            connection.close();
-            return null;
-        }).subscribeOn(scheduler).onErrorComplete().then(Mono.fromRunnable(() -> {
-            scheduler.dispose();
-            files.close();
-        }));
+        return deliveries.close().then(operators.close()).then(Mono.fromRunnable(files::close));
     }
 }

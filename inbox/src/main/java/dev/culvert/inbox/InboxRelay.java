@@ -3,6 +3,7 @@ package dev.culvert.inbox;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
@@ -86,15 +87,18 @@ public final class InboxRelay implements Relay {
             inbox.meters().refused("size");
             return refuse(response, tooLarge(target.hop, most));
         }
-        Budget.Held held = inbox.memory().take(target.runtimeId, Upload.memoryFor(length));
-        if (held == null) {
-            inbox.meters().refused("memory");
-            return refuse(response, problem(Cause.OVERLOADED, "too many webhooks are being taken in")
-                    .retryAfter(OVERLOADED));
+        if (!inbox.room().isThere()) {
+            inbox.meters().refused("disk");
+            return refuse(response, full(target.hop, inbox.room().reason()));
         }
         // RFC 9110 §10.1.1: it is this hop that was asked, and the event source never waits.
         boolean asked = request.fields().remove("expect");
-        var upload = new Upload(inbox, target, route, request, response, length, held);
+        Upload upload = Upload.open(inbox, target, route, request, response, SourceAddress.of(caller),
+                length);
+        if (upload == null) {
+            inbox.meters().refused("memory");
+            return refuse(response, busy(target.hop));
+        }
         if (asked && !request.ended()) {
             response.informational(new DefaultHttp2Headers(false).status("100"));
         }
@@ -106,6 +110,11 @@ public final class InboxRelay implements Relay {
 
     private Problem problem(Cause cause, String detail) {
         return Problem.of(cause, target.hop, detail);
+    }
+
+    static Problem busy(Hop hop) {
+        return Problem.of(Cause.OVERLOADED, hop, "too many webhooks are being taken in")
+                .retryAfter(OVERLOADED);
     }
 
     static Problem tooLarge(Hop hop, long most) {

@@ -39,7 +39,27 @@ final class InboxSchema {
             "CREATE INDEX webhooks_by_dedupe ON webhooks (dedupe) WHERE dedupe IS NOT NULL"),
             List.of("CREATE INDEX webhooks_by_end ON webhooks (state, ended) WHERE ended IS NOT NULL",
                     "CREATE INDEX webhooks_dead ON webhooks (runtime, ended) WHERE state = 2",
-                    "CREATE INDEX webhooks_dead_of_source ON webhooks (runtime, source, ended) WHERE state = 2"));
+                    "CREATE INDEX webhooks_dead_of_source ON webhooks (runtime, source, ended) WHERE state = 2"),
+            // Sources that accepted; what operators filter by; the oldest of each runtime; answers count.
+            List.of("""
+                    CREATE TABLE sources (
+                      runtime TEXT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (runtime, source)) STRICT, WITHOUT ROWID""",
+                    "INSERT OR IGNORE INTO sources SELECT DISTINCT runtime, source FROM webhooks WHERE state = 1",
+                    "DROP INDEX webhooks_of_runtime",
+                    "CREATE INDEX webhooks_of_runtime ON webhooks (runtime, state, seq)",
+                    "CREATE INDEX webhooks_of_source ON webhooks (runtime, source, state, seq)",
+                    "DROP INDEX webhooks_with_content",
+                    "CREATE INDEX webhooks_with_content ON webhooks (runtime, seq) WHERE state = 1 AND content = 1",
+                    "CREATE INDEX webhooks_with_answer ON webhooks (runtime, seq) WHERE state = 1 AND answer IS NOT NULL",
+                    "CREATE INDEX usage_of_runtimes ON usage (state, runtime) WHERE source = ''",
+                    "UPDATE webhooks SET answer = NULL WHERE state = 1 AND length(answer) > "
+                            + Answer.MAX_KEPT,
+                    "UPDATE webhooks SET cost = cost + length(answer) WHERE state = 1 AND answer IS NOT NULL",
+                    """
+                            UPDATE usage SET bytes = bytes + (
+                              SELECT coalesce(sum(length(answer)), 0) FROM webhooks
+                              WHERE webhooks.runtime = usage.runtime AND webhooks.state = 1
+                                AND (usage.source = '' OR webhooks.source = usage.source)) WHERE state = 1"""));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "webhooks");
 

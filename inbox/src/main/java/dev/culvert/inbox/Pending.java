@@ -20,8 +20,16 @@ final class Pending {
     int failures;
     long next;
     boolean aside;
+    /** Whether it was sent before the first one of its line, by {@link Probes}. */
+    boolean probing;
+    /** Whether it is tried before its time, beyond the schedule, as its source is back. */
+    boolean early;
+    /** Whether its attempt counts among those of sources that are not known to be quick. */
+    boolean unproven;
     /** Whether duplicates of it are answered like it. */
     boolean remembered;
+    /** Whether its event source was known to be there when this was read. */
+    boolean known;
     /** Attempts that were lost on the way, since this process has it. */
     int lost;
     /** Why it could not be sent, as the disk has it; empty: it could, or was not tried. */
@@ -51,7 +59,7 @@ final class Pending {
 
     /** When it is to be sent. One that never failed waits for no time: the clock may have stepped back since it came. */
     long dueAt() {
-        return failures == 0 ? 0 : next;
+        return failures == 0 || early ? 0 : next;
     }
 
     boolean isDue(long now) {

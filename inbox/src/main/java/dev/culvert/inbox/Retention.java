@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Forgets what was kept long enough. What is pending is never touched. */
+/**
+ * Forgets what was kept long enough, and what is beyond the room for it: then the runtime that has most of it gives way, with its
+ * oldest, so that a busy one costs no other its replays and its memory of duplicates. What is pending is never touched.
+ */
 final class Retention {
     /** In one transaction: others wait meanwhile. */
     static final int CHUNK = 200;
@@ -14,9 +17,15 @@ final class Retention {
     static final long MAX_DELIVERED = 1_000_000;
 
     private final InboxConfig config;
+    private final long maxDelivered;
 
     Retention(InboxConfig config) {
+        this(config, MAX_DELIVERED);
+    }
+
+    Retention(InboxConfig config, long maxDelivered) {
         this.config = config;
+        this.maxDelivered = maxDelivered;
     }
 
     /**
@@ -38,14 +47,12 @@ final class Retention {
         boolean more = dead > 0 || forgetDead(tx, spools);
         int forgotten = forget(tx, WebhookState.DELIVERED, tx.now() - config.keepDelivered().toMillis(),
                 spools);
-        long delivered = tx.statements()
-                .number("SELECT coalesce(sum(entries), 0) FROM usage WHERE source = ''"
-                        + " AND state = 1");
-        if (delivered > MAX_DELIVERED) {
-            forgotten += forget(tx, WebhookState.DELIVERED, Long.MAX_VALUE, spools);
+        more |= forgotten >= CHUNK;
+        if (forgotten == 0) {
+            more |= forgetDelivered(tx, spools) || empty(tx, spools);
         }
-        int emptied = empty(tx, spools);
-        return new Step(spools, more || forgotten >= CHUNK || emptied >= CHUNK);
+        more |= InboxVacuum.step(tx);
+        return new Step(spools, more || forgotten > 0);
     }
 
     private static int forget(Transaction tx, WebhookState state, long endedBefore, List<String> spools)
@@ -102,28 +109,77 @@ final class Retention {
         return !old.isEmpty();
     }
 
-    /** Lets the oldest content go, until what is left may stay. */
-    private int empty(Transaction tx, List<String> spools) throws SQLException {
-        long excess = tx.statements()
-                .number("SELECT coalesce(sum(bytes), 0) FROM usage WHERE source = ''"
-                        + " AND state = 1")
-                - config.keepDeliveredBytes().bytes();
+    /**
+     * The runtime with most of something, and what it has to give.
+     *
+     * @param excess at most so much, until another one has more
+     */
+    private record Heaviest(String runtime, long excess) {}
+
+    /** The runtime that has most, if all together have more than {@code most}; of delivered ones. */
+    private static @Nullable Heaviest heaviest(Transaction tx, String sum, String order, long most)
+            throws SQLException {
+        long excess = tx.statements().number(sum) - most;
         if (excess <= 0) {
-            return 0;
+            return null;
         }
-        int emptied = 0;
+        List<Heaviest> first = tx.statements()
+                .list(order,
+                        row -> new Heaviest(row.getString(1), row.getLong(2)));
+        if (first.isEmpty()) {
+            return null;
+        }
+        long ahead = first.getFirst().excess - (first.size() > 1 ? first.getLast().excess : 0);
+        return new Heaviest(first.getFirst().runtime, Math.clamp(ahead, 1, excess));
+    }
+
+    /** Lets the oldest delivered ones go. Returns whether there may be more. */
+    private boolean forgetDelivered(Transaction tx, List<String> spools) throws SQLException {
+        Heaviest runtime = heaviest(tx,
+                "SELECT coalesce(sum(entries), 0) FROM usage WHERE source = '' AND state = 1",
+                "SELECT runtime, entries FROM usage WHERE source = '' AND state = 1 ORDER BY entries DESC LIMIT 2",
+                maxDelivered);
+        if (runtime == null) {
+            return false;
+        }
         for (Old one : tx.statements()
-                .list("SELECT seq, spool FROM webhooks WHERE state = 1 AND content = 1"
-                        + " ORDER BY seq LIMIT ?", Retention::old, CHUNK)) {
-            if (excess <= 0) {
-                return 0;
-            }
-            excess -= WebhookRows.empty(tx, one.seq);
-            if (one.spool != null) {
-                spools.add(one.spool);
-            }
-            emptied++;
+                .list("SELECT seq, spool FROM webhooks WHERE runtime = ? AND state = 1 ORDER BY seq LIMIT ?",
+                        Retention::old, runtime.runtime, Math.min(CHUNK, runtime.excess))) {
+            forget(tx, one, spools);
         }
-        return emptied;
+        return true;
+    }
+
+    /** Lets the oldest content go, then answers, until what is left may stay. Returns whether there may be more. */
+    private boolean empty(Transaction tx, List<String> spools) throws SQLException {
+        Heaviest runtime = heaviest(tx,
+                "SELECT coalesce(sum(bytes), 0) FROM usage WHERE source = '' AND state = 1",
+                "SELECT runtime, bytes FROM usage WHERE source = '' AND state = 1 ORDER BY bytes DESC LIMIT 2",
+                config.keepDeliveredBytes().bytes());
+        if (runtime == null) {
+            return false;
+        }
+        long freed = 0;
+        for (Old one : tx.statements()
+                .list("SELECT seq, spool FROM webhooks WHERE runtime = ? AND state = 1 AND content = 1"
+                        + " ORDER BY seq LIMIT ?", Retention::old, runtime.runtime, CHUNK)) {
+            if (freed < runtime.excess) {
+                freed += WebhookRows.empty(tx, one.seq);
+                if (one.spool != null) {
+                    spools.add(one.spool);
+                }
+            }
+        }
+        if (freed > 0) {
+            return true;
+        }
+        for (Old one : tx.statements()
+                .list("SELECT seq, spool FROM webhooks WHERE runtime = ? AND state = 1 AND answer IS NOT NULL"
+                        + " ORDER BY seq LIMIT ?", Retention::old, runtime.runtime, CHUNK)) {
+            if (freed < runtime.excess) {
+                freed += WebhookRows.forgetAnswer(tx, one.seq);
+            }
+        }
+        return freed > 0;
     }
 }

@@ -42,7 +42,17 @@ final class RetrySchedule {
         if (asked == null) {
             return next;
         }
-        return Math.max(next, now + Math.min(asked.toMillis(), MOST_ASKED.toMillis()));
+        return Math.max(next, now + waiting(asked));
+    }
+
+    /** The time of an attempt beyond the schedule, which changes nothing in it: {@code next} stays, if that is to come. */
+    static long unchanged(long next, long now, @Nullable Duration asked) {
+        return Math.max(next, now + (asked == null ? LEAST.toMillis() : waiting(asked)));
+    }
+
+    /** The milliseconds for which an event source may ask to be left alone. */
+    static long waiting(Duration asked) {
+        return Math.min(asked.toMillis(), MOST_ASKED.toMillis());
     }
 
     private static List<Duration> steps() {

@@ -11,8 +11,12 @@ final class RuntimeQueue {
     final Map<String, SourceQueue> sources = new HashMap<>();
     /** Those that may have something to send now. */
     final Deque<SourceQueue> turn = new ArrayDeque<>();
+    /** Those of {@link #turn} that wait until another source that is not known to be quick has ended an attempt. */
+    final Deque<SourceQueue> unproven = new ArrayDeque<>();
     int flying;
-    /** Whether it stands in the turn of runtimes. */
+    /** Attempts under way of sources that are not known to be quick. */
+    int unprovenFlying;
+    /** Whether it stands in {@link RuntimeTurns}. */
     boolean queued;
     /** Whether its tunnel is missing. */
     boolean away;

@@ -11,28 +11,47 @@ import org.jspecify.annotations.Nullable;
  * @param failures attempts that failed by now
  * @param next when it is tried again
  * @param aside whether it stands aside from now on
+ * @param passes whether the event source answered it for good, so that it is alive
  * @param answer what duplicates are answered; null: nothing is kept
  */
 record Settlement(InboxEvent.Kind kind, String outcome, int failures, long next, boolean aside,
+        boolean passes,
         @Nullable Answer answer) {
 
     static Settlement delivered(Pending pending, String outcome, @Nullable Answer answer) {
         return new Settlement(InboxEvent.Kind.DELIVERED, outcome, pending.failures, 0, pending.aside,
-                pending.remembered ? answer : null);
+                true, pending.remembered ? answer : null);
     }
 
-    static Settlement dead(Pending pending, String outcome) {
-        return new Settlement(InboxEvent.Kind.DEAD, outcome, pending.failures, 0, pending.aside, null);
+    /** The event source refuses it for good. */
+    static Settlement rejected(Pending pending, String outcome) {
+        return dead(pending, outcome, true);
+    }
+
+    /** It could not be sent for so long that it is given up. */
+    static Settlement givenUp(Pending pending, String outcome) {
+        return dead(pending, outcome, false);
+    }
+
+    private static Settlement dead(Pending pending, String outcome, boolean passes) {
+        return new Settlement(InboxEvent.Kind.DEAD, outcome, pending.failures, 0, pending.aside, passes,
+                null);
     }
 
     static Settlement failed(Pending pending, AttemptResult.Failed result, long now) {
+        if (pending.early) {
+            long again = RetrySchedule.unchanged(pending.next, now, result.asked());
+            return new Settlement(InboxEvent.Kind.FAILED, result.outcome(), pending.failures, again,
+                    pending.aside, false, null);
+        }
         int failures = pending.failures + 1;
         long next = RetrySchedule.next(failures, pending.attemptBegan, now, result.asked());
         if (next < 0) {
-            return new Settlement(InboxEvent.Kind.DEAD, result.outcome(), failures, 0, pending.aside, null);
+            return new Settlement(InboxEvent.Kind.DEAD, result.outcome(), failures, 0, pending.aside, false,
+                    null);
         }
         boolean aside = pending.aside || !pending.ordered || failures >= RetrySchedule.STEPS_ASIDE;
-        return new Settlement(InboxEvent.Kind.FAILED, result.outcome(), failures, next, aside, null);
+        return new Settlement(InboxEvent.Kind.FAILED, result.outcome(), failures, next, aside, false, null);
     }
 
     /** Whether nothing is to be delivered any more. */
@@ -50,7 +69,7 @@ record Settlement(InboxEvent.Kind kind, String outcome, int failures, long next,
         return tx -> isEnd()
                 ? WebhookRows.end(tx, seq,
                         kind == InboxEvent.Kind.DELIVERED ? WebhookState.DELIVERED : WebhookState.DEAD,
-                        outcome, answer == null ? null : answer.encode())
+                        outcome, answer == null ? null : answer.kept())
                 : WebhookRows.retry(tx, seq, failures, next, aside, outcome);
     }
 }

@@ -21,6 +21,10 @@ final class SourceQueue {
     private static final long PATIENCE = Duration.ofDays(7).toMillis();
     /** So long its source must have refused by then: after an outage it needs time to come up. */
     private static final long LEAST_REFUSED = Duration.ofDays(1).toMillis();
+    /** The same, of a source that never accepted a webhook and whose name does not resolve: it was invented, or is a typing error. */
+    private static final long PATIENCE_WITH_NONE = Duration.ofHours(1).toMillis();
+    /** How long the cluster's policy may refuse a webhook before it is given up: time to repair a mistake in an allow-list. */
+    static final Duration FORBIDDEN = Duration.ofHours(1);
 
     final RuntimeQueue runtime;
     final String key;
@@ -46,6 +50,13 @@ final class SourceQueue {
     int refusals;
     /** Since when all of them were, as far as this process saw it and its runtime was there. */
     private long refusedSince = NEVER;
+    /** Since when its name has not resolved, each time. */
+    private long namelessSince = NEVER;
+    /** Whether it answered while this process delivered. */
+    private boolean hasAnswered;
+    /** Since when the cluster's policy has refused all of them, as above. */
+    private long forbiddenSince = NEVER;
+    private final Probes probes = new Probes();
     boolean paused;
     /** Whether it stands in its runtime's turn. */
     boolean queued;
@@ -140,15 +151,58 @@ final class SourceQueue {
         if (due != null && due.isDue(now) && asideFlying == 0) {
             aside.remove(due);
             asideFlying++;
+            due.probing = false;
             return due;
         }
         Pending first = line.isEmpty() ? null : line.firstEntry().getValue();
         if (first != null && first.isDue(now) && lineFlying < mostFlying()) {
-            line.remove(first.seq);
-            lineFlying++;
-            return first;
+            return taken(first, false);
         }
-        return null;
+        Pending probe = mayProbe() ? probes.next(line.values(), now) : null;
+        return probe == null ? null : taken(probe, true);
+    }
+
+    private Pending taken(Pending pending, boolean probing) {
+        line.remove(pending.seq);
+        lineFlying++;
+        pending.probing = probing;
+        return pending;
+    }
+
+    private boolean mayProbe() {
+        return ordered && lineFlying == 0 && refusals == 0;
+    }
+
+    /** Whether those behind the first one are sent although that is not due. */
+    boolean isProbing(long now) {
+        return mayProbe() ? probes.at(line.values()) <= now : lineFlying > 0;
+    }
+
+    /** The event source answered with failure, or not in time. */
+    void failed(Pending pending, long now, @Nullable Duration asked) {
+        if (!pending.aside) {
+            probes.failed(pending, now, asked);
+        }
+    }
+
+    /** What is out of order once {@code pending} was answered for good. */
+    List<Pending> outOfOrder(Pending pending) {
+        return pending.probing
+                ? probes.outOfOrder(pending, line.headMap(pending.seq).values())
+                : List.of();
+    }
+
+    /** A webhook was answered for good, so that {@code outOfOrder} are. */
+    void passed(Pending pending, long now, List<Pending> outOfOrder) {
+        if (!pending.aside && ordered) {
+            probes.passed(pending, now, line.values());
+        }
+        for (Pending out : outOfOrder) {
+            if (line.remove(out.seq, out)) {
+                out.aside = true;
+                standAside(out);
+            }
+        }
     }
 
     private int mostFlying() {
@@ -159,23 +213,45 @@ final class SourceQueue {
     void refused(long now) {
         refusals++;
         refusedSince = Math.min(refusedSince, now);
+        forbiddenSince = NEVER;
+    }
+
+    /** An attempt was refused by the cluster's policy. */
+    void forbidden(long now) {
+        refusals++;
+        forbiddenSince = Math.min(forbiddenSince, now);
     }
 
     /** An attempt was not refused. */
     void answered() {
         refusals = 0;
-        refusedSince = NEVER;
+        forgiveRefusals();
+        hasAnswered = true;
+    }
+
+    void resolved(boolean named, long now) {
+        namelessSince = named ? NEVER : Math.min(namelessSince, now);
     }
 
     /** Its runtime was away: what was refused before counts for nothing. */
     void forgiveRefusals() {
         refusedSince = NEVER;
+        namelessSince = NEVER;
+        forbiddenSince = NEVER;
     }
 
     /** Whether a webhook that is refused now need not be kept for another attempt. */
     boolean isGivenUp(Pending pending, long now) {
-        return now - Math.max(pending.stored, pending.next) >= PATIENCE
-                && refusedSince <= now - LEAST_REFUSED;
+        long waited = now - Math.max(pending.stored, pending.next);
+        boolean neverThere = !pending.known && !hasAnswered && namelessSince <= now - PATIENCE_WITH_NONE;
+        return waited >= PATIENCE && refusedSince <= now - LEAST_REFUSED
+                || waited >= PATIENCE_WITH_NONE && neverThere;
+    }
+
+    /** Whether a webhook that the cluster's policy refuses now need not be kept for another attempt. */
+    boolean isForbiddenForGood(Pending pending, long now) {
+        return now - Math.max(pending.stored, pending.next) >= FORBIDDEN.toMillis()
+                && forbiddenSince <= now - FORBIDDEN.toMillis();
     }
 
     boolean isHeldBack(long now) {
@@ -203,8 +279,12 @@ final class SourceQueue {
         if (!pending.aside) {
             line.put(pending.seq, pending);
             lastSeq = Math.max(lastSeq, pending.seq);
-            return;
+        } else {
+            standAside(pending);
         }
+    }
+
+    private void standAside(Pending pending) {
         missedAside |= loadingAside;
         if (moreAside && (aside.isEmpty() || pending.next >= aside.last().next)) {
             pending.drop();
@@ -249,6 +329,9 @@ final class SourceQueue {
         long first = line.isEmpty() || lineFlying >= mostFlying()
                 ? NEVER
                 : line.firstEntry().getValue().dueAt();
+        if (mayProbe()) {
+            first = Math.min(first, probes.at(line.values()));
+        }
         long due = aside.isEmpty() || asideFlying > 0 ? NEVER : aside.first().dueAt();
         long at = Math.min(first, due);
         return at == NEVER ? NEVER : Math.max(at, gate);

@@ -3,6 +3,7 @@ package dev.culvert.inbox;
 import dev.culvert.edge.sqlite.SqliteLease;
 import dev.culvert.edge.sqlite.StoreException;
 import java.sql.SQLException;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class Transaction {
     private final Statements statements;
     private final SqliteLease lease;
+    private final KnownSources known;
+    private final Totals totals;
     private final long now;
     private final Map<UsageKey, Usage> changes = new LinkedHashMap<>();
     private final Map<UsageKey, Usage> committed = new HashMap<>();
@@ -37,9 +40,11 @@ final class Transaction {
         }
     }
 
-    Transaction(Statements statements, SqliteLease lease, long now) {
+    Transaction(Statements statements, SqliteLease lease, KnownSources known, Totals totals, long now) {
         this.statements = statements;
         this.lease = lease;
+        this.known = known;
+        this.totals = totals;
         this.now = now;
     }
 
@@ -139,6 +144,50 @@ final class Transaction {
             }
         }
         return sources;
+    }
+
+    /** Whether an event source is known to be there. */
+    boolean isKnown(String runtime, String source) throws SQLException {
+        return known.has(statements, runtime, source);
+    }
+
+    void addKnown(String runtime, String source) throws SQLException {
+        known.add(statements, runtime, source);
+    }
+
+    /** The event sources of a runtime that are not known to be there and have something pending, and its bytes. */
+    Usage pendingOfUnknown(String runtime) throws SQLException {
+        Map<String, Usage> found = new HashMap<>();
+        statements.list(
+                "SELECT source, entries, bytes FROM usage WHERE runtime = ? AND state = 0 AND source <> ''"
+                        + " AND entries > 0 AND NOT EXISTS (SELECT 1 FROM sources WHERE sources.runtime = usage.runtime"
+                        + " AND sources.source = usage.source)",
+                row -> found.put(row.getString(1), new Usage(row.getLong(2), row.getLong(3))), runtime);
+        for (UsageKey key : List.copyOf(changes.keySet())) {
+            if (key.runtime.equals(runtime) && key.state == WebhookState.PENDING && !key.source.isEmpty()
+                    && !isKnown(runtime, key.source)) {
+                found.put(key.source, used(runtime, key.source, key.state));
+            }
+        }
+        found.values().removeIf(usage -> usage.entries == 0);
+        return new Usage(found.size(), found.values().stream().mapToLong(Usage::bytes).sum());
+    }
+
+    /** How many webhooks there are, before this transaction. */
+    Totals totals() throws SQLException {
+        totals.refresh(statements);
+        return totals;
+    }
+
+    /** What this transaction changes of them. */
+    Map<WebhookState, Usage> changed() {
+        Map<WebhookState, Usage> changed = new EnumMap<>(WebhookState.class);
+        changes.forEach((key, usage) -> {
+            if (key.source.isEmpty()) {
+                changed.merge(key.state, usage, Usage::plus);
+            }
+        });
+        return changed;
     }
 
     private Usage used(String runtime, String source, WebhookState state) throws SQLException {

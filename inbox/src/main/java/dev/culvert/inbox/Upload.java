@@ -3,42 +3,51 @@ package dev.culvert.inbox;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Reason;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.edge.route.DurableMatch.DurableRoute;
 import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.inbox.Intakes.Intake;
 import dev.culvert.inbox.SignatureCheck.Running;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A webhook that is being taken in: in memory while it is small, else into a file. Its sender is told that bytes were taken when
- * they are in the file, so that no more of them wait than it may send ahead. Of the request's loop.
+ * A webhook that is being taken in: in memory while it is small, else into a file. It costs what has arrived, whatever length was
+ * announced, and has to arrive in time. Its sender is told that bytes were taken when they are in the file, so that no more of
+ * them wait than it may send ahead. Of the request's loop.
  *
  * <pre>
  *  SMALL ──more than 64 KiB──► SPOOLING ──end──┐
  *    ├──────end────────────────────────────────┴► STORING ──► answered
- *    └──cancel, too large, disk full──► OVER
+ *    └──cancel, too large, too late, gives way, disk full──► OVER
  * </pre>
  */
 final class Upload implements RequestSink {
     private static final Logger log = LoggerFactory.getLogger(Upload.class);
     /** What stays in memory, and in a row. */
     static final int SMALL = 64 << 10;
-    /** Of the head, about, and of what holds both. */
+    /** Of the objects of one upload, about, and of each field of its head. */
     private static final int OVERHEAD = 2 << 10;
+    private static final int FIELD = 64;
+    private static final int FIRST_BUFFER = 1 << 10;
+    private static final byte[] NOTHING = {};
 
     private final Inbox inbox;
     private final InboxRelay.Target target;
@@ -49,50 +58,126 @@ final class Upload implements RequestSink {
     private final CallerAnswer answer;
     private final MessageDigest digest = WebhookDigests.sha256();
     private final @Nullable Running check;
-    private final Budget.Held held;
+    private final Intake intake;
+    /** Of the head, and of the objects that hold it and the body. */
+    private final long headCost;
+    private final long announced;
     private final long most;
-    private Budget.@Nullable Held spooled;
-    private byte[] small;
+    private final IntakePatience patience = new IntakePatience();
+    private @Nullable Future<?> timer;
+    private byte[] small = NOTHING;
     private int smallSize;
     private long total;
     private @Nullable SpoolWriter spool;
-    private List<ByteBuf> unwritten = new ArrayList<>();
+    /** What was kept in memory before there was a file. */
+    private @Nullable ByteBuf first;
+    private final UnwrittenParts unwritten = new UnwrittenParts();
     private boolean writing;
     private boolean ended;
     private boolean over;
-
-    /**
-     * What an upload takes of the memory.
-     *
-     * @param length of its body; -1: unknown
-     */
-    static long memoryFor(long length) {
-        return OVERHEAD + (length < 0 ? SMALL : Math.min(SMALL, length));
-    }
 
     /** How long a body may be: one that fits into no quota is not begun. */
     static long most(Inbox inbox, DurableRoute route) {
         return Math.min(route.maxBodyBytes(), inbox.setup().config().maxSourceBytes().bytes());
     }
 
+    /** What a head costs, with what holds it. */
+    static long headCost(Http2Headers fields) {
+        long cost = OVERHEAD;
+        for (Map.Entry<CharSequence, CharSequence> field : fields) {
+            cost += FIELD + field.getKey().length() + field.getValue().length();
+        }
+        return cost;
+    }
+
     /**
-     * @param length of its body; -1: unknown
-     * @param held {@link #memoryFor} it, given back at the end
+     * Begins to take a webhook in; null: there is no room for it.
+     *
+     * @param source who sends it
+     * @param announced length of its body; -1: unknown
      */
-    Upload(Inbox inbox, InboxRelay.Target target, DurableRoute route, RelayRequest request,
-            ResponseSink response,
-            long length, Budget.Held held) {
+    static @Nullable Upload open(Inbox inbox, InboxRelay.Target target, DurableRoute route,
+            RelayRequest request, ResponseSink response, SourceAddress source, long announced) {
+        long headCost = headCost(request.fields());
+        var way = new WayOut(request.loop());
+        Intake intake = inbox.intakes().open(target.runtimeId(), source, headCost, way);
+        if (intake == null) {
+            return null;
+        }
+        var upload = new Upload(inbox, target, route, request, response, intake, headCost, announced);
+        way.upload = upload;
+        if (!request.ended()) {
+            upload.await(IntakePatience.FIRST);
+        }
+        return upload;
+    }
+
+    /** How an upload gives way to another source's; any thread. */
+    private static final class WayOut implements Runnable {
+        private final EventLoop loop;
+        private @Nullable Upload upload;
+
+        WayOut(EventLoop loop) {
+            this.loop = loop;
+        }
+
+        @Override
+        public void run() {
+            try {
+                loop.execute(() -> {
+                    Upload leaving = upload;
+                    if (leaving != null) {
+                        leaving.giveWay();
+                    }
+                });
+            } catch (RejectedExecutionException ended) {
+                // The loop has ended, and the caller's connection with it.
+            }
+        }
+    }
+
+    private Upload(Inbox inbox, InboxRelay.Target target, DurableRoute route, RelayRequest request,
+            ResponseSink response, Intake intake, long headCost, long announced) {
         this.inbox = inbox;
         this.target = target;
         this.route = route;
         this.request = request;
         this.response = response;
-        this.held = held;
+        this.intake = intake;
+        this.headCost = headCost;
+        this.announced = announced;
         this.most = most(inbox, route);
         this.id = inbox.nextId();
         this.answer = new CallerAnswer(request.loop(), response, id);
-        this.small = new byte[(int) (memoryFor(length) - OVERHEAD)];
         this.check = check();
+    }
+
+    private void await(long nanos) {
+        timer = request.loop().schedule(this::look, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void look() {
+        if (over || ended) {
+            return;
+        }
+        long more = patience.more(total, writing);
+        if (more > 0) {
+            await(more);
+            return;
+        }
+        inbox.meters().refused("late");
+        refuse(Problem.of(Cause.REQUEST_TIMEOUT, target.hop(), "the webhook did not arrive in time"));
+    }
+
+    private void giveWay() {
+        if (!over && !ended) {
+            noRoom();
+        }
+    }
+
+    private void noRoom() {
+        inbox.meters().refused("memory");
+        refuse(InboxRelay.busy(target.hop()));
     }
 
     private @Nullable Running check() {
@@ -118,49 +203,60 @@ final class Upload implements RequestSink {
             inbox.meters().refused("size");
             refuse(InboxRelay.tooLarge(target.hop(), most));
         } else if (spool == null && total <= SMALL) {
-            keep(body, bytes);
-            response.consumed(bytes);
-        } else if (isCounted(spool == null ? total : bytes)) {
-            toSpool(body);
-        } else {
+            if (keep(body, bytes)) {
+                response.consumed(bytes);
+            } else {
+                noRoom();
+            }
+        } else if (!inbox.room().take(spool == null ? total : bytes)) {
+            body.release();
+            inbox.meters().refused("disk");
+            refuse(InboxRelay.full(target.hop(), inbox.room().reason()));
+        } else if (!intake.growFile(spool == null ? total : bytes)) {
             body.release();
             inbox.meters().refused("quota");
             refuse(InboxRelay.full(target.hop(),
                     "too many large webhooks of the runtime are being taken in"));
+        } else {
+            toSpool(body);
         }
     }
 
-    /** Until its row is written no quota knows of the file. */
-    private boolean isCounted(long bytes) {
-        Budget.Held before = spooled;
-        if (before != null) {
-            return before.grow(bytes);
+    /** False: there is no room for it. */
+    private boolean keep(ByteBuf body, int bytes) {
+        try {
+            int needed = smallSize + bytes;
+            if (needed > small.length) {
+                int size = capacity(needed);
+                if (!intake.grow(size - small.length)) {
+                    return false;
+                }
+                small = Arrays.copyOf(small, size);
+            }
+            body.readBytes(small, smallSize, bytes);
+            smallSize = needed;
+            return true;
+        } finally {
+            body.release();
         }
-        spooled = inbox.spooling().take(target.runtimeId(), bytes);
-        return spooled != null;
     }
 
-    private void uncount() {
-        Budget.Held counted = spooled;
-        if (counted != null) {
-            counted.release();
-        }
-    }
-
-    private void keep(ByteBuf body, int bytes) {
-        if (smallSize + bytes > small.length) {
-            small = Arrays.copyOf(small, SMALL); // more than its length said
-        }
-        body.readBytes(small, smallSize, bytes);
-        body.release();
-        smallSize += bytes;
+    /** Grows by doubling, so that copying costs little, to no more than was announced, if that is true so far. */
+    private int capacity(int needed) {
+        int size = Math.clamp(Math.max(FIRST_BUFFER, 2L * small.length), needed, SMALL);
+        return announced >= needed && announced < size ? (int) announced : size;
     }
 
     private void toSpool(ByteBuf body) {
+        if (!intake.grow(unwritten.costOf(body.readableBytes()))) {
+            body.release();
+            noRoom();
+            return;
+        }
         if (spool == null) {
             spool = new SpoolWriter(inbox.spool(), id, digest, check);
             if (smallSize > 0) {
-                unwritten.add(Unpooled.wrappedBuffer(small, 0, smallSize));
+                first = Unpooled.wrappedBuffer(small, 0, smallSize);
             }
         }
         unwritten.add(body);
@@ -173,14 +269,25 @@ final class Upload implements RequestSink {
         if (writing || over || to == null) {
             return;
         }
-        List<ByteBuf> now = unwritten;
-        boolean last = ended && now.isEmpty();
-        if (now.isEmpty() && !last) {
+        boolean last = ended && unwritten.isEmpty();
+        if (unwritten.isEmpty() && !last) {
             return;
         }
-        unwritten = new ArrayList<>();
+        long cost = unwritten.cost();
+        List<ByteBuf> now = unwritten.take();
+        int told = 0;
+        ByteBuf kept = first;
+        if (kept != null) {
+            first = null;
+            now.addFirst(kept);
+            told = smallSize;
+            cost += small.length;
+            small = NOTHING;
+            smallSize = 0;
+        }
         writing = true;
-        int bytes = now.stream().mapToInt(ByteBuf::readableBytes).sum();
+        int bytes = now.stream().mapToInt(ByteBuf::readableBytes).sum() - told;
+        long free = cost;
         try {
             inbox.fileThreads().execute(() -> {
                 try {
@@ -189,7 +296,7 @@ final class Upload implements RequestSink {
                     } else {
                         to.write(now);
                     }
-                    request.loop().execute(() -> written(to, bytes, last));
+                    request.loop().execute(() -> written(to, new Written(bytes, free), last));
                 } catch (IOException failed) {
                     request.loop().execute(() -> unwritten(to, failed));
                 }
@@ -200,23 +307,25 @@ final class Upload implements RequestSink {
         }
     }
 
-    private void written(SpoolWriter to, int bytes, boolean last) {
+    /**
+     * What was written.
+     *
+     * @param bytes those that its sender was not told of yet
+     * @param cost of the memory that is free again
+     */
+    private record Written(int bytes, long cost) {}
+
+    private void written(SpoolWriter to, Written what, boolean last) {
         writing = false;
         if (over) {
             abort(to);
         } else if (last) {
             store(null, to);
         } else {
-            response.consumed(sentBytes(bytes));
+            intake.shrink(what.cost);
+            response.consumed(what.bytes);
             write();
         }
-    }
-
-    /** What was kept in memory first was told before. */
-    private int sentBytes(int bytes) {
-        int told = smallSize;
-        smallSize = 0;
-        return bytes - told;
     }
 
     private void unwritten(SpoolWriter to, IOException failed) {
@@ -243,6 +352,10 @@ final class Upload implements RequestSink {
             return;
         }
         ended = true;
+        Future<?> waiting = timer;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
         if (spool != null) {
             write();
             return;
@@ -262,9 +375,13 @@ final class Upload implements RequestSink {
                     "the webhook's signature is missing or wrong"));
             return;
         }
-        if (written != null) {
-            held.shrink(OVERHEAD);
+        Budget.Held held = inbox.memory()
+                .take(target.runtimeId(), headCost + (body == null ? 0 : body.length));
+        if (held == null) {
+            noRoom();
+            return;
         }
+        intake.arrived();
         Http2Headers fields = request.fields();
         String path = String.valueOf(fields.path());
         var content = new Content(StoredFields.encode(fields), body, written == null ? null : written.file(),
@@ -279,7 +396,7 @@ final class Upload implements RequestSink {
     }
 
     private void stored(Receipt receipt, Content content, @Nullable SpoolWriter written) {
-        uncount();
+        intake.close();
         long wait = inbox.setup().config().answerWithin().toMillis();
         switch (receipt) {
             case Receipt.Stored stored -> answer.stored(id, wait);
@@ -294,7 +411,7 @@ final class Upload implements RequestSink {
     }
 
     private void notStored(StoreException failed, Content content, @Nullable SpoolWriter written) {
-        uncount();
+        intake.close();
         content.release();
         if (written != null) {
             abort(written);
@@ -315,10 +432,13 @@ final class Upload implements RequestSink {
 
     private void drop() {
         over = true;
-        held.release();
-        uncount();
-        unwritten.forEach(ByteBuf::release);
-        unwritten.clear();
+        Future<?> waiting = timer;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
+        intake.close();
+        unwritten.release();
+        small = NOTHING;
         SpoolWriter to = spool;
         if (to != null && !writing) {
             abort(to);

@@ -13,7 +13,8 @@ final class WebhookRows {
     /** Others than the first of that name and content are not delivered for so long. */
     private static final Duration DUPLICATES = Duration.ofHours(24);
     private static final String DISPATCHED = "seq, id, runtime, source, ordered, stored, begun, failures, next, aside,"
-            + " dedupe IS NOT NULL";
+            + " dedupe IS NOT NULL, EXISTS (SELECT 1 FROM sources WHERE sources.runtime = webhooks.runtime"
+            + " AND sources.source = webhooks.source)";
 
     private WebhookRows() {}
 
@@ -31,6 +32,9 @@ final class WebhookRows {
             return first;
         }
         String source = draft.route().source();
+        if (draft.route().named()) {
+            tx.addKnown(draft.runtime(), source);
+        }
         boolean reserve = tx.isHolding() && idle.test(draft.runtime(), source)
                 && tx.isFirst(draft.runtime(), source);
         long seq = tx.nextSeq();
@@ -51,6 +55,7 @@ final class WebhookRows {
         pending.reserved = reserve;
         pending.next = tx.now();
         pending.remembered = draft.known().dedupe != null;
+        pending.known = tx.isKnown(draft.runtime(), source);
         pending.content = content;
         pending.loop = draft.loop();
         pending.waiters.add(draft.waiter());
@@ -90,6 +95,12 @@ final class WebhookRows {
                 failures, next, aside ? 1 : 0, outcome, seq) == 1;
     }
 
+    /** Others are delivered before it, or it before others. */
+    static void stepAside(Transaction tx, long seq) throws SQLException {
+        tx.requireLease();
+        tx.update("UPDATE webhooks SET aside = 1 WHERE seq = ? AND state = 0", seq);
+    }
+
     /** It is delivered, or dead. False: it was not pending any more. */
     static boolean end(Transaction tx, long seq, WebhookState state, String outcome, byte @Nullable [] answer)
             throws SQLException {
@@ -98,10 +109,16 @@ final class WebhookRows {
         if (row == null || row.state != WebhookState.PENDING) {
             return false;
         }
-        tx.update("UPDATE webhooks SET state = ?, outcome = ?, ended = ?, answer = ? WHERE seq = ?",
+        int kept = answer == null ? 0 : answer.length;
+        tx.update(
+                "UPDATE webhooks SET state = ?, outcome = ?, ended = ?, answer = ?, cost = cost + ? WHERE seq = ?",
                 state.number(),
-                outcome, tx.now(), answer, seq);
-        move(tx, row, state);
+                outcome, tx.now(), answer, kept, seq);
+        tx.count(row.runtime, row.source, row.state, -1, -row.cost);
+        tx.count(row.runtime, row.source, state, 1, row.cost + kept);
+        if (state == WebhookState.DELIVERED) {
+            tx.addKnown(row.runtime, row.source);
+        }
         return true;
     }
 
@@ -119,13 +136,18 @@ final class WebhookRows {
         if (tx.statements().number("SELECT content FROM webhooks WHERE seq = ?", seq) == 0) {
             throw new StoreException.Conflict("the webhook's content is not kept any more");
         }
+        long kept = Math.min(row.cost,
+                tx.statements()
+                        .number("SELECT coalesce(length(answer), 0) FROM webhooks WHERE seq = ?", seq));
         long next = tx.nextSeq();
         tx.update(
                 "UPDATE webhooks SET seq = ?, state = 0, failures = 0, next = ?, aside = 0, ended = NULL, answer = NULL"
                         + " WHERE seq = ?",
                 next, tx.now(), seq);
         tx.update("UPDATE contents SET seq = ? WHERE seq = ?", next, seq);
-        move(tx, row, WebhookState.PENDING);
+        tx.update("UPDATE webhooks SET cost = cost - ? WHERE seq = ?", kept, next);
+        tx.count(row.runtime, row.source, row.state, -1, -row.cost);
+        tx.count(row.runtime, row.source, WebhookState.PENDING, 1, row.cost - kept);
         Pending again = tx.statements()
                 .first("SELECT " + DISPATCHED + " FROM webhooks WHERE seq = ?",
                         WebhookRows::pending, next);
@@ -147,16 +169,27 @@ final class WebhookRows {
         return row;
     }
 
-    /** Forgets its content alone, which then takes up nothing. Returns what it took up. */
+    /** Forgets its content alone: its answer still counts. Returns what is free then. */
     static long empty(Transaction tx, long seq) throws SQLException {
-        Settled row = row(tx, seq);
-        if (row != null) {
-            tx.update("UPDATE webhooks SET content = 0, cost = 0, spool = NULL WHERE seq = ?", seq);
-            tx.update("DELETE FROM contents WHERE seq = ?", seq);
-            tx.count(row.runtime, row.source, row.state, 0, -row.cost);
-            return row.cost;
+        tx.update("DELETE FROM contents WHERE seq = ?", seq);
+        return shrink(tx, seq,
+                "UPDATE webhooks SET content = 0, cost = coalesce(length(answer), 0), spool = NULL WHERE seq = ?");
+    }
+
+    /** Forgets the answer of one without content. Returns what is free then. */
+    static long forgetAnswer(Transaction tx, long seq) throws SQLException {
+        return shrink(tx, seq, "UPDATE webhooks SET answer = NULL, cost = 0 WHERE seq = ?");
+    }
+
+    private static long shrink(Transaction tx, long seq, String update) throws SQLException {
+        Settled before = row(tx, seq);
+        tx.update(update, seq);
+        Settled after = row(tx, seq);
+        if (before == null || after == null) {
+            return 0;
         }
-        return 0;
+        tx.count(before.runtime, before.source, before.state, 0, after.cost - before.cost);
+        return before.cost - after.cost;
     }
 
     static @Nullable Settled row(Transaction tx, long seq) throws SQLException {
@@ -166,11 +199,6 @@ final class WebhookRows {
                                 row.getLong(4),
                                 row.getString(5)),
                         seq);
-    }
-
-    private static void move(Transaction tx, Settled row, WebhookState to) {
-        tx.count(row.runtime, row.source, row.state, -1, -row.cost);
-        tx.count(row.runtime, row.source, to, 1, row.cost);
     }
 
     // ---- what the dispatcher reads ----
@@ -217,6 +245,7 @@ final class WebhookRows {
         pending.next = row.getLong(9);
         pending.aside = row.getInt(10) != 0;
         pending.remembered = row.getInt(11) != 0;
+        pending.known = row.getInt(12) != 0;
         return pending;
     }
 }

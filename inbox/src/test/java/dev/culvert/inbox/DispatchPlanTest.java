@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 /** Which webhook is next: pure state, time is a number. */
 class DispatchPlanTest {
     private final DispatchPlan plan = new DispatchPlan(8);
+    private final DispatchPlan wide = new DispatchPlan(256);
     private long seq;
 
     @Test
@@ -64,6 +65,104 @@ class DispatchPlanTest {
             assertThat(next(0)).isNotNull();
         }
         assertThat(next(0)).isNull();
+    }
+
+    @Test
+    void aRuntimeWithNoneGetsASlotWhenOthersHaveManySlow() {
+        for (int runtime = 0; runtime < 4; runtime++) {
+            for (int source = 0; source < 100; source++) {
+                wide.stored(pending("slow" + runtime, "s" + source));
+            }
+        }
+        while (wide.next(0, any -> true) != null) {
+            assertThat(wide.flying()).hasSizeLessThanOrEqualTo(256);
+        }
+
+        for (int runtime = 0; runtime < 60; runtime++) {
+            wide.stored(pending("quick" + runtime, "x"));
+            assertThat(wide.next(0, any -> true)).as("runtime %s", runtime).isNotNull();
+        }
+    }
+
+    @Test
+    void freeSlotsGoToTheRuntimeThatHasFewest() {
+        List<Pending> slow = new ArrayList<>();
+        for (int source = 0; source < 300; source++) {
+            for (int runtime = 0; runtime < 4; runtime++) {
+                wide.stored(pending("slow" + runtime, "s" + source));
+            }
+        }
+        for (Pending next = wide.next(0, any -> true); next != null; next = wide.next(0, any -> true)) {
+            slow.add(next);
+        }
+        for (int source = 0; source < 20; source++) {
+            wide.stored(pending("quick", "s" + source));
+        }
+        List<String> served = new ArrayList<>(List.of(takenOfWide()));
+
+        for (Pending late : slow.subList(0, 20)) {
+            wide.ended(late);
+            for (Pending next = wide.next(0, any -> true); next != null; next = wide.next(0, any -> true)) {
+                served.add(next.runtime);
+            }
+        }
+
+        assertThat(served).hasSizeGreaterThanOrEqualTo(20).containsOnly("quick");
+    }
+
+    @Test
+    void quickSourcesAreServedBesideManySlowOnes() {
+        wide.stored(pending("a", "known"));
+        Pending known = Objects.requireNonNull(wide.next(0, any -> true), "nothing is to be sent");
+        wide.took(known, 10);
+        wide.ended(known);
+        for (int source = 0; source < 100; source++) {
+            wide.stored(pending("a", "slow" + source));
+        }
+        while (wide.next(0, any -> true) != null) {
+            assertThat(wide.flying()).hasSizeLessThanOrEqualTo(64);
+        }
+
+        wide.stored(pending("a", "known"));
+        assertThat(takenOfWide()).isEqualTo("a");
+        Pending slow = wide.flying()
+                .stream()
+                .filter(one -> one.source.startsWith("slow"))
+                .findAny()
+                .orElseThrow();
+        wide.took(slow, 15_000);
+        wide.ended(slow);
+        Pending next = Objects.requireNonNull(wide.next(0, any -> true), "nothing is to be sent");
+        assertThat(next.source).startsWith("slow");
+        assertThat(wide.next(0, any -> true)).isNull();
+    }
+
+    @Test
+    void onlyTheLatestQuickSourcesAreRemembered() {
+        var quick = new QuickSources();
+        for (int i = 0; i < 20_000; i++) {
+            quick.took("source" + i, 1);
+        }
+
+        assertThat(quick.size()).isEqualTo(10_000);
+        assertThat(quick.contains("source0")).isFalse();
+        assertThat(quick.contains("source19999")).isTrue();
+        quick.took("source19999", QuickSources.SLOW_MILLIS);
+        assertThat(quick.contains("source19999")).isFalse();
+    }
+
+    @Test
+    void whatThePolicyRefusesForAnHourIsGivenUp() {
+        long hour = 3_600_000;
+        plan.stored(pending("a", "x"));
+        Pending first = taken(10 * hour);
+        plan.forbidden(first, 10 * hour);
+
+        assertThat(plan.isForbiddenForGood(first, 11 * hour - 1)).isFalse();
+        assertThat(plan.isForbiddenForGood(first, 11 * hour)).isTrue();
+        assertThat(taken(11 * hour)).isSameAs(first);
+        plan.refused(first, 11 * hour);
+        assertThat(plan.isForbiddenForGood(first, 12 * hour)).as("the policy let it pass").isFalse();
     }
 
     @Test
@@ -194,7 +293,6 @@ class DispatchPlanTest {
 
     @Test
     void aBusySourceWithoutOrderIsLookedAtWhenOneEnds() {
-        var wide = new DispatchPlan(100);
         for (int i = 0; i <= SourceQueue.UNORDERED; i++) {
             wide.stored(new Pending(i, "id" + i, "a", "x", false, 0));
         }
@@ -222,6 +320,10 @@ class DispatchPlanTest {
         assertThat(plan.isGivenUp(first, 8 * day)).as("after an outage").isFalse();
         plan.refused(first, 8 * day);
         assertThat(plan.isGivenUp(first, 9 * day)).isTrue();
+    }
+
+    private String takenOfWide() {
+        return Objects.requireNonNull(wide.next(0, any -> true), "nothing is to be sent").runtime;
     }
 
     private Pending taken(long now) {

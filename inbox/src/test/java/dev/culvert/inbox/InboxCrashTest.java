@@ -80,7 +80,7 @@ class InboxCrashTest {
     void aTornLastTransactionLosesNothingThatWasAcknowledgedBefore() throws IOException, SQLException {
         InboxFiles files = InboxFiles.open(folder, Clock.systemUTC());
         var commits = new CommitThread(files.file(), files.writes(), files.lease(), Clock.systemUTC(),
-                new Ignoring(), 0);
+                new Ignoring(), new KnownSources(1000), 0);
         commits.start();
         Path wal = Path.of(files.file() + "-wal");
         store(commits, "first");
@@ -117,7 +117,8 @@ class InboxCrashTest {
     private static void store(CommitThread commits, String id) {
         EventLoop loop = new DefaultEventLoop();
         byte[] fields = StoredFields.encode(new DefaultHttp2Headers(false).method("POST"));
-        var draft = new Draft(id, "r1", new DurableRoute("argo/push", "/", true, 1, null), "POST", "h", "/",
+        var draft = new Draft(id, "r1", new DurableRoute("argo/push", "/", true, 1, null, false), "POST", "h",
+                "/",
                 new Fingerprint("r1", "/", null, new byte[32]),
                 new Content(fields, new byte[3000], null, 3000, null), new Nobody(), loop);
         var done = new CompletableFuture<Receipt>();

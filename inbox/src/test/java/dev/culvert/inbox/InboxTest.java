@@ -30,6 +30,7 @@ import reactor.test.StepVerifier;
 /** What becomes of webhooks. */
 class InboxTest {
     private static final String PUSH = "/webhooks/argo/push/x?y=1";
+    private static final Problem FORBIDDEN = Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER, "the cluster says no");
 
     @TempDir
     Path folder;
@@ -91,13 +92,46 @@ class InboxTest {
     @Test
     void aRefusalOnTheWayIsPassedOnToo() {
         fixture.runtime.answer(
-                exchange -> exchange.fail(Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER, "the cluster says no")));
+                exchange -> exchange.fail(Problem.of(Cause.BODY_TOO_LARGE, Hop.ROUTER, "too large")));
 
         Reply reply = fixture.post(PUSH, "{}");
 
+        assertThat(reply.status()).isEqualTo(413);
+        assertThat(reply.body()).contains("urn:culvert:problem:body-too-large", "\"hop\":\"router\"");
+        await().until(() -> entry(reply).state() == WebhookState.DEAD);
+    }
+
+    @Test
+    void whatThePolicyRefusesWaitsForItsRepair() {
+        fixture.runtime.answer(exchange -> exchange.fail(FORBIDDEN));
+        Reply reply = fixture.post(PUSH, "{}");
         assertThat(reply.status()).isEqualTo(403);
         assertThat(reply.body()).contains("urn:culvert:problem:not-allowed", "\"hop\":\"router\"");
+        Reply behind = fixture.post("/webhooks/argo/push/behind", "{}");
+        assertThat(behind.status()).isEqualTo(202);
+        await().until(() -> entry(reply).outcome().equals("not-allowed"));
+        fixture.advance(Duration.ofMinutes(50));
+        await().until(() -> fixture.runtime.all.size() >= 3);
+
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+        fixture.inbox.reachable(InboxFixture.RUNTIME);
+
+        await().until(() -> entry(behind).state() == WebhookState.DELIVERED);
+        assertThat(entry(reply).state()).isEqualTo(WebhookState.DELIVERED);
+        assertThat(entry(reply).attempts()).isEqualTo(1);
+        assertThat(entry(reply).outOfOrder()).isFalse();
+    }
+
+    @Test
+    void whatThePolicyRefusesForAnHourIsDead() {
+        fixture.runtime.answer(exchange -> exchange.fail(FORBIDDEN));
+        Reply reply = fixture.post(PUSH, "{}");
+        await().until(() -> entry(reply).outcome().equals("not-allowed"));
+
+        fixture.advance(SourceQueue.FORBIDDEN);
+
         await().until(() -> entry(reply).state() == WebhookState.DEAD);
+        assertThat(entry(reply).outcome()).isEqualTo("not-allowed");
     }
 
     @Test
@@ -189,25 +223,45 @@ class InboxTest {
     }
 
     @Test
-    void aPoisonedOneStepsAsideAfterFiveFailures() {
-        fixture.runtime
-                .answer(exchange -> exchange.head(exchange.path().endsWith("bad") ? "500" : "200", true));
-        Reply bad = fixture.post("/webhooks/argo/push/bad", "{}");
-        bad.await();
-        Reply good = fixture.post("/webhooks/argo/push/good", "{}");
+    void aSourceThatFailsAllLosesOneAfterFiveFailures() {
+        fixture.runtime.answer(exchange -> exchange.head("500", true));
+        Reply first = fixture.post("/webhooks/argo/push/first", "{}");
+        first.await();
 
         for (int failures = 1; failures <= 5; failures++) {
             int now = failures;
-            await().until(() -> entry(bad).attempts() == now && entry(bad).outcome().equals("500"));
+            await().until(() -> entry(first).attempts() == now && entry(first).outcome().equals("500"));
             if (failures < RetrySchedule.STEPS_ASIDE) {
-                assertThat(entry(good).state()).isEqualTo(WebhookState.PENDING);
+                assertThat(entry(first).outOfOrder()).isFalse();
                 fixture.advance(Duration.ofMinutes(8));
             }
         }
 
+        await().until(() -> entry(first).outOfOrder());
+        assertThat(entry(first).state()).isEqualTo(WebhookState.PENDING);
+    }
+
+    @Test
+    void aPoisonedOneStepsAsideWhenThoseBehindItPass() {
+        fixture.runtime
+                .answer(exchange -> exchange.head(exchange.path().contains("bad") ? "500" : "200", true));
+        Reply bad = fixture.post("/webhooks/argo/push/bad", "{}");
+        bad.await();
+        Reply good = fixture.post("/webhooks/argo/push/good", "{}");
+        await().until(() -> entry(bad).outcome().equals("500"));
+        assertThat(entry(good).state()).isEqualTo(WebhookState.PENDING);
+        fixture.advance(Duration.ofSeconds(5));
+
         await().until(() -> entry(good).state() == WebhookState.DELIVERED);
+        assertThat(entry(good).outOfOrder()).isFalse();
         assertThat(entry(bad).outOfOrder()).isTrue();
         assertThat(entry(bad).state()).isEqualTo(WebhookState.PENDING);
+        assertThat(entry(bad).attempts()).isEqualTo(2);
+        Reply alsoBad = fixture.post("/webhooks/argo/push/bad2", "{}");
+        alsoBad.await();
+        Reply next = fixture.post("/webhooks/argo/push/next", "{}");
+        assertThat(next.status()).as("without waiting for a retry").isEqualTo(200);
+        await().until(() -> entry(alsoBad).outOfOrder());
     }
 
     @Test

@@ -104,6 +104,33 @@ class TwoInboxesTest {
         }
     }
 
+    @Test
+    void aReleasedInboxDoesNotTakeItsLeaseBack() {
+        var clock = new MovableClock();
+        try (var old = new InboxFixture(folder, InboxFixture.CONFIG, clock)) {
+            await().until(old.inbox::isDelivering);
+            old.inbox.release().block();
+            Reply stored = old.post(PUSH, "{}");
+            for (int beats = 0; beats < 6; beats++) {
+                clock.advance(SqliteLease.BEAT);
+                committed(old);
+            }
+
+            try (var next = new InboxFixture(folder, InboxFixture.CONFIG, clock)) {
+                next.runtime.answer(exchange -> exchange.ok("ok"));
+                await().until(next.inbox::isDelivering);
+                await().until(() -> state(next, stored) == WebhookState.DELIVERED);
+                for (int beats = 0; beats < 6; beats++) {
+                    clock.advance(SqliteLease.BEAT);
+                    committed(old);
+                    committed(next);
+                }
+                assertThat(next.inbox.isDelivering()).isTrue();
+                assertThat(old.inbox.isDelivering()).isFalse();
+            }
+        }
+    }
+
     /** A look at the lease, and whatever it leads to on the disk. */
     private static void committed(InboxFixture fixture) {
         fixture.inbox.tick();

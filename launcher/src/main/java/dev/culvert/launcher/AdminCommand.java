@@ -26,6 +26,8 @@ abstract class AdminCommand implements Task {
         }
     }
 
+    private static final int UNAUTHORIZED = 401;
+
     @Option(names = "--admin", paramLabel = "URL", description = "The admin API (CULVERT_ADMIN). Default: http://127.0.0.1:9090.")
     private @Nullable URI admin;
 
@@ -58,7 +60,15 @@ abstract class AdminCommand implements Task {
         if (!answer.ok()) {
             System.err.println("culvert: " + answer.problem());
         }
-        return answer.ok() ? ExitCode.DONE : answer.status() < 500 ? ExitCode.FAILED : ExitCode.UNAVAILABLE;
+        return exitCode(answer.status());
+    }
+
+    /** A token that the server does not know is one that was configured wrongly, as a file that holds none. */
+    static int exitCode(int status) {
+        if (status == UNAUTHORIZED) {
+            return ExitCode.CONFIG;
+        }
+        return status / 100 == 2 ? ExitCode.DONE : status < 500 ? ExitCode.FAILED : ExitCode.UNAVAILABLE;
     }
 
     private AdminApi api(Map<String, String> environment) {

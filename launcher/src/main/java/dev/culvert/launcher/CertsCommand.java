@@ -2,7 +2,9 @@ package dev.culvert.launcher;
 
 import dev.culvert.certs.CertsException;
 import dev.culvert.launcher.certs.CertsFolder;
+import dev.culvert.launcher.certs.ListenerNames;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
@@ -29,6 +31,11 @@ final class CertsCommand {
         @Option(names = "--domain", paramLabel = "DOMAIN", required = true, description = "The edge's domain, as in edge.domain.")
         private String domain = "";
 
+        @Option(names = "--permit", paramLabel = "NAME", arity = "1", description = {
+                "The authority may sign certificates for DOMAIN, localhost, 127.0.0.1 and this domain (with all below) or address, and no others; may be repeated.",
+                "Default: for every name."})
+        private List<String> permit = List.of();
+
         @Override
         public Mono<Integer> run() {
             return Mono.fromCallable(() -> {
@@ -38,13 +45,25 @@ final class CertsCommand {
                             "--domain: " + domain + " (expected: a DNS name, as tunnels.example.com)");
                 }
                 try {
-                    new CertsFolder(dir).init(name);
+                    new CertsFolder(dir).init(name, permit.isEmpty() ? null : permitted());
                 } catch (CertsException e) {
                     throw new CommandException(ExitCode.USAGE, String.valueOf(e.getMessage()));
                 }
                 System.out.println(summary(name));
                 return ExitCode.DONE;
             });
+        }
+
+        private ListenerNames permitted() {
+            ListenerNames names = ListenerNames.of(permit);
+            for (String each : names.dns()) {
+                if (each.startsWith("*.")) {
+                    throw new CertsException(
+                            "--permit: " + each + " (expected: " + each.substring(2)
+                                    + ", which means all below, too)");
+                }
+            }
+            return names;
         }
 
         private String summary(String name) {

@@ -9,7 +9,7 @@ final class ExitCode {
     static final int USAGE = 64;
     /** A needed server is unreachable, or a port is in use (EX_UNAVAILABLE). */
     static final int UNAVAILABLE = 69;
-    /** Bad configuration, or an enrolment refused for good (EX_CONFIG). */
+    /** Bad configuration, a wrong admin token too, or an enrolment refused for good (EX_CONFIG). */
     static final int CONFIG = 78;
 
     private ExitCode() {}

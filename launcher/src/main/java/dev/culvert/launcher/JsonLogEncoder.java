@@ -1,6 +1,5 @@
 package dev.culvert.launcher;
 
-import ch.qos.logback.classic.pattern.ThrowableProxyConverter;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.encoder.EncoderBase;
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -18,7 +17,7 @@ final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
             "error");
 
     private final ObjectMapper json = new ObjectMapper();
-    private final ThrowableProxyConverter errors = new ThrowableProxyConverter();
+    private final LogText.StackTraces errors = new LogText.StackTraces();
 
     @Override
     public void start() {
@@ -61,7 +60,8 @@ final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
 
     private byte[] write(Map<String, Object> line) {
         try {
-            return (json.writeValueAsString(line) + "\n").getBytes(StandardCharsets.UTF_8);
+            // JSON leaves some characters as they are that end a line elsewhere, or reorder it
+            return (LogText.escaped(json.writeValueAsString(line)) + "\n").getBytes(StandardCharsets.UTF_8);
         } catch (JsonProcessingException e) {
             return "{\"level\":\"ERROR\",\"message\":\"unwritable log event\"}\n"
                     .getBytes(StandardCharsets.UTF_8);

@@ -4,7 +4,6 @@ import ch.qos.logback.classic.AsyncAppender;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.ConsoleAppender;
@@ -14,8 +13,6 @@ import org.slf4j.LoggerFactory;
 
 /** Sets up logback by code: there is no file to find, and nothing is scanned at start. */
 final class Logging {
-    private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level %logger{0} %msg %kvp%n";
-
     /** Lines that wait to be written. */
     private static final int MAX_WAITING = 8192;
 
@@ -43,7 +40,7 @@ final class Logging {
         var appender = new ConsoleAppender<ILoggingEvent>();
         appender.setContext(context);
         appender.setTarget(target);
-        appender.setEncoder(json ? json(context) : text(context));
+        appender.setEncoder(encoder(context, json));
         appender.start();
         Appender<ILoggingEvent> out = target.equals("System.out") ? behindQueue(context, appender) : appender;
         Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
@@ -75,16 +72,8 @@ final class Logging {
         }
     }
 
-    private static Encoder<ILoggingEvent> text(LoggerContext context) {
-        var encoder = new PatternLayoutEncoder();
-        encoder.setContext(context);
-        encoder.setPattern(PATTERN);
-        encoder.start();
-        return encoder;
-    }
-
-    private static Encoder<ILoggingEvent> json(LoggerContext context) {
-        var encoder = new JsonLogEncoder();
+    private static Encoder<ILoggingEvent> encoder(LoggerContext context, boolean json) {
+        Encoder<ILoggingEvent> encoder = json ? new JsonLogEncoder() : new TextLogEncoder();
         encoder.setContext(context);
         encoder.start();
         return encoder;

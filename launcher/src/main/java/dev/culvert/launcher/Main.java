@@ -32,6 +32,7 @@ public final class Main {
         Task task = CulvertCommand.task(parsed);
         var done = new AtomicBoolean();
         if (task instanceof Task.LongRunning longRunning) {
+            DirectMemoryLimit.set();
             Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(longRunning, done), "drain"));
         }
         try {

@@ -35,7 +35,7 @@ abstract class ServerStoreCommand extends ConfiguredCommand {
     }
 
     /** {@code culvert server backup}. */
-    @Command(name = "backup", description = "Copies the server's database to one file, mode 0600, also while the server runs.", footer = {
+    @Command(name = "backup", description = "Copies the server's database to one file, mode 0600, and its inbox to a folder beside it, also while the server runs.", footer = {
             "", "Example:", "  culvert server backup --config server.yaml --to culvert-20260102.db"})
     static final class Backup extends ServerStoreCommand {
         @Option(names = "--to", required = true, paramLabel = "FILE", description = "A new file. It holds hashes of tokens: keep it as secret as those.")
@@ -60,6 +60,7 @@ abstract class ServerStoreCommand extends ConfiguredCommand {
         Mono<String> work(StoreBackup store, ServerConfig config) {
             return store.restore(from, config.edge().domain(), force)
                     .map(done -> "restored: " + done.runtimes() + " runtimes"
+                            + (done.inbox() ? ", and the inbox" : "")
                             + (done.before() == null
                                     ? ""
                                     : "\nkept the database of before: " + done.before()));

@@ -7,11 +7,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert webhook …}: the inbox of a server. */
@@ -122,21 +126,43 @@ final class WebhookCommand {
         }
     }
 
-    /** {@code purge ID}. */
-    @Command(name = "purge", description = "Forgets a webhook, delivered or not.", footer = {"", "Example:",
-            "  culvert webhook purge ID"})
+    /** {@code purge ID}, {@code purge --runtime ACCOUNT NAME --source SOURCE}. */
+    @Command(name = "purge", description = "Forgets a webhook, or all of an event source, delivered or not.", footer = {
+            "", "Examples:", "  culvert webhook purge ID",
+            "  culvert webhook purge --runtime acme prod --source argo/push --state pending"})
     static final class Purge extends AdminCommand {
-        @Parameters(paramLabel = "ID", description = "Its Culvert-Webhook-Id.")
-        private String id = "";
+        @Parameters(paramLabel = "ID", arity = "0..1", description = "Its Culvert-Webhook-Id.")
+        private @Nullable String id;
+        @Option(names = "--runtime", arity = "2", paramLabel = "ACCOUNT NAME", description = "The runtime of the event source.")
+        private List<String> runtime = List.of();
+        @Option(names = "--source", paramLabel = "SOURCE", description = "All webhooks of this event source, as argo/push.")
+        private @Nullable String source;
+        @Option(names = "--state", paramLabel = "pending|delivered|dead", description = "Only those of the event source in this state.")
+        private @Nullable String state;
+        @Spec
+        private @Nullable CommandSpec spec;
 
         @Override
         Mono<AdminApi.Answer> ask(AdminApi api) {
-            return api.call("DELETE", path(id), null);
+            String one = id;
+            if (one != null && source == null && runtime.isEmpty() && state == null) {
+                return api.call("DELETE", path(one), null);
+            }
+            if (one != null || source == null || runtime.size() != 2) {
+                throw new ParameterException(Objects.requireNonNull(spec).commandLine(),
+                        "purge: what (expected: an ID, or --runtime ACCOUNT NAME and --source SOURCE)");
+            }
+            var query = new StringBuilder("?");
+            ListAll.add(query, "account", runtime.getFirst());
+            ListAll.add(query, "name", runtime.getLast());
+            ListAll.add(query, "source", source);
+            ListAll.add(query, "state", state);
+            return api.call("DELETE", PATH + query, null);
         }
 
         @Override
         String table(JsonNode answer) {
-            return "purged " + id;
+            return id == null ? "purged " + answer.path("purged").asText() : "purged " + id;
         }
     }
 

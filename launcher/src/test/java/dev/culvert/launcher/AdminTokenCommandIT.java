@@ -76,7 +76,7 @@ class AdminTokenCommandIT {
             assertThat(wrong.err()).contains("maxStreams: 0 (expected: a whole number, 1..1000000) (400)");
             assertThat(usual.out()).containsPattern("requestsPerSecond +0 +-\n");
             assertThat(rotated.out()).contains("culvert_night-shift.");
-            assertThat(late.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(late.exitCode()).isEqualTo(ExitCode.CONFIG);
             assertThat(audit.out().lines()).hasSize(12);
             assertThat(audit.out()).containsPattern("night-shift +enrolment token made +acme/prod")
                     .containsPattern("admin +runtime hosts changed +acme/prod");

@@ -67,6 +67,48 @@ class CertsCommandTest {
         assertThat(captured.err()).contains("--domain: not a domain (expected: a DNS name");
     }
 
+    private Captured issue(String... names) {
+        List<String> all = new ArrayList<>(List.of("certs", "issue", "--dir", folder.toString()));
+        all.addAll(List.of(names));
+        return Captured.run(all.toArray(String[]::new));
+    }
+
+    @Test
+    void whatIsNotPermittedIsNotIssued() {
+        assertThat(Captured.run("certs", "init", "--dir", folder.toString(), "--domain", "x.test", "--permit",
+                "shop.example", "--permit", "10.0.0.5").exitCode()).isZero();
+
+        assertThat(issue("www.shop.example", "10.0.0.5", "a.x.test").exitCode()).isZero();
+        for (int rotated = 0; rotated < 2; rotated++) {
+            Captured outside = issue("other.example");
+            assertThat(outside.exitCode()).isEqualTo(64);
+            assertThat(outside.err()).contains("other.example: the authority may not sign this name")
+                    .doesNotContain("\tat ");
+            assertThat(folder.resolve("other.example.crt")).doesNotExist();
+            assertDone("--authority", "begin");
+            assertDone("--authority", "change");
+            assertDone();
+            assertDone("--authority", "finish");
+        }
+    }
+
+    @Test
+    void anAuthorityPermitsEveryNameUnlessTold() {
+        Captured.run("certs", "init", "--dir", folder.toString(), "--domain", "x.test");
+
+        assertThat(issue("shop.example").exitCode()).isZero();
+    }
+
+    @Test
+    void aWildcardIsNoPermittedDomain() {
+        Captured captured = Captured.run("certs", "init", "--dir", folder.toString(), "--domain", "x.test",
+                "--permit", "*.shop.example");
+
+        assertThat(captured.exitCode()).isEqualTo(64);
+        assertThat(captured.err()).contains("(expected: shop.example, which means all below, too)");
+        assertThat(folder.resolve("ca.crt")).doesNotExist();
+    }
+
     @Test
     void initSaysWhichOptionIsMissing() {
         Captured captured = Captured.run("certs", "init", "--domain", "x.test");

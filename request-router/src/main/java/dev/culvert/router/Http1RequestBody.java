@@ -2,6 +2,8 @@ package dev.culvert.router;
 
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RelayRequest.Kind;
+import dev.culvert.protocol.body.BodyQueue;
+import dev.culvert.protocol.body.BodyWriter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -9,7 +11,6 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +33,8 @@ final class Http1RequestBody {
     private final long length;
     private Framing framing;
     private long bytes;
-    private @Nullable ArrayDeque<ByteBuf> held;
+    private @Nullable BodyQueue held;
+    private final BodyWriter writer = new BodyWriter(this::writePart);
     private @Nullable Http2Headers trailers;
     private boolean ended;
     private boolean written;
@@ -147,10 +149,14 @@ final class Http1RequestBody {
     void discard() {
         discarding = true;
         connection = null;
-        ArrayDeque<ByteBuf> dropped = held;
+        BodyQueue dropped = held;
         held = null;
-        if (dropped != null) {
-            dropped.forEach(this::drop);
+        for (ByteBuf body = poll(dropped); body != null; body = poll(dropped)) {
+            drop(body);
+        }
+        ByteBuf waiting = writer.takeBack();
+        if (waiting != null) {
+            drop(waiting);
         }
     }
 
@@ -163,29 +169,42 @@ final class Http1RequestBody {
 
     private void hold(ByteBuf body) {
         if (held == null) {
-            held = new ArrayDeque<>();
+            held = new BodyQueue();
         }
         held.add(body);
     }
 
     private void writeHeld() {
-        ArrayDeque<ByteBuf> earlier = held;
+        BodyQueue earlier = held;
         held = null;
-        if (earlier != null) {
-            earlier.forEach(this::write);
+        for (ByteBuf body = poll(earlier); body != null; body = poll(earlier)) {
+            write(body);
         }
         if (ended) {
             writeEnd();
         }
     }
 
+    private static @Nullable ByteBuf poll(@Nullable BodyQueue parts) {
+        return parts == null ? null : parts.poll();
+    }
+
     private void write(ByteBuf body) {
-        Http1UpstreamConnection upstream = connection;
-        int size = body.readableBytes();
-        if (upstream == null || size == 0) {
+        if (connection == null || !body.isReadable()) {
             drop(body); // an empty chunk would be the last one
+        } else {
+            writer.data(body);
+        }
+    }
+
+    private void writePart(ByteBuf body) {
+        Http1UpstreamConnection upstream = connection;
+        if (upstream == null) {
+            drop(body);
+            writer.taken();
             return;
         }
+        int size = body.readableBytes();
         if (framing == Framing.CHUNKED) {
             upstream.write(ByteBufUtil.writeAscii(upstream.allocator(), Integer.toHexString(size) + "\r\n"));
         }
@@ -195,6 +214,7 @@ final class Http1RequestBody {
                 exchange.requestBroken();
             }
             exchange.requestConsumed(size);
+            writer.taken();
         });
         if (framing == Framing.CHUNKED) {
             upstream.write(CRLF.duplicate());
@@ -206,6 +226,7 @@ final class Http1RequestBody {
         if (upstream == null) {
             return;
         }
+        writer.flush();
         ByteBuf last = Unpooled.EMPTY_BUFFER;
         if (framing == Framing.CHUNKED) {
             last = ByteBufUtil.writeAscii(upstream.allocator(), "0\r\n");

@@ -1,13 +1,14 @@
 package dev.culvert.router;
 
 import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.protocol.body.BodyQueue;
+import dev.culvert.protocol.body.BodyWriter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
-import java.util.ArrayDeque;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -23,8 +24,11 @@ final class Http2RequestBody {
     private final LongAdder buffered;
     private final long length;
     private final boolean empty;
-    private final ArrayDeque<Part> held = new ArrayDeque<>(4);
-    private final ArrayDeque<ByteBuf> kept = new ArrayDeque<>(4);
+    /** Waits for a stream: what was sent before, and reported as consumed, and behind it what was not. */
+    private final BodyQueue again = new BodyQueue();
+    private final BodyQueue held = new BodyQueue();
+    private final BodyQueue kept = new BodyQueue();
+    private final BodyWriter writer = new BodyWriter(part -> write(part, false));
     private long bytes;
     private int keptBytes;
     /** Not all that was sent is kept. */
@@ -35,9 +39,6 @@ final class Http2RequestBody {
     private boolean discarding;
     private @Nullable Http2UpstreamConnection connection;
     private @Nullable Http2Stream stream;
-
-    /** @param again whether it was sent before, and reported as consumed */
-    private record Part(ByteBuf bytes, boolean again) {}
 
     Http2RequestBody(Http2Exchange exchange, RelayRequest request, LongAdder buffered) {
         this.exchange = exchange;
@@ -76,8 +77,11 @@ final class Http2RequestBody {
             exchange.requestWritten();
             return;
         }
-        for (Part part = held.poll(); part != null; part = held.poll()) {
-            write(part);
+        for (ByteBuf part = again.poll(); part != null; part = again.poll()) {
+            write(part, true);
+        }
+        for (ByteBuf part = held.poll(); part != null; part = held.poll()) {
+            writer.data(part);
         }
         if (ended) {
             writeEnd();
@@ -91,13 +95,13 @@ final class Http2RequestBody {
         buffered.add(size);
         boolean tooLong = length >= 0 && bytes > length;
         if (discarding || ended || tooLong || size == 0) {
-            drop(new Part(body, false));
+            drop(body, false);
             return discarding || ended || !tooLong;
         }
         if (stream == null) {
-            held.add(new Part(body, false));
+            held.add(body);
         } else {
-            write(new Part(body, false));
+            writer.data(body);
         }
         return true;
     }
@@ -130,8 +134,12 @@ final class Http2RequestBody {
         connection = null;
         written = false;
         keptBytes = 0;
-        for (ByteBuf part = kept.pollLast(); part != null; part = kept.pollLast()) {
-            held.addFirst(new Part(part, true));
+        for (ByteBuf part = kept.poll(); part != null; part = kept.poll()) {
+            again.add(part);
+        }
+        ByteBuf waiting = writer.takeBack();
+        if (waiting != null) {
+            held.add(waiting);
         }
         return true;
     }
@@ -141,7 +149,7 @@ final class Http2RequestBody {
         forgotten = true;
         keptBytes = 0;
         for (ByteBuf part = kept.poll(); part != null; part = kept.poll()) {
-            drop(new Part(part, true));
+            drop(part, true);
         }
     }
 
@@ -151,33 +159,45 @@ final class Http2RequestBody {
         stream = null;
         connection = null;
         forgetSent();
-        for (Part part = held.poll(); part != null; part = held.poll()) {
-            drop(part);
+        for (ByteBuf part = again.poll(); part != null; part = again.poll()) {
+            drop(part, true);
+        }
+        ByteBuf waiting = writer.takeBack();
+        if (waiting != null) {
+            drop(waiting, false);
+        }
+        for (ByteBuf part = held.poll(); part != null; part = held.poll()) {
+            drop(part, false);
         }
     }
 
-    private void drop(Part part) {
-        int size = part.bytes().readableBytes();
+    /** @param repeated whether it was sent before, and reported as consumed */
+    private void drop(ByteBuf part, boolean repeated) {
+        int size = part.readableBytes();
         buffered.add(-size);
-        part.bytes().release();
-        if (!part.again() && size > 0) {
+        part.release();
+        if (!repeated && size > 0) {
             exchange.requestDropped(size);
         }
     }
 
-    private void write(Part part) {
+    private void write(ByteBuf part, boolean repeated) {
         Http2UpstreamConnection upstream = connection;
         Http2Stream to = stream;
         if (upstream == null || to == null) {
-            drop(part);
+            drop(part, repeated);
+            if (!repeated) {
+                writer.taken();
+            }
             return;
         }
-        keep(part.bytes());
-        int size = part.bytes().readableBytes();
-        upstream.writeBody(to, part.bytes(), false).addListener((ChannelFutureListener) future -> {
+        keep(part);
+        int size = part.readableBytes();
+        upstream.writeBody(to, part, false).addListener((ChannelFutureListener) future -> {
             buffered.add(-size);
-            if (!part.again()) {
+            if (!repeated) {
                 exchange.requestConsumed(size);
+                writer.taken();
             }
         });
     }
@@ -197,6 +217,7 @@ final class Http2RequestBody {
         Http2UpstreamConnection upstream = connection;
         Http2Stream to = stream;
         if (upstream != null && to != null) {
+            writer.flush();
             ChannelFuture last = trailers == null
                     ? upstream.writeBody(to, Unpooled.EMPTY_BUFFER, true)
                     : upstream.writeHead(to, trailers, true);

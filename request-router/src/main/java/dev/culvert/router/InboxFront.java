@@ -61,6 +61,7 @@ final class InboxFront implements Relay {
         Rules next = rules(config);
         router.replace(config, origin);
         rules = next;
+        inbox.reachable(RUNTIME); // what the policy refused may be allowed now
     }
 
     @Override

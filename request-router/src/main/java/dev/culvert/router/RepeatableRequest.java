@@ -2,11 +2,12 @@ package dev.culvert.router;
 
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.protocol.body.BodyQueue;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,11 +21,13 @@ final class RepeatableRequest {
 
     private final RelayRequest request;
     private final @Nullable Http2Headers copy;
-    private final Queue<ByteBuf> kept = new ArrayDeque<>(2);
+    private final BodyQueue kept = new BodyQueue();
     private int keptBytes;
     private boolean first = true;
     private boolean whole;
     private boolean ended;
+    /** How often the kept parts were given back. */
+    private int releases;
     private @Nullable Http2Headers trailers;
 
     /** @param keeping whether it may ever be sent again */
@@ -45,7 +48,8 @@ final class RepeatableRequest {
             first = false;
             return request;
         }
-        return new RelayRequest(request.kind(), copy(copy), request.ended(), request.loop());
+        return new RelayRequest(request.kind(), copy(copy), request.ended(), request.loop(),
+                request.source());
     }
 
     boolean isIdempotent() {
@@ -82,13 +86,17 @@ final class RepeatableRequest {
 
     /** Sends what came so far. */
     void sendTo(RequestSink to) {
-        for (ByteBuf part : kept.toArray(new ByteBuf[0])) {
-            if (!whole) {
-                return; // answered, or given up, meanwhile
+        List<ByteBuf> all = new ArrayList<>(kept.size());
+        kept.share(part -> all.add(part.retainedDuplicate()));
+        int releasesBefore = releases;
+        for (ByteBuf part : all) {
+            if (releases == releasesBefore) {
+                to.data(part);
+            } else {
+                part.release(); // answered, or given up, meanwhile
             }
-            to.data(part.retainedDuplicate());
         }
-        if (ended && !request.ended()) {
+        if (releases == releasesBefore && ended && !request.ended()) {
             to.end(trailers);
         }
     }
@@ -96,7 +104,7 @@ final class RepeatableRequest {
     /** It is not sent again. */
     void release() {
         whole = false;
-        kept.forEach(ByteBuf::release);
+        releases++;
         kept.clear();
     }
 }

@@ -77,7 +77,7 @@ public final class RouterServer {
     private Mono<EdgeServer> listenForOperators(RouterConfig.@Nullable Health config) {
         return config == null
                 ? Mono.empty()
-                : EdgeServer.start(EdgeServer.Setup.of(config.listen(), parts.loops())
+                : EdgeServer.apart(own -> EdgeServer.Setup.of(config.listen(), own)
                         .filter(new HealthFilter(readiness::get, parts.telemetry())), NOTHING_ELSE)
                         .doOnNext(started -> operators = started);
     }

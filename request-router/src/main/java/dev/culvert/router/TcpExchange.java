@@ -4,6 +4,8 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.RawSocket;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.protocol.body.BodyQueue;
+import dev.culvert.protocol.body.BodyWriter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -15,7 +17,6 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,9 +35,10 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private final UpstreamAddress address;
     private final ResponseSink response;
     private final ResponseCredit credit;
-    private final ArrayDeque<ByteBuf> held = new ArrayDeque<>();
+    private final BodyQueue held = new BodyQueue();
     /** What was read unwanted: when a peer closes its half, Netty's epoll reads all that the kernel holds. */
-    private final ArrayDeque<ByteBuf> backlog = new ArrayDeque<>();
+    private final BodyQueue backlog = new BodyQueue();
+    private final BodyWriter toUpstream = new BodyWriter(this::write);
     private @Nullable Channel channel;
     private @Nullable Endpoint endpoint;
     private int begun;
@@ -44,6 +46,8 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private boolean requestEnded;
     private boolean outputEnded;
     private boolean inputEnded;
+    /** Reset, by the upstream: told behind all that it sent before. */
+    private boolean broken;
     private boolean responseEnded;
     private int dropped;
     /** Nothing is passed on any more, in either direction. */
@@ -102,7 +106,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         }
         response.head(new DefaultHttp2Headers(false, 1).status("200"), false);
         for (ByteBuf part = held.poll(); part != null; part = held.poll()) {
-            write(part);
+            toUpstream.data(part);
         }
         if (requestEnded) {
             endOutput();
@@ -127,7 +131,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         } else {
             upstreams.buffered().add(size);
             if (isConnected() && held.isEmpty()) {
-                write(body);
+                toUpstream.data(body);
             } else {
                 held.add(body);
             }
@@ -137,11 +141,13 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private void write(ByteBuf body) {
         Channel to = channel;
         if (to == null) {
+            body.release();
             return;
         }
         int size = body.readableBytes();
         to.write(body).addListener(written -> {
             upstreams.buffered().add(-size);
+            toUpstream.taken();
             if (written.isSuccess()) {
                 response.consumed(size);
             } else {
@@ -157,11 +163,13 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         }
     }
 
-    /** The upstream takes nothing more: a reset, unless it has said all that it had to say. */
+    /**
+     * The upstream takes nothing more: a reset, unless it has said all that it had to say. The kernel may still hold some of
+     * that: the end of the input follows behind.
+     */
     private void outputBroken(int bytes) {
-        if (!inputEnded) {
-            fail(UpstreamProblem.BROKEN_CONNECTION);
-        } else if (!over) {
+        if (!over) {
+            broken |= !inputEnded;
             outputEnded = true;
             drop(bytes);
         }
@@ -193,6 +201,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         if (to == null) {
             return;
         }
+        toUpstream.flush();
         to.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
             if (written.isSuccess() && to instanceof DuplexChannel socket) {
                 socket.shutdownOutput().addListener(done -> {
@@ -221,7 +230,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
             return;
         }
         while (!credit.isUsedUp() && !backlog.isEmpty()) {
-            ByteBuf next = backlog.remove();
+            ByteBuf next = Objects.requireNonNull(backlog.poll());
             upstreams.buffered().add(-next.readableBytes());
             pass(next);
         }
@@ -258,11 +267,23 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     }
 
     private void endIfRead() {
-        if (inputEnded && backlog.isEmpty() && !over && !responseEnded) {
+        if (!inputEnded || !backlog.isEmpty() || over) {
+            return;
+        }
+        if (broken) {
+            fail(UpstreamProblem.BROKEN_CONNECTION);
+        } else if (!responseEnded) {
             responseEnded = true;
             response.end(null);
             closeIfDone();
         }
+    }
+
+    private void inputBroken() {
+        broken = true;
+        inputEnded = true;
+        outputEnded = true;
+        endIfRead();
     }
 
     @Override
@@ -275,7 +296,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        fail(UpstreamProblem.BROKEN_CONNECTION);
+        inputBroken();
         close();
     }
 
@@ -285,7 +306,11 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         if (!(cause instanceof IOException)) {
             log.atWarn().setCause(cause).log("raw connection to an upstream failed");
         }
-        outputBroken(0);
+        if (inputEnded) {
+            outputBroken(0);
+        } else {
+            inputBroken();
+        }
     }
 
     // ---- the end ----
@@ -308,11 +333,13 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private void over() {
         over = true;
         credit.forget();
+        upstreams.buffered().add(-toUpstream.waitingBytes());
+        toUpstream.close();
         drop(held);
         drop(backlog);
     }
 
-    private void drop(ArrayDeque<ByteBuf> parts) {
+    private void drop(BodyQueue parts) {
         for (ByteBuf part = parts.poll(); part != null; part = parts.poll()) {
             upstreams.buffered().add(-part.readableBytes());
             part.release();

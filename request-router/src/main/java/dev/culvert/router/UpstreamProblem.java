@@ -3,6 +3,7 @@ package dev.culvert.router;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.WireProblem;
 import java.time.Duration;
 
 /** The problems of forwarding. None names an inner host. */
@@ -32,7 +33,7 @@ final class UpstreamProblem {
     static final Problem GOING_AWAY = refused("the upstream was closing its connection");
     static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.UPSTREAM,
             "the upstream takes no header section so large");
-    static final Problem NO_NAME = refused("the upstream's name does not resolve");
+    static final Problem NO_NAME = WireProblem.NO_NAME;
     static final Problem NO_CONNECTION = refused("the upstream did not accept a connection in time");
 
     static final Problem NO_HTTP2_CONNECTION = refused(

@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.router.RawUpstream.Peer;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -100,6 +104,22 @@ class BackPressureIT {
         assertThat(peer.readChecksum(BYTES)).isEqualTo(Asker.checksumOf(BYTES));
         peer.write(head("HTTP/1.1 200 OK", "content-length: 0"));
         asker.awaitEnd().awaitConsumed(BYTES);
+    }
+
+    @Test
+    void singleBytesMergeWhileAnUpstreamDoesNotRead() {
+        Asker asker = loopback.open("POST", "content-length", Integer.toString(BYTES));
+        asker.upload(BYTES);
+        requested();
+        awaitStandstill(asker.requestGiven);
+        List<ByteBuf> parts = IntStream.range(0, 2_000)
+                .mapToObj(i -> Unpooled.buffer(1).writeByte(i))
+                .toList();
+
+        parts.forEach(asker::send);
+
+        assertThat(parts.stream().filter(part -> part.refCnt() > 0)).hasSizeLessThan(5);
+        asker.cancel();
     }
 
     @Test

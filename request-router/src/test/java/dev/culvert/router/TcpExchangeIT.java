@@ -8,6 +8,7 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RelayRequest.Kind;
 import dev.culvert.router.RawUpstream.Peer;
@@ -95,7 +96,8 @@ class TcpExchangeIT {
     void aHostThatIsListedAsAWholeIsFound() {
         var listed = TcpTable.of(List.of(new TcpRouteConfig(null, "k8s.example.com", at(1)),
                 TcpRouteConfig.named("k8s", at(2))));
-        var asked = RelayRequest.tcp("k8s.example.com", "k8s", loops.group().next().next());
+        var asked = RelayRequest.tcp("k8s.example.com", "k8s", loops.group().next().next(),
+                SourceAddress.UNKNOWN);
 
         assertThat(listed.match(asked.fields())).isEqualTo(new UpstreamAddress(false, false, "127.0.0.1", 1));
     }
@@ -134,6 +136,39 @@ class TcpExchangeIT {
         Problem problem = asker.awaitProblem();
         assertThat(problem.cause()).isEqualTo(Cause.UPSTREAM_RESET);
         assertThat(problem.hop()).isEqualTo(Hop.UPSTREAM);
+    }
+
+    @Test
+    void whatTheUpstreamSaidBeforeItsResetIsPassedOnFirst() {
+        int first = ResponseCredit.HIGH_WATER_BYTES;
+        int second = 20 << 10; // stays with the kernel: the asker has consumed nothing of the first
+        Asker asker = db();
+        asker.stalled = true;
+        Peer peer = peer();
+        peer.writePattern(first, new AtomicLong());
+        await().until(() -> asker.received.get() == first);
+        peer.write("x".repeat(second)).reset();
+
+        asker.resume();
+
+        assertThat(asker.awaitProblem().cause()).isEqualTo(Cause.UPSTREAM_RESET);
+        assertThat(asker.received).hasValue(first + second);
+    }
+
+    @Test
+    void anUpstreamThatTakesNothingMoreIsReadToItsEnd() {
+        Asker asker = db();
+        asker.stalled = true;
+        Peer peer = peer();
+        peer.writePattern(ResponseCredit.HIGH_WATER_BYTES, new AtomicLong());
+        await().until(() -> asker.received.get() == ResponseCredit.HIGH_WATER_BYTES);
+        peer.write("last words").reset();
+        asker.send("what it does not take");
+
+        asker.resume();
+
+        assertThat(asker.awaitProblem().cause()).isEqualTo(Cause.UPSTREAM_RESET);
+        assertThat(asker.received).hasValue(ResponseCredit.HIGH_WATER_BYTES + "last words".length());
     }
 
     @Test

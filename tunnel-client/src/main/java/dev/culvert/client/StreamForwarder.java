@@ -121,10 +121,12 @@ final class StreamForwarder implements StreamListener, ResponseSink {
         stream.end(trailers);
     }
 
+    /** What the upstream wrote before it failed is not overtaken. */
     @Override
     public void fail(Problem problem) {
         boolean cancelled = problem.equals(WireProblem.UPSTREAM_CANCELLED);
-        stream.reset(cancelled ? ErrorCode.CANCELLED : ErrorCode.FAILED, WireProblem.number(problem.cause()),
+        stream.breakOff(cancelled ? ErrorCode.CANCELLED : ErrorCode.FAILED,
+                WireProblem.number(problem.cause()),
                 WireProblem.number(problem.hop()),
                 problem.detail());
     }

@@ -76,13 +76,13 @@ public final class TunnelClient {
     public static Mono<TunnelClient> start(ClientConfig config, Consumer<ClientEvent> events) {
         return Mono.defer(() -> {
             TunnelClient client = new TunnelClient(config, EventLoops.create(), true, events);
-            EdgeServer.Setup setup = EdgeServer.Setup.of(config.health().listen(), client.loops)
-                    .filter(new HealthFilter(client::readiness, client.telemetry));
             var resources = new ControlResource(Map.of("/pause",
                     by -> client.killSwitch.pause(by, TunnelLinks.GRACE), "/pause/now",
                     by -> client.killSwitch.pause(by, Duration.ZERO), "/resume", client.killSwitch::resume),
                     new StatusResource(client::status));
-            return EdgeServer.start(setup, resources)
+            return EdgeServer
+                    .apart(own -> EdgeServer.Setup.of(config.health().listen(), own)
+                            .filter(new HealthFilter(client::readiness, client.telemetry)), resources)
                     .map(started -> {
                         client.health = started;
                         client.connect();

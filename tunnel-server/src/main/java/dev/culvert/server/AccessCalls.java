@@ -35,7 +35,7 @@ final class AccessCalls {
 
     private Mono<EdgeResponse> change(EdgeRequest request, RuntimeName name) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES)
-                .map(AccessFields::read)
+                .map(AccessFields::given)
                 .flatMap(rules -> audit.noted(request.context(), "runtime access changed",
                         name + ": " + rules, store.replaceAccess(name, rules)))
                 .map(this::answer);

@@ -34,7 +34,29 @@ final class AccessFields {
 
     private AccessFields() {}
 
-    /** Reads the rules. Throws HandlerException with {@code BAD_REQUEST}. */
+    /** Reads rules that are given now. Throws HandlerException with {@code BAD_REQUEST}. */
+    static AccessRules given(byte[] body) {
+        AccessRules rules = read(body);
+        int index = firstUnsecured(rules);
+        if (index >= 0 && rules.rules().get(index).require() instanceof ForwardAuth service) {
+            throw AccessValues.invalid("rules[" + index + "].forwardAuth.url", service.url().toString(),
+                    "an https URL, or an http URL of this machine");
+        }
+        return rules;
+    }
+
+    /** The first rule whose service is asked over a network in the clear; -1: none. */
+    static int firstUnsecured(AccessRules rules) {
+        for (int i = 0; i < rules.rules().size(); i++) {
+            if (rules.rules().get(i).require() instanceof ForwardAuth service
+                    && !AccessValues.isSecured(service.url())) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Reads rules, also those that were accepted by an earlier version. Throws HandlerException with {@code BAD_REQUEST}. */
     static AccessRules read(byte[] body) {
         JsonFields fields = JsonFields.read(body, ALL);
         List<AccessRule> rules = fields.objects("rules", RULE).stream().map(AccessFields::rule).toList();

@@ -68,8 +68,13 @@ final class AccessValues {
         return value;
     }
 
+    /** Who can change the answers of a service on their way lets anybody pass. */
+    static boolean isSecured(URI service) {
+        return service.getScheme().equals("https") || isLoopback(service.getHost());
+    }
+
     static URI url(String key, String text) {
-        String expected = "a URL as http://auth.example:4180/verify, without a password";
+        String expected = "a URL as https://auth.example/verify, without a password";
         try {
             URI url = URI.create(text(key, text));
             boolean http = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
@@ -95,7 +100,7 @@ final class AccessValues {
             return Path.of(URI.create(text(key, text)).getPath()).toUri();
         }
         URI url = url(key, text);
-        if (url.getScheme().equals("http") && !isLoopback(url.getHost())) {
+        if (!isSecured(url)) {
             throw invalid(key, text, JWKS);
         }
         return url;

@@ -31,6 +31,7 @@ public final class AdminApi implements EdgeHandler {
     private static final String PROTECTED = "/api/";
     private static final String SCHEME = "Bearer ";
     private static final Duration RETRY_WHEN_BUSY = Duration.ofSeconds(1);
+    private static final Duration RETRY_WHEN_FULL = Duration.ofMinutes(1);
 
     private final AdminAccess access;
     private final List<AdminRoute> routes;
@@ -149,7 +150,7 @@ public final class AdminApi implements EdgeHandler {
         return HandlerException.of(Reason.BAD_REQUEST, message == null ? wrong.field() : message);
     }
 
-    private static Throwable refusal(StoreException refused) {
+    static Throwable refusal(StoreException refused) {
         String message = refused.getMessage();
         String detail = message == null ? "" : message;
         return switch (refused) {
@@ -160,7 +161,10 @@ public final class AdminApi implements EdgeHandler {
                 HandlerException.of(Reason.OVERLOADED, detail).retryAfter(RETRY_WHEN_BUSY);
             case StoreException.Held held ->
                 HandlerException.of(Reason.DRAINING, detail).retryAfter(RETRY_WHEN_BUSY);
-            case StoreException.Failed failed -> failed;
+            case StoreException.Failed failed ->
+                failed.isDiskFull()
+                        ? HandlerException.of(Reason.OVERLOADED, detail).retryAfter(RETRY_WHEN_FULL)
+                        : failed;
         };
     }
 }

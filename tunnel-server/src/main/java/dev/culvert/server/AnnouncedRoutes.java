@@ -85,32 +85,39 @@ final class AnnouncedRoutes {
      * A runtime's client announces {@code document}. Returns at once. One of a runtime is read at a time, and the newest that
      * came meanwhile after it, a second later at the soonest: who announces without end costs no more. Where it can't be
      * written, as the next server has the database already, it holds for this process.
+     *
+     * @param changed runs when something else is announced than before, on any thread
      */
-    void announced(RegisteredRuntime runtime, byte[] document) {
+    void announced(RegisteredRuntime runtime, byte[] document, Runnable changed) {
         Optional<byte[]> waiting = under.compute(runtime.id(),
                 (id, before) -> before == null ? Optional.empty() : Optional.of(document));
         if (waiting.isEmpty()) {
-            take(runtime, document);
+            take(runtime, document, changed);
         }
     }
 
-    private void take(RegisteredRuntime runtime, byte[] document) {
+    private void take(RegisteredRuntime runtime, byte[] document, Runnable changed) {
         Kept before = byRuntime.get(runtime.id());
         Mono<Boolean> taken = before != null && before.hash.equals(Sha256.of(document))
                 ? Mono.just(false)
                 : written(runtime, document);
         taken.onErrorResume(failed -> heldInMemory(runtime, document, failed))
+                .doOnNext(kept -> {
+                    if (kept) {
+                        changed.run();
+                    }
+                })
                 .delayElement(PAUSE, Schedulers.parallel())
-                .subscribe(kept -> next(runtime));
+                .subscribe(kept -> next(runtime, changed));
     }
 
     /** Goes on with what came meanwhile. */
-    private void next(RegisteredRuntime runtime) {
+    private void next(RegisteredRuntime runtime, Runnable changed) {
         Optional<byte[]> newest = under.replace(runtime.id(), Optional.empty());
         if (newest != null && newest.isPresent()) {
-            take(runtime, newest.get());
+            take(runtime, newest.get(), changed);
         } else if (newest != null && !under.remove(runtime.id(), Optional.empty())) {
-            next(runtime); // one came between
+            next(runtime, changed); // one came between
         }
     }
 

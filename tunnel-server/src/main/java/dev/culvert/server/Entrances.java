@@ -28,10 +28,13 @@ import org.jspecify.annotations.Nullable;
  * @param edge of the edge's listener, which may be the tunnel's, too
  * @param tunnel of the tunnel's own listener
  * @param tunnelHosts which hosts are the tunnel's, where both share a listener
+ * @param provenTo to which names clients may prove their certificate where TLS did not bring it: the domain, what the
+ *        tunnel's certificate is for, and {@code tunnel.hosts}
  * @param certificates by listener, of those that have any
  * @param asking the edge's once more, for hosts whose callers are asked for certificates
  */
 record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
+        Predicate<String> provenTo,
         Map<String, ListenerTls> certificates, @Nullable ListenerTls asking) {
     /** A balancer sends its header at once, and may lose it once on the way. */
     private static final Duration PROXY_HEADER_TIME = Duration.ofSeconds(5);
@@ -50,7 +53,8 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
                 material -> TlsContexts.edgeAsking(material, EDGE_PROTOCOLS), clock);
         ListenerTls tunnelTls = tunnelTls(config.tunnel(), clientAuthorities, clock);
         String domain = config.edge().domain();
-        Predicate<String> tunnelHosts = host -> host.equals(domain)
+        List<String> hosts = config.tunnel().hosts();
+        Predicate<String> tunnelHosts = host -> host.equals(domain) || hosts.contains(host)
                 || (tunnelTls != null && tunnelTls.isFor(host));
         Map<String, ListenerTls> certificates = new LinkedHashMap<>();
         put(certificates, "edge", edgeTls);
@@ -72,7 +76,9 @@ record Entrances(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
                     : ofCallers.of(name), () -> true);
         }
         return new Entrances(announced(edge, config.edge().proxyProtocol(), edgePeers),
-                announced(tunnel, config.tunnel().proxyProtocol(), tunnelPeers), tunnelHosts, certificates,
+                announced(tunnel, config.tunnel().proxyProtocol(), tunnelPeers), tunnelHosts,
+                host -> tunnelHosts.test(host) || (tunnelTls != null && tunnelTls.covers(host)),
+                certificates,
                 askingTls);
     }
 

@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.protocol.body.BodyQueue;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.ArrayList;
@@ -13,7 +14,7 @@ final class KeptBody {
     static final int MAX_BYTES = 256 << 10;
 
     private final HeldRequests held;
-    private List<ByteBuf> parts = List.of();
+    private final BodyQueue parts = new BodyQueue();
     private int bytes;
     private boolean complete = true;
     private boolean ended;
@@ -41,9 +42,6 @@ final class KeptBody {
             return;
         }
         bytes += more;
-        if (parts.isEmpty()) {
-            parts = new ArrayList<>();
-        }
         parts.add(body.retainedDuplicate());
     }
 
@@ -55,9 +53,9 @@ final class KeptBody {
 
     /** Sends what is kept, and keeps it. */
     void sendTo(RequestSink target, boolean hasBody) {
-        for (ByteBuf part : parts) {
-            target.data(part.retainedDuplicate());
-        }
+        List<ByteBuf> all = new ArrayList<>(parts.size()); // the answer to one part may forget all
+        parts.share(part -> all.add(part.retainedDuplicate()));
+        all.forEach(target::data);
         if (hasBody && ended) {
             target.end(trailers);
         }
@@ -66,8 +64,7 @@ final class KeptBody {
     /** Gives the bytes back: the request will not be sent again. */
     void forget() {
         complete = false;
-        parts.forEach(ByteBuf::release);
-        parts = List.of();
+        parts.clear();
         held.forget(bytes);
         bytes = 0;
     }

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class LiveSession {
     /** The contract's grace of a drain. */
     static final Duration DRAIN_GRACE = Duration.ofSeconds(30);
+    /** Of it, what is left for WebSockets in the middle of a frame when all of them get their Close. */
+    static final Duration LAST_WORDS = Duration.ofSeconds(2);
 
     final UUID id;
     final RegisteredRuntime runtime;
@@ -28,6 +30,8 @@ final class LiveSession {
     private volatile boolean accepting = true;
     /** Ends a drain that takes too long. On the event loop. */
     private @Nullable ScheduledFuture<?> cut;
+    /** Closes WebSockets before that. On the event loop. */
+    private @Nullable ScheduledFuture<?> lastWords;
 
     LiveSession(UUID id, RegisteredRuntime runtime, Hello hello, long generation,
             TunnelChannelHandler handler,
@@ -56,17 +60,24 @@ final class LiveSession {
 
     /**
      * Opens no more streams, tells the client, and closes when those in flight have ended, after {@link #DRAIN_GRACE} in
-     * any case.
+     * any case; {@link #LAST_WORDS} before that WebSockets are closed.
      */
     void drain(ErrorCode code, String detail) {
         accepting = false;
         loop.execute(() -> {
             handler.goAway(code, 0, detail);
             if (cut == null) {
+                lastWords = loop.schedule(handler::ending, DRAIN_GRACE.minus(LAST_WORDS).toMillis(),
+                        TimeUnit.MILLISECONDS);
                 cut = loop.schedule(() -> handler.close(code, detail), DRAIN_GRACE.toMillis(),
                         TimeUnit.MILLISECONDS);
             }
         });
+    }
+
+    /** Closes its WebSockets, each at the end of a frame: others need its place soon. All else goes on until then. */
+    void closeWebSockets() {
+        loop.execute(handler::ending);
     }
 
     /**
@@ -82,6 +93,9 @@ final class LiveSession {
     void ended() {
         if (cut != null) {
             cut.cancel(false);
+        }
+        if (lastWords != null) {
+            lastWords.cancel(false);
         }
     }
 

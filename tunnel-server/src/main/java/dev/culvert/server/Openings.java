@@ -1,116 +1,118 @@
 package dev.culvert.server;
 
 import dev.culvert.edge.listen.CallerAddress;
+import dev.culvert.edge.quota.Quota;
+import dev.culvert.edge.quota.SourceAddress;
 import io.netty.channel.Channel;
 import io.netty.util.AttributeKey;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Bounds the sessions that are being opened, from the upgrade request to the session's start: after a storm's TLS
- * handshakes, their certificates and hellos are a second wave. Clients whose certificate TLS brought have a bound of their
- * own, so that strangers, who can only promise a proof, do not use it up; nor does one address use up that of the
- * strangers, unless it is a balancer's. Callable from any thread.
+ * handshakes, their certificates and hellos are a second wave. What is scarce is shared: places of clients that TLS has
+ * proven by runtimes; places of the others by source address, few of them while a proof is judged, which costs
+ * processor time, and many while none has come, which costs a connection's memory for 5 s at most. When there is no
+ * place the newest session of whoever has most gives way to another's. Callable from any thread.
+ *
+ * <pre>
+ *  upgrade ──certificate by TLS──► PROVEN ──────────────────────┐
+ *     └──a proof is promised──► SILENT ──the proof came──► JUDGED ──► live, or closed
+ * </pre>
  */
 final class Openings {
     /** A second of work for one core; each is over within a round trip, and after 10 s in any case. */
     static final int MAX_PROVEN = 512;
-    /** Behind a proxy that ends TLS nobody is known yet. */
-    static final int MAX_UNPROVEN = 128;
-    /** A round trip each: some hundred a second, for the clients behind one proxy. */
-    static final int MAX_UNPROVEN_PER_ADDRESS = 16;
+    /** A WebSocket and a session that wait, some 16 KiB each. Clients that are not slower than a second are 2,000 a second. */
+    static final int MAX_SILENT = 2048;
+    /** Two signatures to verify each: half a second of the thread that judges. */
+    static final int MAX_JUDGED = 512;
     /** Who is sent away comes back after this at least, */
     private static final Duration SHORTEST_WAIT = Duration.ofSeconds(1);
     /** and at most: far apart, so that the next wave is a lower one. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
-    private static final AttributeKey<Runnable> PLACE = AttributeKey.valueOf(Openings.class, "place");
+    private static final AttributeKey<Place> PLACE = AttributeKey.valueOf(Openings.class, "place");
 
-    private final int maxProven;
-    private final int maxUnproven;
-    private final int maxUnprovenPerAddress;
+    private final Quota<String> proven;
+    private final Quota<SourceAddress> silent;
+    private final Quota<SourceAddress> judged;
     private final RandomGenerator random;
-    private final AtomicInteger proven = new AtomicInteger();
-    private final AtomicInteger unproven = new AtomicInteger();
-    /** Of the unproven. No address stands here without a place, so it is as bounded as they are. */
-    private final Map<InetAddress, Integer> ofAddress = new ConcurrentHashMap<>();
 
-    /** Who opens a session. */
-    enum Opener {
-        /** A client whose certificate TLS brought. */
-        PROVEN,
-        /** Somebody who promises a proof. */
-        STRANGER,
-        /** Somebody who promises a proof, from an address that all clients of a balancer share. */
-        BALANCED
+    /** What a connection uses until its session is live. On the connection's event loop. */
+    private final class Place {
+        private final Channel channel;
+        private Quota<?>.Claim claim;
+
+        Place(Channel channel, Quota<?>.Claim claim) {
+            this.channel = channel;
+            this.claim = claim;
+        }
+
+        boolean judge() {
+            Quota<?>.Claim next = judged.tryOpen(source(channel), 1, () -> giveWay(channel));
+            if (next == null) {
+                return false;
+            }
+            claim.close();
+            claim = next;
+            return true;
+        }
+
+        void end() {
+            claim.close();
+        }
     }
 
     /** @param random spreads those that are sent away; thread-safe */
-    Openings(int maxProven, int maxUnproven, int maxUnprovenPerAddress, RandomGenerator random) {
-        this.maxProven = maxProven;
-        this.maxUnproven = maxUnproven;
-        this.maxUnprovenPerAddress = maxUnprovenPerAddress;
+    Openings(int maxProven, int maxSilent, int maxJudged, RandomGenerator random) {
+        proven = new Quota<>(maxProven);
+        silent = new Quota<>(maxSilent);
+        judged = new Quota<>(maxJudged);
         this.random = random;
     }
 
-    /** Takes a place until {@link #opened} or the channel's end. Returns false, and takes none, when there is none. */
-    boolean begin(Channel channel, Opener opener) {
-        InetAddress address = opener == Opener.STRANGER
-                && channel.remoteAddress() instanceof InetSocketAddress
-                        ? CallerAddress.of(channel).getAddress()
-                        : null;
-        if (!enter(address)) {
+    /**
+     * Takes a place until {@link #opened} or the channel's end. Returns false, and takes none, when there is none.
+     *
+     * @param runtimeId whose certificate TLS brought; null: a proof is promised
+     */
+    boolean begin(Channel channel, @Nullable String runtimeId) {
+        Runnable giveWay = () -> giveWay(channel);
+        Quota<?>.Claim claim = runtimeId == null
+                ? silent.tryOpen(source(channel), 1, giveWay)
+                : proven.tryOpen(runtimeId, 1, giveWay);
+        if (claim == null) {
             return false;
         }
-        boolean isProven = opener == Opener.PROVEN;
-        AtomicInteger count = isProven ? proven : unproven;
-        if (count.incrementAndGet() > (isProven ? maxProven : maxUnproven)) {
-            count.decrementAndGet();
-            leave(address);
-            return false;
-        }
-        var over = new AtomicBoolean();
-        Runnable end = () -> {
-            if (over.compareAndSet(false, true)) {
-                count.decrementAndGet();
-                leave(address);
-            }
-        };
-        channel.attr(PLACE).set(end);
-        channel.closeFuture().addListener(closed -> end.run());
+        channel.attr(PLACE).set(new Place(channel, claim));
+        channel.closeFuture().addListener(closed -> opened(channel));
         return true;
     }
 
-    private boolean enter(@Nullable InetAddress address) {
-        if (address == null || ofAddress.merge(address, 1, Integer::sum) <= maxUnprovenPerAddress) {
-            return true;
-        }
-        leave(address);
-        return false;
+    private static SourceAddress source(Channel channel) {
+        return channel.remoteAddress() instanceof InetSocketAddress
+                ? SourceAddress.of(CallerAddress.of(channel))
+                : SourceAddress.UNKNOWN;
     }
 
-    private void leave(@Nullable InetAddress address) {
-        if (address != null) {
-            ofAddress.computeIfPresent(address, (same, count) -> count == 1 ? null : count - 1);
-        }
+    /** On a later pass of its event loop: who needs the place may hold locks. */
+    private static void giveWay(Channel channel) {
+        channel.eventLoop().execute(channel::close);
     }
 
-    /** Addresses that have places of the unproven now. */
-    int addresses() {
-        return ofAddress.size();
+    /** The promised proof has come. Returns false when there is no place for it to be judged now. */
+    static boolean judge(Channel channel) {
+        Place place = channel.attr(PLACE).get();
+        return place == null || place.judge();
     }
 
     /** The session of {@code channel} has begun. */
     static void opened(Channel channel) {
-        Runnable end = channel.attr(PLACE).getAndSet(null);
-        if (end != null) {
-            end.run();
+        Place place = channel.attr(PLACE).getAndSet(null);
+        if (place != null) {
+            place.end();
         }
     }
 
@@ -122,6 +124,6 @@ final class Openings {
 
     /** Sessions that are being opened now. */
     int count() {
-        return proven.get() + unproven.get();
+        return (int) (proven.used() + silent.used() + judged.used());
     }
 }

@@ -12,13 +12,16 @@ import dev.culvert.certs.Pem;
 import dev.culvert.certs.VouchedAuthorities;
 import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.protocol.frame.Hello.Nonce;
 import java.net.InetSocketAddress;
+import java.security.PublicKey;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -45,6 +48,7 @@ public final class RenewalService {
     private final EnrolmentNonces nonces;
     private final Scheduler requests;
     private final Scheduler sessions;
+    private final LongAdder conflicts = new LongAdder();
 
     /** Makes the service. Its threads start with the first request and end by {@link #close}. */
     public RenewalService(RuntimeStore store, CertificateIssuer issuer, Clock clock) {
@@ -76,7 +80,7 @@ public final class RenewalService {
      * @param remote for the log
      */
     public Mono<EnrolmentAnswer> renew(byte[] body, String requestId, InetSocketAddress remote) {
-        return Mono.fromCallable(() -> answer(body, remote))
+        return Mono.defer(() -> answer(body, remote))
                 .subscribeOn(requests)
                 .onErrorResume(error -> Mono.just(EnrolmentAnswer
                         .problem(EnrolmentAnswers.problem(error, remote), requestId)));
@@ -142,7 +146,7 @@ public final class RenewalService {
     private record CertificateView(String certificate, String ca, String account, String runtime,
             String host, String authorities, String authoritiesProof) {}
 
-    private EnrolmentAnswer answer(byte[] body, InetSocketAddress remote) {
+    private Mono<EnrolmentAnswer> answer(byte[] body, InetSocketAddress remote) {
         if (body.length > EnrolmentService.MAX_BODY_BYTES) {
             throw EnrolmentAnswers.refused(Cause.BODY_TOO_LARGE,
                     "the body is larger than " + EnrolmentService.MAX_BODY_BYTES + " bytes");
@@ -153,11 +157,11 @@ public final class RenewalService {
         String subject = certificate.getSerialNumber().toString(16);
         String nonce = fields.optionalText("nonce");
         return nonce == null
-                ? EnrolmentAnswers.of(200, new NonceView(Base64Url.encode(nonces.issue(subject))))
+                ? Mono.just(EnrolmentAnswers.of(200, new NonceView(Base64Url.encode(nonces.issue(subject)))))
                 : renewed(fields, nonce, certificate, runtime, remote);
     }
 
-    private EnrolmentAnswer renewed(JsonFields fields, String encodedNonce, X509Certificate certificate,
+    private Mono<EnrolmentAnswer> renewed(JsonFields fields, String encodedNonce, X509Certificate certificate,
             RegisteredRuntime runtime, InetSocketAddress remote) {
         byte[] nonce = Base64Url.decode("nonce", encodedNonce, EnrolmentProof.NONCE_BYTES);
         byte[] proof = Base64Url.decodeUpTo("proof", fields.text("proof"), KeyProof.MAX_BYTES);
@@ -171,6 +175,37 @@ public final class RenewalService {
         if (!nonces.spend(nonce)) {
             throw EnrolmentAnswers.startAgain();
         }
+        return store.renewed(runtime.id(), hash(certificate.getPublicKey()), hash(request.publicKey()),
+                certificate.getNotAfter().toInstant().plus(GRACE))
+                .onErrorMap(StoreException.Conflict.class,
+                        conflict -> stolen(conflict, certificate, runtime, remote))
+                .then(Mono.fromCallable(() -> issued(request, certificate, runtime, remote)));
+    }
+
+    private static Sha256 hash(PublicKey key) {
+        return Sha256.of(key.getEncoded());
+    }
+
+    /** Of two clients with one key one is not its owner: which one, only the operator can know. */
+    private EdgeException stolen(StoreException.Conflict conflict, X509Certificate certificate,
+            RegisteredRuntime runtime, InetSocketAddress remote) {
+        conflicts.increment();
+        log.atWarn()
+                .addKeyValue("runtime", runtime.name())
+                .addKeyValue("remote", remote)
+                .addKeyValue("serial", certificate.getSerialNumber().toString(16))
+                .addKeyValue("reason", conflict.getMessage())
+                .log("renewal refused, the client key may be stolen: revoke the runtime and enrol it anew");
+        return unauthorized(String.valueOf(conflict.getMessage()));
+    }
+
+    /** Renewals refused because another key had renewed the certificate before. */
+    long conflicts() {
+        return conflicts.sum();
+    }
+
+    private EnrolmentAnswer issued(CertificateRequest request, X509Certificate certificate,
+            RegisteredRuntime runtime, InetSocketAddress remote) {
         X509Certificate next = issuer.issue(request, runtime);
         log.atInfo()
                 .addKeyValue("runtime", runtime.name())

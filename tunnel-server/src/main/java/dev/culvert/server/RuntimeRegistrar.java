@@ -100,16 +100,29 @@ public final class RuntimeRegistrar {
     public Mono<RegisteredRuntime> revoke(RuntimeName name) {
         return Detached.of(Mono.defer(() -> store.revoke(name, UUID.randomUUID().toString()))
                 .subscribeOn(Schedulers.boundedElastic())
-                .doOnNext(revoked -> tunnels.closeAll(revoked.id(),
-                        "the certificates of " + name + " were revoked; enrol with a new token")));
+                .doOnNext(revoked -> tunnels.closeAll(revoked.id(), revoked(name)))
+                .doOnError(StoreException.Failed.class, failed -> closeAll(name, revoked(name))));
     }
 
     /** Forgets a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
+        String reason = "the runtime " + name + " was deleted";
         return Detached.of(store.delete(name).doOnNext(gone -> {
-            tunnels.closeAll(gone.id(), "the runtime " + name + " was deleted");
+            tunnels.closeAll(gone.id(), reason);
             forgotten.accept(gone);
-        }));
+        }).doOnError(StoreException.Failed.class, failed -> closeAll(name, reason)));
+    }
+
+    private static String revoked(RuntimeName name) {
+        return "the certificates of " + name + " were revoked; enrol with a new token";
+    }
+
+    /** What could not be stored holds in memory: sessions end all the same. */
+    private void closeAll(RuntimeName name, String reason) {
+        RegisteredRuntime runtime = store.byName(name);
+        if (runtime != null) {
+            tunnels.closeAll(runtime.id(), reason);
+        }
     }
 
     /** Now, as precise as the store keeps it. */

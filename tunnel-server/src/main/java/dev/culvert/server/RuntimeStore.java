@@ -3,6 +3,7 @@ package dev.culvert.server;
 import dev.culvert.edge.caller.OwnLimits;
 import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.server.access.AccessRules;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -49,7 +50,10 @@ public interface RuntimeStore {
      */
     Mono<RegisteredRuntime> create(RegisteredRuntime runtime, StoredToken first);
 
-    /** Forgets a runtime and its tokens. Errors: {@link StoreException.Absent}. Emits what was forgotten. */
+    /**
+     * Forgets a runtime and its tokens. Errors: {@link StoreException.Absent}; {@link StoreException.Failed} when that can't be
+     * written: the runtime stays, but look-ups know no more of its identity and tokens. Emits what was forgotten.
+     */
     Mono<RegisteredRuntime> delete(RuntimeName name);
 
     /**
@@ -72,8 +76,9 @@ public interface RuntimeStore {
     Mono<RegisteredRuntime> replaceAccess(RuntimeName name, AccessRules rules);
 
     /**
-     * Gives a runtime another identity and forgets its tokens. Errors: {@link StoreException.Absent}. Emits the runtime as
-     * it is now.
+     * Gives a runtime another identity and forgets its tokens. Errors: {@link StoreException.Absent}; {@link
+     * StoreException.Failed} when that can't be written now: it holds for look-ups all the same, and is written as soon as that is
+     * possible. Emits the runtime as it is now.
      *
      * @param identity never used before
      */
@@ -84,6 +89,16 @@ public interface RuntimeStore {
      * no disk. Errors: {@link StoreException}. Completes empty, also when no runtime has the identity any more.
      */
     Mono<Void> connected(String identity);
+
+    /**
+     * Notes that a certificate of {@code key} is renewed by {@code successor}, before another certificate is issued. The same
+     * again is harmless. Errors: {@link StoreException.Conflict} when another key followed it before.
+     *
+     * @param key the hash of the public key that is replaced
+     * @param successor the hash of that which replaces it
+     * @param until when no certificate of {@code key} can be renewed any more
+     */
+    Mono<Void> renewed(String runtimeId, Sha256 key, Sha256 successor, Instant until);
 
     /** Keeps another token of a runtime. Errors: {@link StoreException.Absent}, {@link StoreException.Full}. */
     Mono<StoredToken> add(StoredToken token);

@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.certs.CertificateFiles;
 import dev.culvert.edge.Cidr;
+import dev.culvert.edge.HostName;
 import dev.culvert.edge.caller.CallerLimits;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
@@ -185,6 +186,7 @@ public record ServerConfig(
      * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
      * @param ca the authority that issues and verifies clients' certificates
      * @param requireMutualTls whether clients whose TLS is ended on the way are refused
+     * @param hosts names and addresses that clients dial and the listener's certificate does not have; kept in lower case
      */
     public record Tunnel(
             @Setting(value = "Address of the WSS listener for tunnel clients, that of edge.listen to share one; port 0 picks a free one", byDefault = "0.0.0.0:7443") HostPort listen,
@@ -194,8 +196,17 @@ public record ServerConfig(
             @Setting(value = "Networks that may connect to a plain listener, or to one with proxyProtocol", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
             @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which tells the client's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
             Ca ca,
-            @Setting(value = "Whether clients must show their certificate by TLS; else one whose TLS is ended on the way may prove it in the first frames", byDefault = "false") boolean requireMutualTls) {
+            @Setting(value = "Whether clients must show their certificate by TLS; else one whose TLS is ended on the way may prove it in the first frames", byDefault = "false") boolean requireMutualTls,
+            @Setting(value = "Names by which clients dial the tunnel, besides edge.domain and those of tunnel.tls: those of the balancer's certificate before a plain listener. A certificate that TLS did not bring is proven to these names only", accepts = "host names or addresses, as tunnel.example.com", byDefault = "") List<String> hosts) {
+        /** With the names of the certificate only. */
+        public Tunnel(HostPort listen, @Nullable Tls tls, boolean allowTls12, boolean plain,
+                List<String> trustedProxies, boolean proxyProtocol, Ca ca, boolean requireMutualTls) {
+            this(listen, tls, allowTls12, plain, trustedProxies, proxyProtocol, ca, requireMutualTls,
+                    List.of());
+        }
+
         public Tunnel {
+            hosts = hosts.stream().map(HostName::of).toList();
             trustedProxies = List.copyOf(trustedProxies);
             requireBlocks(trustedProxies);
             requireOneOf(tls, plain, trustedProxies);

@@ -139,10 +139,13 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())
                 .strongReference(true)
                 .register(telemetry.registry());
-        var openings = new Openings(Openings.MAX_PROVEN, Openings.MAX_UNPROVEN,
-                Openings.MAX_UNPROVEN_PER_ADDRESS, new SecureRandom());
+        var openings = new Openings(Openings.MAX_PROVEN, Openings.MAX_SILENT, Openings.MAX_JUDGED,
+                new SecureRandom());
         Gauge.builder("culvert.tunnel.openings", openings, Openings::count)
                 .strongReference(true)
+                .register(telemetry.registry());
+        FunctionCounter.builder("culvert.renewals.refused", renewal, RenewalService::conflicts)
+                .tag("cause", "renewed-before")
                 .register(telemetry.registry());
         FunctionCounter.builder("culvert.tunnel.reconnects", registry, TunnelRegistry::reconnects)
                 .register(telemetry.registry());
@@ -152,7 +155,10 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         };
         var handshake = new TunnelHandshake.Shared(store, enrolment, renewal,
                 () -> files.ca.get().authorities(),
-                config.tunnel().requireMutualTls(), openings, sessions::start, telemetry, clock);
+                config.tunnel().requireMutualTls(),
+                // A runtime's host may lie below a wildcard: what its service relays is not this server's.
+                host -> files.entrances.provenTo().test(host) && store.byHost(host) == null,
+                openings, sessions::start, telemetry, clock);
         Entrances entrances = files.entrances;
         entrances.measure(telemetry);
         OpenConnections sharedTunnels = new OpenConnections();

@@ -48,7 +48,13 @@ final class ServerSchema {
             List.of("""
                     CREATE TABLE runtime_announcements (
                       runtime_id TEXT PRIMARY KEY REFERENCES runtimes (id) ON DELETE CASCADE,
-                      document BLOB NOT NULL) STRICT"""));
+                      document BLOB NOT NULL) STRICT"""),
+            List.of("""
+                    CREATE TABLE renewals (
+                      runtime_id TEXT NOT NULL REFERENCES runtimes (id) ON DELETE CASCADE,
+                      key BLOB NOT NULL, successor BLOB NOT NULL, until INTEGER NOT NULL,
+                      PRIMARY KEY (runtime_id, key)) STRICT""",
+                    "CREATE INDEX renewals_by_end ON renewals (until)"));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "runtimes");
 

@@ -31,6 +31,8 @@ import org.slf4j.LoggerFactory;
 final class ServerSession implements SessionListener {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
 
+    private static final String FULL = "too many certificates wait to be judged; try again later";
+
     private final Shared shared;
     private final Channel channel;
     private final String remote;
@@ -185,6 +187,10 @@ final class ServerSession implements SessionListener {
     public void auth(SessionEvent.Auth auth) {
         Hello hello = Objects.requireNonNull(peerHello);
         if (proven == null) {
+            if (!Openings.judge(channel)) {
+                handler().close(ErrorCode.OVERLOADED, FULL);
+                return;
+            }
             shared.renewal.judgeOpening(auth.certificate(), auth.proof(), ownNonce, hello.nonce(), host)
                     .subscribe(first -> later(() -> {
                         proven = first;
@@ -226,8 +232,7 @@ final class ServerSession implements SessionListener {
         return switch (error) {
             case EdgeException known -> known.problem().detail();
             case CertsException unreadable -> String.valueOf(unreadable.getMessage());
-            case RejectedExecutionException full ->
-                "too many certificates wait to be judged; try again later";
+            case RejectedExecutionException full -> FULL;
             default -> "it can't be judged now; try again later";
         };
     }

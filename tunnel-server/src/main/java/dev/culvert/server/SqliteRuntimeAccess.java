@@ -33,7 +33,15 @@ final class SqliteRuntimeAccess {
 
     private static AccessRules read(String id, String json) {
         try {
-            return AccessFields.read(json.getBytes(StandardCharsets.UTF_8));
+            AccessRules rules = AccessFields.read(json.getBytes(StandardCharsets.UTF_8));
+            int unsecured = AccessFields.firstUnsecured(rules);
+            if (unsecured >= 0) {
+                log.atWarn()
+                        .addKeyValue("runtimeId", id)
+                        .addKeyValue("rule", unsecured)
+                        .log("a forwardAuth service is asked over plain http: its network decides who may pass");
+            }
+            return rules;
         } catch (HandlerException e) {
             log.atError()
                     .addKeyValue("runtimeId", id)

@@ -18,14 +18,23 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
+import reactor.util.retry.Retry;
 
 /** The runtimes in one SQLite file, all of them also in memory: read at start, written through. */
 public final class SqliteRuntimeStore implements RuntimeStore {
+    private static final Logger log = LoggerFactory.getLogger(SqliteRuntimeStore.class);
     /** The file in the data folder. */
     static final String FILE = "culvert.db";
+    /** Between attempts to write a revocation that holds in memory. */
+    private static final Duration STORE_AGAIN = Duration.ofSeconds(1);
     /** Expired tokens are kept so long, so that their late users are told the true reason. */
     private static final Duration TOKEN_REMEMBERED = Duration.ofDays(1);
 
@@ -132,29 +141,82 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     @Override
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
         return database.transact(connection -> {
-            RegisteredRuntime runtime = present(name);
-            SqliteDatabase.update(connection, "DELETE FROM runtimes WHERE id = ?", runtime.id());
-            return runtime;
+            RegisteredRuntime before = present(name);
+            RegisteredRuntime held = hold(before, UUID.randomUUID().toString());
+            SqliteDatabase.update(connection, "DELETE FROM runtimes WHERE id = ?", held.id());
+            return new Gone(before, held);
         }, gone -> {
-            table.remove(gone);
-            return gone;
-        });
+            table.remove(gone.held);
+            return gone.before;
+        })
+                .onErrorMap(StoreException.Failed.class, failed -> unstored(failed, name
+                        + " is disconnected, and its certificates are worthless while this server runs, but it is not deleted: delete it again later"));
     }
 
     @Override
     public Mono<RegisteredRuntime> revoke(RuntimeName name, String identity) {
-        return database.transact(connection -> {
-            RegisteredRuntime runtime = present(name);
-            SqliteDatabase.update(connection,
-                    "UPDATE runtimes SET identity = ?, connected = NULL WHERE id = ?",
-                    identity, runtime.id());
-            SqliteDatabase.update(connection, "DELETE FROM tokens WHERE runtime_id = ?", runtime.id());
-            return runtime;
-        }, before -> {
-            RegisteredRuntime after = before.withIdentity(identity);
-            table.revoke(before, after);
-            return after;
+        return Mono.deferContextual(context -> {
+            AtomicReference<RegisteredRuntime> held = new AtomicReference<>();
+            return database.transact(connection -> {
+                RegisteredRuntime after = hold(present(name), identity);
+                held.set(after);
+                write(connection, after);
+                return after;
+            }, after -> after).onErrorMap(StoreException.Failed.class, failed -> {
+                RegisteredRuntime after = held.get();
+                if (after == null) {
+                    return failed;
+                }
+                storeLater(after, context);
+                return unstored(failed, name
+                        + " is revoked and disconnected while this server runs, but the revocation is not stored yet: it is tried again each second");
+            });
         });
+    }
+
+    /** A runtime that is deleted, as it was and as it is in memory meanwhile. */
+    private record Gone(RegisteredRuntime before, RegisteredRuntime held) {}
+
+    /**
+     * Makes a runtime's certificates and tokens worthless in memory, on the database's thread, before anything is written: that
+     * must not wait for a disk with room. Returns the runtime as it is now.
+     */
+    private RegisteredRuntime hold(RegisteredRuntime before, String identity) {
+        RegisteredRuntime after = before.withIdentity(identity);
+        table.revoke(before, after);
+        return after;
+    }
+
+    private static void write(Connection connection, RegisteredRuntime revoked) throws SQLException {
+        SqliteDatabase.update(connection, "UPDATE runtimes SET identity = ?, connected = NULL WHERE id = ?",
+                revoked.identity(), revoked.id());
+        SqliteDatabase.update(connection, "DELETE FROM tokens WHERE runtime_id = ?", revoked.id());
+    }
+
+    /** Writes a revocation that holds in memory as soon as that is possible, with what the context has to be written with it. */
+    private void storeLater(RegisteredRuntime revoked, ContextView context) {
+        database.transact(connection -> {
+            if (revoked.equals(table.byId(revoked.id()))) {
+                write(connection, revoked);
+            }
+            return revoked;
+        }, stored -> stored)
+                .delaySubscription(STORE_AGAIN)
+                .retryWhen(Retry.indefinitely().filter(StoreException.Failed.class::isInstance))
+                .contextWrite(context)
+                .subscribe(
+                        stored -> log.atInfo().addKeyValue("runtime", stored.name()).log("revocation stored"),
+                        failed -> log.atError()
+                                .addKeyValue("runtime", revoked.name())
+                                .addKeyValue("reason", failed.getMessage())
+                                .log("revocation never stored: revoke again"));
+    }
+
+    private static StoreException.Failed unstored(StoreException.Failed failed, String what) {
+        Throwable cause = failed.getCause();
+        return new StoreException.Failed(
+                what + ". " + (failed.isDiskFull() ? "The disk is full" : failed.getMessage()),
+                cause == null ? failed : cause);
     }
 
     @Override
@@ -218,6 +280,14 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             }
             return first;
         }).then();
+    }
+
+    @Override
+    public Mono<Void> renewed(String runtimeId, Sha256 key, Sha256 successor, Instant until) {
+        return database.transact(connection -> {
+            SqliteRenewals.note(connection, runtimeId, key, successor, until, clock.instant());
+            return until;
+        }, noted -> noted).then();
     }
 
     private RegisteredRuntime present(RuntimeName name) {

@@ -1,22 +1,17 @@
 package dev.culvert.server;
 
 import dev.culvert.edge.sqlite.DatabaseTrouble;
+import dev.culvert.edge.sqlite.SqliteCopy;
 import dev.culvert.edge.sqlite.SqliteDatabase;
 import dev.culvert.edge.sqlite.SqliteLease;
 import dev.culvert.edge.sqlite.SqliteSchema;
 import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.inbox.InboxBackup;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -27,7 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Copies a server's database to one file, also while the server runs, and puts such a file in the database's place. All
+ * Copies a server's database to one file, and its inbox to a folder beside it, also while the server runs, and puts both in
+ * their place. All
  * work is done on the bounded elastic scheduler, once its {@code Mono} is subscribed; cancelling does not stop it. Errors:
  * {@link StoreException}.
  */
@@ -35,12 +31,17 @@ public final class StoreBackup {
     private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'")
             .withZone(ZoneOffset.UTC);
 
+    /** Behind the name of a backup's file: the folder with its inbox. */
+    private static final String INBOX = ".inbox";
+
     private final Path file;
+    private final Path inbox;
     private final Clock clock;
 
     /** Of the database in a data folder. */
     public StoreBackup(Path dataDir, Clock clock) {
         this.file = dataDir.resolve(SqliteRuntimeStore.FILE);
+        this.inbox = dataDir.resolve(Webhooks.FOLDER);
         this.clock = clock;
     }
 
@@ -49,27 +50,32 @@ public final class StoreBackup {
      *
      * @param runtimes how many runtimes the database holds now
      * @param before the database that was there before; null when there was none
+     * @param inbox whether webhooks were restored
      */
-    public record Restored(int runtimes, @Nullable Path before) {}
+    public record Restored(int runtimes, @Nullable Path before, boolean inbox) {}
 
     /**
-     * Writes what the database holds now to a new file, mode 0600: whole, checked and on the disk, or not at all. A
-     * running server goes on meanwhile. Emits the file.
+     * Writes what the database holds now to a new file, mode 0600, and the inbox, if there is one, to a new folder of that name
+     * with {@code .inbox}: whole, checked and on the disk, or not at all. The inbox first: no webhook in it is of a runtime that the
+     * file does not know. A running server goes on meanwhile. Emits the file.
      */
     public Mono<Path> backup(Path to) {
         return blocking(file, () -> {
             if (Files.notExists(file)) {
                 throw new SQLException("it is not there (expected: the dataDir of a server)");
             }
-            if (Files.exists(to)) {
-                throw new StoreException.Conflict(to + " exists already (expected: the name of a new file)");
-            }
-            Path part = temporary(to.toAbsolutePath().getParent());
+            Path inboxTo = Path.of(to + INBOX);
+            SqliteCopy.requireNew(to);
+            SqliteCopy.requireNew(inboxTo);
+            Path part = SqliteCopy.temporary(to.toAbsolutePath().getParent());
             try {
-                copyInto(part);
-                finish(part, to);
+                if (InboxBackup.isThere(inbox)) {
+                    InboxBackup.copy(inbox, inboxTo);
+                }
+                SqliteCopy.into(part, file);
+                SqliteCopy.finish(part, to);
             } finally {
-                deleteAll(part);
+                SqliteCopy.deleteAll(part);
             }
             return to;
         });
@@ -86,18 +92,24 @@ public final class StoreBackup {
     public Mono<Restored> restore(Path from, String domain, boolean force) {
         return blocking(from, () -> {
             SqliteDatabase.makeFolder(file);
-            Path part = temporary(file.toAbsolutePath().getParent());
+            Path part = SqliteCopy.temporary(file.toAbsolutePath().getParent());
             try {
                 try (var target = Files.newOutputStream(part)) {
                     Files.copy(from, target);
                 }
                 prepare(part, domain, 0);
                 int runtimes = prepare(part, domain, Files.exists(file) ? endOfUse(force) : 0);
+                Path inboxFrom = Path.of(from + INBOX);
+                boolean withInbox = InboxBackup.isThere(inboxFrom);
+                if (withInbox) {
+                    InboxBackup.restore(inboxFrom, inbox, Webhooks.FOLDER + ".before-restore-"
+                            + STAMP.format(Instant.now(clock)), clock);
+                }
                 Path before = Files.exists(file) ? putAside() : null;
-                finish(part, file);
-                return new Restored(runtimes, before);
+                SqliteCopy.finish(part, file);
+                return new Restored(runtimes, before, withInbox);
             } finally {
-                deleteAll(part);
+                SqliteCopy.deleteAll(part);
             }
         });
     }
@@ -110,21 +122,6 @@ public final class StoreBackup {
                 .onErrorMap(IOException.class, failed -> DatabaseTrouble.of(subject, failed));
     }
 
-    private void copyInto(Path part) throws SQLException {
-        try (Connection live = SqliteDatabase.connect(file)) {
-            SqliteSchema.refuseForeign(live);
-            try (PreparedStatement vacuum = live.prepareStatement("VACUUM INTO ?")) {
-                vacuum.setString(1, part.toString());
-                vacuum.execute();
-            }
-        }
-        try (Connection copy = SqliteDatabase.connect(part)) {
-            checkWhole(copy);
-            SqliteLease.free(copy);
-            oneFile(copy);
-        }
-    }
-
     /** Makes sure that nobody uses the database any more, nor begins to. Returns its mark of generations. */
     private long endOfUse(boolean force) throws SQLException {
         try (Connection old = SqliteDatabase.connect(file)) {
@@ -135,7 +132,7 @@ public final class StoreBackup {
                 return SqliteGenerations.ceiling(connection);
             });
             // Fails while another process has the file open: that would go on in a file that is not the database any more.
-            oneFile(old);
+            SqliteCopy.oneFile(old);
             return ceiling;
         } catch (SQLException unusable) {
             if (!force || DatabaseTrouble.isLock(unusable)) {
@@ -149,14 +146,14 @@ public final class StoreBackup {
     private static int prepare(Path part, String domain, long ceiling) throws SQLException {
         try (Connection copy = SqliteDatabase.connect(part)) {
             ServerSchema.SCHEMA.requireOwn(copy);
-            checkWhole(copy);
+            SqliteCopy.checkWhole(copy);
             int runtimes = SqliteDatabase.transaction(copy, connection -> {
                 ServerSchema.SCHEMA.migrate(connection);
                 SqliteLease.free(connection);
                 SqliteGenerations.raise(connection, ceiling);
                 return SqliteRuntimeStore.load(connection, domain, StoreLimits.defaults()).runtimes().size();
             });
-            oneFile(copy);
+            SqliteCopy.oneFile(copy);
             return runtimes;
         }
     }
@@ -176,54 +173,5 @@ public final class StoreBackup {
 
     private Path beside(String suffix) {
         return file.resolveSibling(file.getFileName() + "." + suffix);
-    }
-
-    private static void checkWhole(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("PRAGMA integrity_check(1)")) {
-            String found = row.next() ? row.getString(1) : "no answer";
-            if (!"ok".equals(found)) {
-                throw new SQLException("it is damaged (" + found.replace('\n', ' ') + ")");
-            }
-        }
-    }
-
-    /** Leaves the journal: what was committed is in the file alone. */
-    private static void oneFile(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("PRAGMA journal_mode = DELETE")) {
-            if (!row.next() || !"delete".equals(row.getString(1))) {
-                throw new StoreException.Held("the database is open in another process; end that first");
-            }
-        }
-    }
-
-    private static Path temporary(@Nullable Path folder) throws IOException {
-        if (folder == null) {
-            throw new IOException("no folder");
-        }
-        return Files.createTempFile(folder, ".culvert-", ".part",
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    }
-
-    private static void finish(Path part, Path to) throws IOException {
-        sync(part, StandardOpenOption.WRITE);
-        Files.move(part, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        Path folder = to.toAbsolutePath().getParent();
-        if (folder != null) {
-            sync(folder, StandardOpenOption.READ);
-        }
-    }
-
-    private static void sync(Path path, StandardOpenOption how) throws IOException {
-        try (FileChannel channel = FileChannel.open(path, how)) {
-            channel.force(true);
-        }
-    }
-
-    private static void deleteAll(Path part) throws IOException {
-        for (String suffix : new String[]{"", "-wal", "-shm", "-journal"}) {
-            Files.deleteIfExists(Path.of(part + suffix));
-        }
     }
 }

@@ -33,21 +33,30 @@ final class Tunnel {
         }
     }
 
-    /** Whether there is room for one more, or could be made: of the sessions that drain, the oldest has had the most time. */
+    /**
+     * Whether there is room for one more. Of too many sessions that drain, the oldest ends: it has had the most time. Those
+     * whose turn comes next close their WebSockets, which takes until a frame has ended.
+     */
     boolean makeRoom() {
-        if (sessions.length < TunnelRegistry.MAX_SESSIONS) {
-            return true;
+        List<LiveSession> all = new ArrayList<>(List.of(sessions));
+        List<LiveSession> draining = all.stream().filter(session -> !session.isAccepting()).toList();
+        if (all.size() - draining.size() >= TunnelRegistry.MAX_SESSIONS) {
+            return false;
         }
-        for (LiveSession session : sessions) {
-            if (!session.isAccepting()) {
-                session.close(ErrorCode.DRAINING, "newer connections need its place");
-                List<LiveSession> left = new ArrayList<>(List.of(sessions));
-                left.remove(session);
-                sessions = left.toArray(NONE);
-                return true;
+        int excess = draining.size() - TunnelRegistry.MAX_DRAINING;
+        if (excess > 0) {
+            for (LiveSession oldest : draining.subList(0, excess)) {
+                oldest.close(ErrorCode.DRAINING, "newer connections need its place");
+                all.remove(oldest);
             }
+            sessions = all.toArray(NONE);
         }
-        return false;
+        int next = draining.size() - TunnelRegistry.MAX_DRAINING + TunnelRegistry.NEXT_TO_END;
+        draining.stream()
+                .limit(Math.max(0, next))
+                .skip(Math.max(0, excess))
+                .forEach(LiveSession::closeWebSockets);
+        return true;
     }
 
     @Nullable

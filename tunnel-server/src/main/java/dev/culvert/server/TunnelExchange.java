@@ -22,11 +22,15 @@ import org.jspecify.annotations.Nullable;
 
 /** One exchange through a tunnel: the edge's relay calls on one side, a stream on the other. On the session's event loop. */
 final class TunnelExchange implements RequestSink, StreamListener {
+    private static final Problem GONE = Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel went away");
+
     private final ResponseSink response;
     private final TunnelRequest origin;
     private @Nullable TunnelStream stream;
     /** Both ways are a WebSocket's. */
     private boolean upgraded;
+    /** The session ends soon: a WebSocket is told so. */
+    private boolean ending;
 
     /** @param origin told how far this came, before a failure is told to {@code response} */
     TunnelExchange(ResponseSink response, TunnelRequest origin) {
@@ -90,6 +94,17 @@ final class TunnelExchange implements RequestSink, StreamListener {
                 response.times(Math.max(0, spent.routerMicros()), Math.max(0, spent.upstreamMicros()));
             }
             response.head(head, ended);
+            if (ending && upgraded) {
+                response.ending(GONE);
+            }
+        }
+    }
+
+    @Override
+    public void ending() {
+        ending = true;
+        if (upgraded) {
+            response.ending(GONE);
         }
     }
 
@@ -119,7 +134,7 @@ final class TunnelExchange implements RequestSink, StreamListener {
     public void reset(StreamReset reset) {
         if (upgraded && (reset.code() == ErrorCode.DRAINING || reset.code() == ErrorCode.REPLACED)) {
             // The end of a drain: WebSockets can be told so.
-            response.fail(Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel went away"));
+            response.fail(GONE);
             return;
         }
         if (reset.code() == ErrorCode.CANCELLED

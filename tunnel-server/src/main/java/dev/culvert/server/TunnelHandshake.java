@@ -10,7 +10,6 @@ import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.ProblemDocument;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.listen.CallerAddress;
-import dev.culvert.server.Openings.Opener;
 import dev.culvert.server.RenewalService.Proven;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -39,6 +38,7 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -71,10 +71,12 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
      *
      * @param authorities whose client certificates count
      * @param requireMutualTls whether a certificate that TLS did not bring counts for nothing
+     * @param provenTo the server's names, in their compared form: a certificate is proven to no other
      * @param openings bounds the sessions that are being opened
      */
     record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
-            Supplier<List<X509Certificate>> authorities, boolean requireMutualTls, Openings openings,
+            Supplier<List<X509Certificate>> authorities, boolean requireMutualTls,
+            Predicate<String> provenTo, Openings openings,
             Tunnels tunnels,
             Telemetry telemetry, Clock clock) {}
 
@@ -241,6 +243,13 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                                     + " the way end TLS?"
                             : "no client certificate was shown; enrol first");
                 }
+                String host = host(request);
+                if (!shared.provenTo().test(host)) {
+                    // A proof for another server's name was perhaps made for that server, and relayed.
+                    yield unauthorized(
+                            "no client certificate was shown, and none can be proven to the name that was"
+                                    + " dialled: it is neither in the server's certificate nor in its tunnel.hosts");
+                }
                 yield accept(ctx, request, null);
             }
             case Verdict.Expired expired ->
@@ -263,20 +272,17 @@ final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return Problem.of(Cause.UNAUTHORIZED, Hop.TUNNEL, detail);
     }
 
-    private static Opener opener(ChannelHandlerContext ctx, @Nullable Proven proven) {
-        if (proven != null) {
-            return Opener.PROVEN;
-        }
-        return ctx.pipeline().get(SslHandler.class) == null ? Opener.BALANCED : Opener.STRANGER;
+    private static String host(FullHttpRequest request) {
+        return HostName.of(String.valueOf(request.headers().get("host")));
     }
 
     private @Nullable Problem accept(ChannelHandlerContext ctx, FullHttpRequest request,
             @Nullable Proven proven) {
-        if (!shared.openings().begin(ctx.channel(), opener(ctx, proven))) {
+        if (!shared.openings().begin(ctx.channel(), proven == null ? null : proven.runtime().id())) {
             return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many sessions are being opened at once")
                     .retryAfter(shared.openings().retryAfter());
         }
-        String host = HostName.of(String.valueOf(request.headers().get("host")));
+        String host = host(request);
         var config = WebSocketDecoderConfig.newBuilder()
                 .maxFramePayloadLength(MAX_MESSAGE)
                 .allowExtensions(false)

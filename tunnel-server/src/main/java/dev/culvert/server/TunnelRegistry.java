@@ -42,8 +42,17 @@ final class TunnelRegistry implements TunnelDirectory {
      */
     static final int HOP_WORTH_STREAMS = 16;
 
-    /** Sessions of one tunnel: four connections, each replaced once while the old one drains. */
+    /** Sessions of one tunnel that take streams: four connections, and another four while a new instance takes over. */
     static final int MAX_SESSIONS = 8;
+
+    /**
+     * Sessions of one tunnel that have been replaced: of four connections, what they carry may go on for 16 hours, WebSockets
+     * for 14.
+     */
+    static final int MAX_DRAINING = 32;
+
+    /** Of these, the oldest that have closed their WebSockets: as many as one renewal of a client's connections replaces. */
+    static final int NEXT_TO_END = 4;
 
     private final Map<String, Tunnel> tunnels = new ConcurrentHashMap<>();
     private final HeldRequests held;
@@ -220,15 +229,6 @@ final class TunnelRegistry implements TunnelDirectory {
             }
         }
         return false;
-    }
-
-    /** Streams open in all sessions of a runtime. */
-    int streamsOf(String runtimeId) {
-        int streams = 0;
-        for (LiveSession session : sessionsIn(runtimeId)) {
-            streams += session.handler.streamCount();
-        }
-        return streams;
     }
 
     /** The longest of all sessions' last round trips; 0 before the first. */

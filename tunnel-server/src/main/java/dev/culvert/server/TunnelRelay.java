@@ -5,6 +5,8 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.caller.RuntimeQuota;
 import dev.culvert.edge.caller.RuntimeUsage;
+import dev.culvert.edge.quota.Quota;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.relay.LoopCrossing;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
@@ -35,8 +37,19 @@ final class TunnelRelay implements Relay {
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
         var sent = new TunnelRequest(this, request, response);
-        sent.begin();
+        sent.enter();
         return sent;
+    }
+
+    /** The places of the runtime's concurrent streams. */
+    Quota<SourceAddress> streams() {
+        return quota.streams();
+    }
+
+    /** Counts a request that gets no stream, or loses it to another caller. */
+    Problem crowded(String detail) {
+        quota.usage().refused(RuntimeUsage.Refusal.STREAMS);
+        return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, detail).retryAfter(RETRY_OVERLOADED);
     }
 
     String runtimeId() {
@@ -78,11 +91,8 @@ final class TunnelRelay implements Relay {
             return fail(response, Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel is draining")
                     .retryAfter(RETRY_OVERLOADED));
         }
-        if (!session.handler.canOpen()
-                || registry.streamsOf(runtime.id()) >= quota.limits().maxStreams()) {
-            quota.usage().refused(RuntimeUsage.Refusal.STREAMS);
-            return fail(response, Problem.of(Cause.OVERLOADED, Hop.TUNNEL,
-                    "the runtime has too many requests in flight").retryAfter(RETRY_OVERLOADED));
+        if (!session.handler.canOpen()) {
+            return fail(response, crowded("the runtime has too many requests in flight"));
         }
         if (request.kind() == RelayRequest.Kind.TCP && !session.handler.bothCan(Hello.TCP)) {
             return fail(response, Problem.of(Cause.NOT_ALLOWED, Hop.TUNNEL,

@@ -11,18 +11,19 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A caller's request on its way into a runtime's tunnel: waits while that reconnects, and is sent again, once, when its
- * session was lost before it was touched, or before a safe request was answered. On the caller's event loop.
+ * A caller's request on its way into a runtime's tunnel: waits while that reconnects, and is sent again when its session
+ * was lost before it was touched, or before a safe request was answered. On the caller's event loop.
  *
  * <pre>
  *  WAITING ──session──► SENT ──response head──► ANSWERED ──► DONE
  *     ▲ │                 └──lost untouched, or safe──┐
  *     │ └──5 s──► DONE                                │
- *     └───────────────────────────────────────────────┘ once
+ *     └───────────────────────────────────────────────┘ at most three times
  * </pre>
  */
 final class TunnelRequest implements RequestSink {
@@ -30,10 +31,14 @@ final class TunnelRequest implements RequestSink {
     static final Duration HOLD = Duration.ofSeconds(5);
     /** What broke one connection of a tunnel breaks the others a moment later: a second attempt waits for that. */
     static final Duration SETTLE = Duration.ofMillis(250);
+    /** For the request whose place this one has to end its stream. */
+    static final Duration YIELD = Duration.ofMillis(20);
     /** A client that lost its tunnel is usually back by then. */
     private static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
     /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
+    /** How often a safe request is sent again whose session was lost: one cut may take a client's connections one by one. */
+    static final int MAX_SENT_AGAIN = 3;
     /**
      * Sessions that were lost or drained before the request touched them: all connections of a client, of the one that
      * replaces it, and of both after a cut, since a moment of a roll-out can take them all.
@@ -45,6 +50,7 @@ final class TunnelRequest implements RequestSink {
     private final ResponseSink response;
     private final boolean safe;
     private final KeptBody kept;
+    private final StreamPlace place;
     private final Runnable wake = this::woken;
     private @Nullable RequestSink target;
     private @Nullable ScheduledFuture<?> patience;
@@ -53,7 +59,7 @@ final class TunnelRequest implements RequestSink {
     /** Request bytes that this attempt has passed on, and those that the caller knows of. */
     private int passed;
     private int reported;
-    private boolean sentAgain;
+    private int sentAgain;
     private boolean answered;
     private boolean done;
     /** What a failed attempt may have done. Written on the session's event loop before its failure is told here. */
@@ -77,11 +83,42 @@ final class TunnelRequest implements RequestSink {
         this.response = response;
         this.safe = SAFE.contains(String.valueOf(request.fields().method()));
         this.kept = new KeptBody(relay.held(), request.ended());
+        this.place = new StreamPlace(relay.streams(), request.ended());
     }
 
     /** Tells how far the attempt came that is about to fail. */
     void touched(Touched how) {
         touched = how;
+    }
+
+    /** Takes one of the runtime's streams, and sends the request. */
+    void enter() {
+        if (!place.take(request.source(), this::shed)) {
+            finish();
+            response.fail(relay.crowded("the runtime has too many requests in flight"));
+        } else if (place.isAnothers()) {
+            request.loop().schedule(this::beginUnlessDone, YIELD.toMillis(), TimeUnit.MILLISECONDS);
+        } else {
+            begin();
+        }
+    }
+
+    /** On any thread. */
+    private void shed() {
+        try {
+            request.loop().execute(this::giveWay);
+        } catch (RejectedExecutionException e) {
+            // The loop has ended, and the caller's connection with it.
+        }
+    }
+
+    private void giveWay() {
+        if (!done && !place.isClosed()) {
+            Problem why = relay
+                    .crowded("the runtime has too many requests in flight, most of them of this address");
+            cancel(why);
+            response.fail(why);
+        }
     }
 
     /** Sends the request, or lets it wait. */
@@ -163,6 +200,7 @@ final class TunnelRequest implements RequestSink {
         done = true;
         stopWaiting();
         kept.forget();
+        place.close();
     }
 
     // ---- the request ----
@@ -191,6 +229,7 @@ final class TunnelRequest implements RequestSink {
     @Override
     public void end(@Nullable Http2Headers trailers) {
         kept.end(trailers);
+        place.requestEnded();
         RequestSink to = target;
         if (to != null) {
             to.end(trailers);
@@ -231,6 +270,9 @@ final class TunnelRequest implements RequestSink {
         public void head(Http2Headers head, boolean ended) {
             answered = true;
             kept.forget();
+            if (ended) {
+                place.responseEnded();
+            }
             response.head(head, ended);
         }
 
@@ -241,6 +283,7 @@ final class TunnelRequest implements RequestSink {
 
         @Override
         public void end(@Nullable Http2Headers trailers) {
+            place.responseEnded();
             response.end(trailers);
         }
 
@@ -250,11 +293,11 @@ final class TunnelRequest implements RequestSink {
                 return;
             }
             if (!answered && mayBeSentAgain()) {
-                sentAgain |= touched == Touched.PERHAPS;
+                sentAgain += touched == Touched.PERHAPS ? 1 : 0;
                 attempts++; // who is still opening the one that failed does not take it for the present one
                 target = null;
                 if (touched == Touched.PERHAPS) {
-                    stopWaiting(); // it had its tunnel, and waits for the next one anew; this happens once
+                    stopWaiting(); // it had its tunnel, and waits for the next one anew
                     request.loop()
                             .schedule(TunnelRequest.this::beginUnlessDone, SETTLE.toMillis(),
                                     TimeUnit.MILLISECONDS);
@@ -265,6 +308,11 @@ final class TunnelRequest implements RequestSink {
                 finish();
                 response.fail(problem);
             }
+        }
+
+        @Override
+        public void ending(Problem problem) {
+            response.ending(problem);
         }
 
         /** What the first attempt has passed on is not told again when a second one does. */
@@ -282,7 +330,7 @@ final class TunnelRequest implements RequestSink {
     private boolean mayBeSentAgain() {
         return kept.isComplete() && switch (touched) {
             case MISSED, NO -> ++misses < MAX_MISSES;
-            case PERHAPS -> !sentAgain && safe;
+            case PERHAPS -> safe && sentAgain < MAX_SENT_AGAIN;
             case YES -> false;
         };
     }

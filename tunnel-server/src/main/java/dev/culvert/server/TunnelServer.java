@@ -58,9 +58,10 @@ public final class TunnelServer {
 
     private Mono<TunnelServer> listen(ServerConfig config) {
         EventLoops loops = parts.loops();
-        Mono<EdgeServer> adminStart = EdgeServer.start(EdgeServer.Setup.of(config.admin().listen(), loops)
-                .telemetry(parts.telemetry())
-                .filter(new HealthFilter(() -> readiness, parts.telemetry())), parts.admin());
+        Mono<EdgeServer> adminStart = EdgeServer
+                .apart(own -> EdgeServer.Setup.of(config.admin().listen(), own)
+                        .telemetry(parts.telemetry())
+                        .filter(new HealthFilter(() -> readiness, parts.telemetry())), parts.admin());
         return adminStart.doOnNext(started -> admin = started)
                 .then(config.shared() ? Mono.empty() : listenForTunnels(config))
                 .then(EdgeListener.start(config.edge().listen(), parts.entrances().edge(), parts.edge(),
@@ -123,6 +124,11 @@ public final class TunnelServer {
         return Objects.requireNonNull(tunnel).connections();
     }
 
+    /** Where traffic runs; operators are answered elsewhere. */
+    EventLoops loops() {
+        return parts.loops();
+    }
+
     /** Streams open in all tunnels, now. */
     public long streams() {
         return parts.meter().streams();
@@ -140,8 +146,8 @@ public final class TunnelServer {
 
     /**
      * Drains: not ready, the database free for the next server, no new tunnels. Callers are taken until balancers have seen
-     * that, then told to close, and after them tunnel clients to go elsewhere. Exchanges in flight have {@code grace} to end,
-     * then everything closes.
+     * that, then told to close, and after them tunnel clients to go elsewhere. Webhooks are delivered here as long as the
+     * clients are. Exchanges in flight have {@code grace} to end, then everything closes.
      */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
@@ -161,13 +167,16 @@ public final class TunnelServer {
             Mono<Void> rawDone = rawCallers == null
                     ? Mono.empty()
                     : Mono.delay(seen).then(rawCallers.stop(grace.minus(seen)));
-            Mono<Void> clientsGo = Mono.delay(shorter(grace, seen.plus(CALLERS_FIRST)))
+            Duration before = shorter(grace, seen.plus(CALLERS_FIRST));
+            Mono<Void> clientsGo = Mono.delay(before)
                     .then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
+            Mono<Void> webhooksGo = Mono.delay(before)
+                    .then(Mono.defer(() -> parts.webhooks().release(grace.minus(before))));
             return parts.store()
                     .release()
                     .onErrorComplete()
                     .then(Mono.fromRunnable(this::followSuccessor))
-                    .then(Mono.when(callersDone, rawDone, clientsGo, parts.webhooks().release(grace)))
+                    .then(Mono.when(callersDone, rawDone, clientsGo, webhooksGo))
                     .then(tunnels == null
                             ? Mono.empty()
                             : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))

@@ -49,6 +49,8 @@ final class WebhookCalls {
                         .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.DELETE, ONE, (request, segments) -> delete(request, id(segments)))
                         .needs(AdminRole.OPERATE),
+                new AdminRoute(HttpMethod.DELETE, ALL, (request, segments) -> purge(request))
+                        .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.POST, PAUSE,
                         (request, segments) -> change(request, segments, "webhooks paused", inbox::pause))
                         .needs(AdminRole.OPERATE),
@@ -118,6 +120,21 @@ final class WebhookCalls {
     private Mono<EdgeResponse> delete(EdgeRequest request, String id) {
         return audit.noted(request.context(), "webhook deleted", id,
                 inbox.delete(id).thenReturn(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
+    }
+
+    private Mono<EdgeResponse> purge(EdgeRequest request) {
+        return Mono.defer(() -> {
+            InboxQuery of = query(new QueryStringDecoder(request.target()).parameters());
+            String runtimeId = of.runtimeId();
+            String source = of.source();
+            if (runtimeId == null || source == null) {
+                throw wrong("source: missing (expected: account, name and source of the webhooks to forget)");
+            }
+            RegisteredRuntime runtime = store.byId(runtimeId);
+            return audit.noted(request.context(), "webhooks deleted",
+                    (runtime == null ? runtimeId : runtime.name()) + ": " + source,
+                    inbox.purge(runtimeId, source, of.state()));
+        }).map(count -> AdminJson.answer(HttpResponseStatus.OK, new WebhookJson.PurgedView(count)));
     }
 
     private Mono<EdgeResponse> change(EdgeRequest request, Map<String, String> segments, String what,

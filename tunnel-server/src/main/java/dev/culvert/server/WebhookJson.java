@@ -26,6 +26,9 @@ final class WebhookJson {
         }
     }
 
+    /** How many webhooks were forgotten. */
+    record PurgedView(long purged) {}
+
     /** Something that happened to a webhook. */
     record EventView(String at, @Nullable String account, @Nullable String name, String webhook,
             String source, int attempts, String outcome) {

@@ -27,7 +27,7 @@ import reactor.core.publisher.Mono;
 /** The inbox in front of the tunnels of a server, and what it has to know of them. */
 final class Webhooks implements ServerSession.Told {
     private static final Logger log = LoggerFactory.getLogger(Webhooks.class);
-    private static final String FOLDER = "inbox";
+    static final String FOLDER = "inbox";
     /** For the lease to be given back. */
     private static final Duration LAST = Duration.ofMillis(500);
     private static final Problem DELETED = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime was deleted");
@@ -105,7 +105,8 @@ final class Webhooks implements ServerSession.Told {
 
     @Override
     public void announced(RegisteredRuntime runtime, byte[] document) {
-        announced.announced(runtime, document);
+        // What the cluster's policy refused may be allowed now.
+        announced.announced(runtime, document, () -> inbox.reachable(runtime.id()));
     }
 
     /** Lets the next server deliver, once what is under way has ended or {@code grace} is over. Completes empty. */

@@ -6,6 +6,7 @@ import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.Pem;
 import dev.culvert.server.AdminServer.Answer;
 import dev.culvert.server.access.AccessRules;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -56,7 +57,7 @@ class AccessRulesIT {
         String rules = "{\"addresses\":[\"10.0.0.0/8\"],\"rules\":[{\"path\":\"/\",\"require\":\"jwt\",\"jwt\":"
                 + JWT
                 + "},{\"path\":\"/hooks/\",\"require\":\"none\",\"addresses\":[\"fd00::/8\"]},"
-                + "{\"path\":\"/ui/\",\"require\":\"forwardAuth\",\"forwardAuth\":{\"url\":\"http://auth.example:4180/v\",\"responseFields\":[\"X-User\"]}},"
+                + "{\"path\":\"/ui/\",\"require\":\"forwardAuth\",\"forwardAuth\":{\"url\":\"https://auth.example:4180/v\",\"responseFields\":[\"X-User\"]}},"
                 + "{\"path\":\"/mine/\",\"require\":\"clientCertificate\",\"clientCertificate\":{\"ca\":\""
                 + ca()
                 + "\"}},{\"path\":\"/off/\",\"require\":\"deny\"}]}";
@@ -68,7 +69,7 @@ class AccessRulesIT {
         assertThat(changed.json().at("/own/rules/0/jwt").toString()).isEqualTo(
                 "{\"jwks\":\"https://i.example/k\",\"issuer\":\"i\",\"audiences\":[\"a\"],\"algorithms\":[\"RS256\",\"ES256\",\"EdDSA\"],\"leeway\":\"30000ms\",\"claims\":{}}");
         assertThat(changed.json().at("/own/rules/2/forwardAuth").toString()).isEqualTo(
-                "{\"url\":\"http://auth.example:4180/v\",\"timeout\":\"5000ms\",\"requestFields\":[\"authorization\",\"cookie\"],\"responseFields\":[\"x-user\"]}");
+                "{\"url\":\"https://auth.example:4180/v\",\"timeout\":\"5000ms\",\"requestFields\":[\"authorization\",\"cookie\"],\"responseFields\":[\"x-user\"]}");
         AccessRules given = prod();
         assertThat(given.asksForCertificates()).isTrue();
         assertThat(server.store.asksForCertificates()).isTrue();
@@ -91,6 +92,18 @@ class AccessRulesIT {
 
         assertThat(changed.status()).as(changed.response().body()).isEqualTo(200);
         assertThat(prod().rules()).hasSize(4);
+    }
+
+    @Test
+    void storedRulesWithPlainHttpStillHold() {
+        String rules = "{\"rules\":[{\"path\":\"/\",\"require\":\"forwardAuth\",\"forwardAuth\":{\"url\":\"http://a.example/\"}}]}";
+        AccessRules stored = AccessFields.read(rules.getBytes(StandardCharsets.UTF_8));
+        server.store.replaceAccess(PROD, stored).block();
+
+        server.close();
+        server = new AdminServer(folder);
+
+        assertThat(prod()).isEqualTo(stored);
     }
 
     @Test
@@ -176,9 +189,10 @@ class AccessRulesIT {
             "{'path':'/','require':'jwt','jwt':{'jwks':'https://i.example/k','issuer':'i','audiences':['a'],'algorithms':['none']}} | rules[0].jwt.algorithms: none",
             "{'path':'/','require':'jwt','jwt':{'jwks':'https://i.example/k','issuer':'i','audiences':['a'],'leeway':'6m'}} | rules[0].jwt.leeway: 6m (expected: 0ms..300s",
             "{'path':'/','require':'forwardAuth','forwardAuth':{'url':'ftp://a.example/'}} | rules[0].forwardAuth.url: ftp://a.example/ (expected: a URL",
+            "{'path':'/','require':'forwardAuth','forwardAuth':{'url':'http://a.example/'}} | rules[0].forwardAuth.url: http://a.example/ (expected: an https URL, or an http URL of this machine)",
             "{'path':'/','require':'forwardAuth','forwardAuth':{'url':'http://u:p@a.example/'}} | rules[0].forwardAuth.url: http://***@a.example/",
-            "{'path':'/','require':'forwardAuth','forwardAuth':{'url':'http://a.example/','timeout':'11s'}} | rules[0].forwardAuth.timeout: 11s (expected: 10ms..10s",
-            "{'path':'/','require':'forwardAuth','forwardAuth':{'url':'http://a.example/','responseFields':['Host']}} | rules[0].forwardAuth.responseFields: Host (expected",
+            "{'path':'/','require':'forwardAuth','forwardAuth':{'url':'https://a.example/','timeout':'11s'}} | rules[0].forwardAuth.timeout: 11s (expected: 10ms..10s",
+            "{'path':'/','require':'forwardAuth','forwardAuth':{'url':'https://a.example/','responseFields':['Host']}} | rules[0].forwardAuth.responseFields: Host (expected",
             "{'path':'/','require':'clientCertificate','clientCertificate':{'ca':'no'}} | rules[0].clientCertificate.ca:",
             "{'path':'/a','require':'none'},{'path':'/a/','require':'none'} | rules[1].path: /a/ (expected: another path",
             "1                                   | rules[0]: not an object"})

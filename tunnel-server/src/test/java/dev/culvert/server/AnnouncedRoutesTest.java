@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,7 +27,11 @@ class AnnouncedRoutesTest {
             Instant.EPOCH);
     private static final byte[] NOTHING_DURABLE = new Announcement(List.of(), List.of(), RequestPolicy.OPEN)
             .toJson();
+    private static final byte[] ARGO_ALLOWED = new Announcement(List.of(), List.of("argo/*"),
+            RequestPolicy.OPEN)
+            .toJson();
 
+    private final AtomicInteger changes = new AtomicInteger();
     @TempDir
     Path folder;
     private SqliteRuntimeStore store;
@@ -59,7 +64,7 @@ class AnnouncedRoutesTest {
         create();
         assertThat(isDurable()).isTrue();
 
-        announced.announced(PROD, NOTHING_DURABLE);
+        announced.announced(PROD, NOTHING_DURABLE, changes::incrementAndGet);
 
         Awaitility.await().until(() -> announced.of(PROD.id()).isEmpty());
         close();
@@ -72,24 +77,38 @@ class AnnouncedRoutesTest {
     @Test
     void whatIsNotUnderstoodChangesNothing() {
         create();
-        announced.announced(PROD, NOTHING_DURABLE);
+        announced.announced(PROD, NOTHING_DURABLE, changes::incrementAndGet);
         Awaitility.await().until(() -> announced.of(PROD.id()).isEmpty());
 
-        announced.announced(PROD, "{\"routes\":7}".getBytes(StandardCharsets.UTF_8));
-        announced.announced(PROD, new byte[0]);
+        announced.announced(PROD, "{\"routes\":7}".getBytes(StandardCharsets.UTF_8),
+                changes::incrementAndGet);
+        announced.announced(PROD, new byte[0], changes::incrementAndGet);
 
         Awaitility.await()
                 .during(Duration.ofMillis(1500))
                 .until(() -> announced.of(PROD.id()).isEmpty());
+        assertThat(changes).hasValue(1);
+    }
+
+    @Test
+    void whatIsAnnouncedAnewIsAChange() {
+        create();
+        announced.announced(PROD, NOTHING_DURABLE, changes::incrementAndGet);
+        Awaitility.await().until(() -> changes.get() == 1);
+
+        announced.announced(PROD, ARGO_ALLOWED, changes::incrementAndGet);
+
+        Awaitility.await().until(() -> changes.get() == 2);
     }
 
     @Test
     void ofManyTheNewestCounts() {
         create();
         for (int i = 0; i < 1000; i++) {
-            announced.announced(PROD, ("{\"routes\":" + i + "}").getBytes(StandardCharsets.UTF_8));
+            announced.announced(PROD, ("{\"routes\":" + i + "}").getBytes(StandardCharsets.UTF_8),
+                    changes::incrementAndGet);
         }
-        announced.announced(PROD, NOTHING_DURABLE);
+        announced.announced(PROD, NOTHING_DURABLE, changes::incrementAndGet);
 
         Awaitility.await().until(() -> announced.of(PROD.id()).isEmpty());
     }
@@ -98,7 +117,7 @@ class AnnouncedRoutesTest {
     void nothingIsKeptOfARuntimeThatWasDeleted() {
         create();
         store.delete(PROD.name()).block();
-        announced.announced(PROD, NOTHING_DURABLE);
+        announced.announced(PROD, NOTHING_DURABLE, changes::incrementAndGet);
         close();
         open();
 

@@ -15,6 +15,7 @@ import dev.culvert.certs.KeyPairs;
 import dev.culvert.certs.KeyProof;
 import dev.culvert.certs.Pem;
 import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.protocol.frame.Hello.Nonce;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -104,6 +105,60 @@ class RenewalServiceTest {
 
         assertProblem(renew(certificate, nonce, newKeys), 401, "proof");
         assertThat(renew(certificate, nonce, oldKeys).status()).isEqualTo(201);
+    }
+
+    /** A stolen key would renew itself for ever. */
+    @Test
+    void aKeyHasOneSuccessor() {
+        assertThat(renew(certificate, nonce(certificate), oldKeys).status()).isEqualTo(201);
+        clock.advance(Duration.ofHours(1));
+
+        CertificateRequest thief = CertificateRequest.create(KeyPairs.generate());
+        assertProblem(renew(certificate, nonce(certificate), oldKeys, thief), 401, "renewed by another key");
+        assertThat(service.conflicts()).isOne();
+        X509Certificate again = issued(ca, oldKeys, runtime.identity());
+        assertProblem(renew(again, nonce(again), oldKeys, thief), 401, "renewed by another key");
+        assertThat(renew(certificate, nonce(certificate), oldKeys).status()).isEqualTo(201);
+    }
+
+    @Test
+    void whatFollowedAKeyOutlivesARestart() {
+        renew(certificate, nonce(certificate), oldKeys);
+        store.close().block();
+        store = await(SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults(), clock));
+
+        assertThatThrownBy(() -> noted(0, 2)).isInstanceOf(StoreException.Conflict.class);
+    }
+
+    /** Notes that number {@code key}, 0 for the old keys, is followed by number {@code successor}, some seconds later each. */
+    private void noted(int key, int successor) {
+        byte[] replaced = key == 0
+                ? oldKeys.getPublic().getEncoded()
+                : new byte[]{(byte) (key >> 8), (byte) key};
+        store.renewed(runtime.id(), Sha256.of(replaced), Sha256.of(new byte[]{(byte) successor}),
+                clock.instant().plus(LIFE).plus(RenewalService.GRACE).plusSeconds(key)).block();
+    }
+
+    @Test
+    void ofMoreRenewalsThanAreRememberedNoneIsOpen() {
+        for (int i = 0; i <= SqliteRenewals.MAX_OF_RUNTIME; i++) {
+            noted(i, 1);
+        }
+
+        // the first one was forgotten, and what is as old is refused
+        assertThatThrownBy(() -> noted(0, 2)).isInstanceOf(StoreException.Conflict.class)
+                .hasMessageContaining("older");
+        assertThatThrownBy(() -> noted(1, 2)).isInstanceOf(StoreException.Conflict.class)
+                .hasMessageContaining("another key");
+    }
+
+    @Test
+    void aRenewalIsForgottenWhenItsCertificateCanRenewNoMore() {
+        noted(1, 1);
+
+        clock.advance(LIFE.plus(RenewalService.GRACE).plusSeconds(2));
+
+        noted(1, 2);
     }
 
     @Test
@@ -226,6 +281,11 @@ class RenewalServiceTest {
     }
 
     private EnrolmentAnswer renew(X509Certificate shown, byte[] nonce, KeyPair signer) {
+        return renew(shown, nonce, signer, request);
+    }
+
+    private EnrolmentAnswer renew(X509Certificate shown, byte[] nonce, KeyPair signer,
+            CertificateRequest request) {
         byte[] proof = KeyProof.renewal(nonce, request.encoded()).sign(signer.getPrivate());
         return send(
                 Map.of("certificate", Pem.text(shown), "nonce", Base64Url.encode(nonce), "csr", request.pem(),

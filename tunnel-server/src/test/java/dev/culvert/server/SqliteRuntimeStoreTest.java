@@ -4,6 +4,7 @@ import static dev.culvert.edge.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.culvert.edge.sqlite.SqliteDatabase;
 import dev.culvert.edge.sqlite.SqliteLease;
 import dev.culvert.edge.sqlite.StoreException;
 import java.io.IOException;
@@ -11,16 +12,22 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,6 +87,71 @@ class SqliteRuntimeStoreTest {
     }
 
     @Test
+    void aRevocationHoldsBeforeItCanBeStored() throws SQLException {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+        var tunnels = new FakeTunnels();
+        tunnels.open
+                .add(new SessionView("s1", runtime.id(), 1, "open", NOW, 0.1, 0, "127.0.0.1:1", "test/1"));
+        var registrar = new RuntimeRegistrar(store, tunnels, (id, expires) -> {
+            throw new IllegalStateException("no token is made here");
+        }, "t.example",
+                Clock.systemUTC(), gone -> {});
+        onDisk("CREATE TRIGGER no_room BEFORE UPDATE ON runtimes BEGIN SELECT RAISE(ABORT, 'no room'); END");
+
+        assertThatThrownBy(() -> await(registrar.revoke(runtime.name())))
+                .isInstanceOf(StoreException.Failed.class)
+                .hasMessageContaining("acme/prod is revoked and disconnected")
+                .hasMessageContaining("not stored yet");
+        assertThat(tunnels.open).isEmpty();
+        assertThat(store.byIdentity(runtime.identity())).isNull();
+        assertThat(store.token("t1")).isNull();
+
+        onDisk("DROP TRIGGER no_room");
+        String identity = Objects.requireNonNull(store.byName(runtime.name())).identity();
+        Awaitility.await().until(() -> storedIdentities().contains(identity));
+        reopen();
+        assertThat(store.byIdentity(runtime.identity())).isNull();
+        assertThat(store.token("t1")).isNull();
+    }
+
+    @Test
+    void whatCanNotBeDeletedIsDisconnected() throws SQLException {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+        onDisk("CREATE TRIGGER no_room BEFORE DELETE ON runtimes BEGIN SELECT RAISE(ABORT, 'no room'); END");
+
+        assertThatThrownBy(() -> await(store.delete(runtime.name())))
+                .isInstanceOf(StoreException.Failed.class)
+                .hasMessageContaining("not deleted");
+
+        assertThat(store.byName(runtime.name())).isNotNull();
+        assertThat(store.byIdentity(runtime.identity())).isNull();
+        onDisk("DROP TRIGGER no_room");
+        assertThat(store.delete(runtime.name()).block()).isNotNull();
+        assertThat(store.byName(runtime.name())).isNull();
+    }
+
+    private void onDisk(String sql) throws SQLException {
+        try (Connection other = SqliteDatabase.connect(folder.resolve(SqliteRuntimeStore.FILE));
+                Statement statement = other.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private List<String> storedIdentities() throws SQLException {
+        List<String> identities = new ArrayList<>();
+        try (Connection other = SqliteDatabase.connect(folder.resolve(SqliteRuntimeStore.FILE));
+                Statement statement = other.createStatement();
+                ResultSet row = statement.executeQuery("SELECT identity FROM runtimes")) {
+            while (row.next()) {
+                identities.add(row.getString(1));
+            }
+        }
+        return identities;
+    }
+
+    @Test
     void revocationSurvivesAReopenAndEndsTheTokens() {
         RegisteredRuntime runtime = runtime("acme", "prod", "git.example.com");
         store.create(runtime, token("t1", runtime)).block();
@@ -106,6 +178,7 @@ class SqliteRuntimeStoreTest {
         try (var connection = DriverManager
                 .getConnection("jdbc:sqlite:" + folder.resolve(SqliteRuntimeStore.FILE));
                 var statement = connection.createStatement()) {
+            statement.execute("DROP TABLE renewals");
             statement.execute("DROP TABLE generations");
             statement.execute("DROP TABLE admin_tokens");
             statement.execute("DROP TABLE audit");

@@ -4,8 +4,10 @@ import static dev.culvert.edge.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.sqlite.SqliteLease;
 import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.inbox.Inbox;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
@@ -73,6 +76,34 @@ class StoreBackupTest {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("culvert.db"))))
                 .isEqualTo("rw-------");
         assertThat(names(data)).hasSize(2).contains("culvert.db");
+    }
+
+    @Test
+    void theInboxIsCopiedAndComesBack() throws Exception {
+        open().close().block();
+        var loops = EventLoops.create(1);
+        try {
+            Inbox inbox = TestInbox.open(data.resolve("inbox"), loops);
+            inbox.pause("r1", "argo/push").block();
+            await(backup.backup(copy));
+            inbox.resume("r1", "argo/push").block();
+            inbox.close().block();
+
+            assertThat(await(backup.restore(copy, DOMAIN, false)).inbox()).isTrue();
+
+            assertThat(names(data)).anyMatch(name -> name.startsWith("inbox.before-restore-"));
+            assertThat(paused(data.resolve("inbox"))).isEqualTo(1);
+        } finally {
+            loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block();
+        }
+    }
+
+    private static int paused(Path inbox) throws SQLException {
+        try (var connection = DriverManager.getConnection("jdbc:sqlite:" + inbox.resolve("inbox.db"));
+                var statement = connection.createStatement();
+                var row = statement.executeQuery("SELECT count(*) FROM paused")) {
+            return row.getInt(1);
+        }
     }
 
     @Test

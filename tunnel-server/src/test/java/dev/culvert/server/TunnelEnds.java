@@ -126,8 +126,13 @@ final class TunnelEnds implements SessionListener {
 
     /** The client answers its newest stream. */
     void answer(String status) {
+        answer(status, true);
+    }
+
+    /** The client answers its newest stream with a head. */
+    void answer(String status, boolean ended) {
         client.respond(opened.getLast().streamId(), new DefaultHttp2Headers(false, 1).status(status),
-                HeadOptions.NONE, false, true);
+                HeadOptions.NONE, false, ended);
         drive();
     }
 

@@ -70,7 +70,7 @@ class TunnelHandshakeIT {
         runtime = await(registrar.register(PROD, List.of())).runtime();
         var renewal = new RenewalService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
         var shared = new TunnelHandshake.Shared(store, enrolment, renewal, () -> List.of(ca.certificate()),
-                false,
+                false, host -> host.equals("acme.example"),
                 openings,
                 (ctx, let, host, left) -> {
                     if (let == null) {
@@ -164,6 +164,17 @@ class TunnelHandshakeIT {
         Awaitility.await().until(() -> !timesLeft.isEmpty());
         assertThat(timesLeft).singleElement()
                 .satisfies(left -> assertThat(left).isPositive().isLessThan(Duration.ofSeconds(5)));
+    }
+
+    /** Or it would open a session for whoever relays it. */
+    @Test
+    void aProofForAnotherServersNameIsRefused() {
+        String answer = dial(null).send(String.join("\r\n", "GET /tunnel/v1 HTTP/1.1", "Host: other.example",
+                CONNECTION, UPGRADE, KEY, VERSION, PROTOCOL, "Culvert-Proof: opening", "", "")).readAll();
+
+        assertRefused(answer, 401, "unauthorized");
+        assertThat(answer).contains("tunnel.hosts");
+        assertThat(timesLeft).isEmpty();
     }
 
     @Test

@@ -34,6 +34,8 @@ class TunnelRegistryTest {
     private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
             events, new HeldRequests(MemoryBudget.ofProcess(0)));
     private final List<TunnelEnds> all = new ArrayList<>();
+    /** Those whose streams know that they end soon. */
+    private final List<TunnelEnds> told = new ArrayList<>();
 
     @AfterEach
     void close() {
@@ -232,26 +234,50 @@ class TunnelRegistryTest {
         }
     }
 
+    /** Or long WebSockets would end when eight connections have been renewed. */
     @Test
-    void aTunnelHasAtMostEightSessionsTheOldestThatDrainsIsClosed() {
-        for (int i = 0; i < TunnelRegistry.MAX_SESSIONS; i++) {
+    void sessionsThatDrainAreBoundedApart() {
+        int kept = TunnelRegistry.MAX_DRAINING;
+        for (int i = 0; i <= kept; i++) {
             busy(dial(new UUID(i, 1), 0, true));
         }
         TunnelEnds oldest = all.getFirst();
-        assertThat(registry.sessionsOf(PROD.id())).hasSize(TunnelRegistry.MAX_SESSIONS);
-        assertThat(oldest.isOpen()).isTrue();
+        assertThat(registry.sessionsOf(PROD.id())).hasSize(kept + 1);
 
+        TunnelEnds newer = busy(dial(new UUID(98, 1), 0, true));
+        assertThat(oldest.isOpen()).isTrue();
         TunnelEnds newest = dial(new UUID(99, 1), 0, true);
 
+        int told = TunnelRegistry.NEXT_TO_END + 1; // the first of them is gone
+        assertThat(all.subList(0, told)).allMatch(this::isTold);
+        assertThat(all.subList(told, all.size())).noneMatch(this::isTold);
         assertThat(newest.live().isAccepting()).isTrue();
-        assertThat(registry.sessionsOf(PROD.id())).hasSize(TunnelRegistry.MAX_SESSIONS);
+        assertThat(newer.live().isAccepting()).isFalse();
         assertThat(oldest.isOpen()).isFalse();
         assertThat(all.subList(1, all.size())).allMatch(TunnelEnds::isOpen);
         assertThat(registry.pick(PROD.id(), newest.loop())).isSameAs(newest.live());
     }
 
+    @Test
+    void streamsHearOfADrainsEndBeforeIt() {
+        TunnelEnds one = busy(dial(FIRST, 1, true));
+        dial(SECOND, 1, true);
+        one.pass(LiveSession.DRAIN_GRACE.minus(LiveSession.LAST_WORDS).minusSeconds(1));
+        assertThat(isTold(one)).isFalse();
+
+        one.pass(Duration.ofSeconds(1));
+
+        assertThat(isTold(one)).isTrue();
+        assertThat(one.isOpen()).isTrue();
+    }
+
+    private boolean isTold(TunnelEnds ends) {
+        ends.drive();
+        return told.contains(ends);
+    }
+
     /** Has a stream in flight, so that a drain does not end the session. */
-    private static void busy(TunnelEnds ends) {
+    private TunnelEnds busy(TunnelEnds ends) {
         Http2Headers head = new DefaultHttp2Headers(false, 4).method("GET")
                 .scheme("https")
                 .authority("a")
@@ -266,12 +292,18 @@ class TunnelRegistryTest {
             public void trailers(Http2Headers trailers) {}
 
             @Override
+            public void ending() {
+                told.add(ends);
+            }
+
+            @Override
             public void sent(int bytes) {}
 
             @Override
             public void reset(StreamReset reset) {}
         });
         ends.drive();
+        return ends;
     }
 
     @Test

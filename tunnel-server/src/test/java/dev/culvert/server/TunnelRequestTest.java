@@ -8,6 +8,7 @@ import dev.culvert.edge.caller.CallerLimits;
 import dev.culvert.edge.caller.MemoryBudget;
 import dev.culvert.edge.caller.OwnLimits;
 import dev.culvert.edge.caller.RuntimeQuotas;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
@@ -31,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,6 +53,11 @@ class TunnelRequestTest {
     private final List<TunnelEnds> all = new ArrayList<>();
     /** The caller's event loop: not that of any session. */
     private final EmbeddedChannel caller = new EmbeddedChannel();
+
+    @BeforeEach
+    void stopTheClock() {
+        caller.freezeTime(); // a busy machine's pauses are nobody's patience
+    }
 
     @AfterEach
     void close() {
@@ -115,7 +122,8 @@ class TunnelRequestTest {
 
         /** A raw connection. */
         Asked(String serverName) {
-            request = relay.open(RelayRequest.tcp(serverName, null, caller.eventLoop()), this);
+            request = relay.open(RelayRequest.tcp(serverName, null, caller.eventLoop(),
+                    SourceAddress.UNKNOWN), this);
         }
 
         Asked(String method, boolean ended, EventLoop loop) {
@@ -125,6 +133,16 @@ class TunnelRequestTest {
                     .path("/");
             request = relay.open(new RelayRequest(RelayRequest.Kind.HTTP, head, ended, loop),
                     this);
+        }
+
+        /** A WebSocket, of a caller on a loop of its own or that of its session. */
+        Asked(EventLoop loop) {
+            Http2Headers head = new DefaultHttp2Headers(false, 4).method("GET")
+                    .scheme("https")
+                    .authority("a")
+                    .path("/")
+                    .set("upgrade", "websocket");
+            request = relay.open(new RelayRequest(RelayRequest.Kind.UPGRADE, head, false, loop), this);
         }
 
         void body(String text) {
@@ -155,6 +173,11 @@ class TunnelRequestTest {
         }
 
         @Override
+        public void ending(Problem problem) {
+            told.append(" ends: ").append(problem.cause());
+        }
+
+        @Override
         public void consumed(int bytes) {
             consumed += bytes;
         }
@@ -169,6 +192,46 @@ class TunnelRequestTest {
     private void assertAnswered(Asked asked, String told) {
         drive();
         assertThat(asked.told).hasToString(told);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void webSocketsHearOfTheirSessionsEnd(boolean crossing) {
+        TunnelEnds ends = dial();
+        Asked asked = new Asked(crossing ? caller.eventLoop() : ends.loop());
+        drive();
+        ends.answer("101", false);
+        drive();
+
+        ends.live().closeWebSockets();
+
+        assertAnswered(asked, "101 ends: " + Cause.DRAINING);
+        assertThat(ends.isOpen()).isTrue();
+    }
+
+    @Test
+    void aWebSocketThatOpensInASessionThatEndsHearsOfIt() {
+        TunnelEnds ends = dial();
+        Asked asked = new Asked(caller.eventLoop());
+        drive();
+        ends.live().closeWebSockets();
+        assertAnswered(asked, "");
+
+        ends.answer("101", false);
+
+        assertAnswered(asked, "101 ends: " + Cause.DRAINING);
+    }
+
+    @Test
+    void whatIsNoWebSocketHasItsTimeToTheSessionsEnd() {
+        TunnelEnds ends = dial();
+        Asked asked = new Asked("GET", true);
+        drive();
+
+        ends.live().closeWebSockets();
+        ends.answer("200");
+
+        assertAnswered(asked, "200");
     }
 
     @Test
@@ -330,22 +393,43 @@ class TunnelRequestTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"GET", "HEAD", "OPTIONS"})
-    void aSafeRequestIsSentAgainOnce(String method) {
+    void aSafeRequestIsSentAgainThreeTimes(String method) {
         TunnelEnds first = dial();
         Asked asked = new Asked(method, true);
         drive();
         assertThat(first.opened).hasSize(1);
 
-        lose(first);
-        TunnelEnds second = dial();
-        assertThat(second.opened).isEmpty(); // it may be about to break as well
-        settle();
-        assertThat(second.opened).hasSize(1);
-        assertThat(second.opened.getFirst().head().method()).hasToString(method);
-        lose(second);
+        TunnelEnds last = first;
+        for (int i = 0; i < 3; i++) {
+            lose(last);
+            assertAnswered(asked, "");
+            last = dial();
+            assertThat(last.opened).isEmpty(); // it may be about to break as well
+            settle();
+            assertThat(last.opened).hasSize(1);
+            assertThat(last.opened.getFirst().head().method()).hasToString(method);
+        }
+        lose(last);
 
         assertAnswered(asked, Cause.TUNNEL_LOST.toString());
         assertThat(dial().opened).isEmpty();
+    }
+
+    @Test
+    void aSafeRequestThatWasLostTwiceIsAnswered() {
+        TunnelEnds first = dial();
+        Asked asked = new Asked("GET", true);
+        drive();
+        lose(first);
+        TunnelEnds second = dial();
+        settle();
+        lose(second);
+        TunnelEnds third = dial();
+        settle();
+
+        third.answer("200");
+
+        assertAnswered(asked, "200");
     }
 
     @Test

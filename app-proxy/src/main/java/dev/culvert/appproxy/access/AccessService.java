@@ -65,6 +65,11 @@ public final class AccessService implements EdgeFilter {
                 : link.client.open().then(Mono.fromRunnable(() -> link.feed.start(link.settings.poll())));
     }
 
+    /** Whether changes at the control plane are followed by now; never without one. On any thread. */
+    boolean isFollowing() {
+        return link != null && link.feed.isFollowing();
+    }
+
     /** Completes when the last audit record is written. */
     public Mono<Void> stop() {
         return Mono.defer(() -> {

@@ -1,6 +1,8 @@
 package dev.culvert.appproxy.access;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -21,9 +23,19 @@ final class Answers {
      *
      * @param state {@code known}, {@code foreign}, {@code unknown}
      * @param user when known
+     * @param expires seconds since 1970 from which on the token serves nobody; null: no such time
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    record Resolved(String state, @Nullable User user) {}
+    record Resolved(String state, @Nullable User user, @Nullable Long expires) {
+        /** How long this may be remembered: {@code most}, or until the token expires. */
+        Duration life(Duration most, Instant now) {
+            if (expires == null) {
+                return most;
+            }
+            Duration left = Duration.between(now, Instant.ofEpochSecond(expires));
+            return left.isNegative() ? Duration.ZERO : left.compareTo(most) < 0 ? left : most;
+        }
+    }
 
     /** Whether somebody may. */
     @JsonIgnoreProperties(ignoreUnknown = true)

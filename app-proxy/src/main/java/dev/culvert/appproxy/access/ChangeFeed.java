@@ -60,6 +60,11 @@ final class ChangeFeed {
         turns.run(LOOK, look());
     }
 
+    /** Whether the first look has ended: from then on answers are dropped for a change only. On any thread. */
+    boolean isFollowing() {
+        return since >= 0;
+    }
+
     /** One look. Never fails. */
     Mono<Void> look() {
         return reload.then(Mono.defer(this::register))

@@ -4,10 +4,16 @@ import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import dev.culvert.edge.spi.RequestContext;
 import io.netty.handler.codec.http.HttpHeaders;
+import java.util.List;
 import reactor.core.publisher.Mono;
 
 /** Without a control plane nobody may anything. */
 final class ClosedAccess implements Access {
+    @Override
+    public boolean knowsCallers() {
+        return false;
+    }
+
     @Override
     public Mono<Caller> caller(HttpHeaders headers) {
         return closed();
@@ -19,7 +25,8 @@ final class ClosedAccess implements Access {
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
+    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+            RequestContext context, Mono<T> change) {
         return closed();
     }
 

@@ -8,8 +8,11 @@ import dev.culvert.edge.spi.HandlerException.Reason;
 import dev.culvert.edge.spi.RequestContext;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -22,16 +25,18 @@ final class ControlPlaneAccess implements Access {
 
     private final Directory directory;
     private final AuditTrail audit;
+    private final boolean runtimeTokensOnly;
     private final AnswerCache<String, Answers.Resolved> tokens;
     private final AnswerCache<String, Answers.Decision> decisions;
 
     ControlPlaneAccess(Directory directory, ControlPlaneSettings settings, AuditTrail audit, Ticker ticker) {
         this.directory = directory;
         this.audit = audit;
+        this.runtimeTokensOnly = settings.runtimeTokensOnly();
         Duration ttl = settings.ttl();
         Duration denied = settings.deniedTtl();
         this.tokens = new AnswerCache<>(settings.maxAnswers(),
-                answer -> answer.state().equals("known") ? ttl : denied, ticker);
+                answer -> answer.state().equals("known") ? answer.life(ttl, Instant.now()) : denied, ticker);
         this.decisions = new AnswerCache<>(settings.maxAnswers(),
                 answer -> answer.isValid() ? ttl : denied, ticker);
     }
@@ -40,6 +45,10 @@ final class ControlPlaneAccess implements Access {
     public Mono<Caller> caller(HttpHeaders headers) {
         return Mono.defer(() -> {
             TokenHash token = TokenHash.of(headers);
+            if (runtimeTokensOnly && !token.isRuntimeToken()) {
+                return Mono.error(TokenHash.refused(
+                        "this runtime takes runtime tokens only: POST /api/runtime-tokens of the control plane"));
+            }
             return tokens.get(token.hash(), directory.resolve(token.text()))
                     .onErrorMap(ControlPlaneAway.class, ControlPlaneAway::forCaller)
                     .map(ControlPlaneAccess::caller);
@@ -75,8 +84,14 @@ final class ControlPlaneAccess implements Access {
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
-        Mono<Void> allowed = allow(caller, operation).onErrorResume(HandlerException.class,
+    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+            RequestContext context, Mono<T> change) {
+        Mono<Void> all = also.isEmpty()
+                ? allow(caller, operation)
+                : allow(caller, operation)
+                        .thenMany(Flux.fromIterable(also).concatMap(other -> allow(caller, other)))
+                        .then();
+        Mono<Void> allowed = all.onErrorResume(HandlerException.class,
                 // Whatever the reason, nothing was tried: a flood of these must push no change out of the log.
                 refused -> audit.write(entry(caller, operation, context, Decision.DENIED, refused.detail()))
                         .then(Mono.error(refused)));

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param poll how often changes are looked for
  * @param timeout for one answer
  * @param maxAnswers how many are kept, of tokens and of decisions each
+ * @param runtimeTokensOnly whether users' API keys are refused unseen by the control plane
  */
 public record ControlPlaneSettings(
         @Setting(value = "The control plane that knows users and rules", accepts = "http(s)://host:port") URI url,
@@ -29,7 +30,8 @@ public record ControlPlaneSettings(
         @Setting(value = "How long an unknown token or a refusal holds", byDefault = "5s", accepts = "100ms..ttl") Duration deniedTtl,
         @Setting(value = "How often changes are looked for; they come at once where publicUrl is set", byDefault = "5s", accepts = "100ms..10m") Duration poll,
         @Setting(value = "How long the control plane may take for an answer", byDefault = "3s", accepts = "100ms..30s") Duration timeout,
-        @Setting(value = "Tokens, and decisions, that are remembered; about 500 bytes each", byDefault = "10000", accepts = "100..1000000") int maxAnswers) {
+        @Setting(value = "Tokens, and decisions, that are remembered; about 500 bytes each", byDefault = "10000", accepts = "100..1000000") int maxAnswers,
+        @Setting(value = "Whether callers must bring a token that the control plane issued for this runtime (POST /api/runtime-tokens); their API keys are then refused", byDefault = "false") boolean runtimeTokensOnly) {
 
     private static final Duration SHORTEST = Duration.ofMillis(100);
 
@@ -50,7 +52,7 @@ public record ControlPlaneSettings(
     public static ControlPlaneSettings of(URI url, Path tokenFile, @Nullable URI publicUrl) {
         return new ControlPlaneSettings(url, tokenFile, null, publicUrl, Duration.ofSeconds(60),
                 Duration.ofSeconds(5),
-                Duration.ofSeconds(5), Duration.ofSeconds(3), 10_000);
+                Duration.ofSeconds(5), Duration.ofSeconds(3), 10_000, false);
     }
 
     private static void require(String key, Duration value, Duration least, Duration most) {

@@ -32,6 +32,11 @@ record TokenHash(String text, String hash) {
         return new TokenHash(token, sha256(token));
     }
 
+    /** Whether it serves this runtime alone, for a while: a JWT, while an API key has one dot. */
+    boolean isRuntimeToken() {
+        return text.chars().filter(c -> c == '.').count() == 2;
+    }
+
     static HandlerException refused(String detail) {
         return HandlerException.of(Reason.UNAUTHORIZED, detail);
     }

@@ -6,20 +6,17 @@ import dev.culvert.appproxy.access.Caller;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 
-/** The merge patches that make Argo CD's controller work, pinned to the version that they were made from. */
+/** The merge patches that make Argo CD's controller work. */
 final class ApplicationOperations {
     private ApplicationOperations() {}
 
     /** What a change means for the application as it is. Errors: HandlerException for what its state forbids. */
     static ObjectNode patch(ApplicationChange change, JsonNode application, Caller caller) {
-        ObjectNode patch = switch (change) {
+        return switch (change) {
             case ApplicationChange.Sync sync -> sync(sync, application, caller);
             case ApplicationChange.Rollback rollback -> rollback(rollback, application, caller);
             case ApplicationChange.Terminate terminate -> terminate(application);
         };
-        patch.withObject("/metadata")
-                .set("resourceVersion", application.path("metadata").path("resourceVersion"));
-        return patch;
     }
 
     private static ObjectNode sync(ApplicationChange.Sync sync, JsonNode application, Caller caller) {

@@ -26,10 +26,10 @@ final class ApplicationResources implements ApplicationSteering {
     }
 
     @Override
-    public Mono<JsonNode> change(ApplicationChange change, ObjectKey key, Caller caller) {
-        return resources.insist(key,
-                application -> Mono.defer(() -> resources.patch(key,
-                        ApplicationOperations.patch(change, application, caller))));
+    public Mono<JsonNode> change(ApplicationChange change, ObjectKey key, Judged judged, Caller caller) {
+        return resources.insist(key, judged,
+                application -> resources.patch(key, application.object(),
+                        ApplicationOperations.patch(change, application.object(), caller)));
     }
 
     /** Pods that carry the application's name in the usual label, in the namespace it deploys to. */

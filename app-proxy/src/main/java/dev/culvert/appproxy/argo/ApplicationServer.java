@@ -8,7 +8,7 @@ import dev.culvert.appproxy.access.Caller;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Steers applications through the API of the Argo CD server. */
+/** Steers applications through the API of the Argo CD server, which binds changes to no version of the object. */
 final class ApplicationServer implements ApplicationSteering {
     private static final JsonMapper MAPPER = new JsonMapper();
     private static final int MAX_LINE_BYTES = 2 << 20;
@@ -25,7 +25,7 @@ final class ApplicationServer implements ApplicationSteering {
     }
 
     @Override
-    public Mono<JsonNode> change(ApplicationChange change, ObjectKey key, Caller caller) {
+    public Mono<JsonNode> change(ApplicationChange change, ObjectKey key, Judged judged, Caller caller) {
         return switch (change) {
             case ApplicationChange.Sync sync -> {
                 ObjectNode body = body(key).put("prune", sync.prune()).put("dryRun", sync.dryRun());

@@ -9,8 +9,8 @@ import reactor.core.publisher.Mono;
 interface ApplicationSteering {
     Mono<JsonNode> application(ObjectKey key);
 
-    /** Changes it and emits what it is then. */
-    Mono<JsonNode> change(ApplicationChange change, ObjectKey key, Caller caller);
+    /** Changes it as it was judged and emits what it is then. */
+    Mono<JsonNode> change(ApplicationChange change, ObjectKey key, Judged judged, Caller caller);
 
     /** Lines of the logs of its pods. */
     Mono<Flux<PodLogs.Entry>> log(JsonNode application, ObjectKey key, LogQuery query);

@@ -128,7 +128,7 @@ final class ApplicationsHandler implements EdgeHandler, GraphQlFunction {
             ApplicationChange change = reading.apply(call.arguments());
             return gate
                     .change(change.action(), key, call.headers(), call.context(), steering.application(key),
-                            (application, caller) -> steering.change(change, key, caller))
+                            (application, caller) -> steering.change(change, key, application, caller))
                     .map(ApplicationsHandler::view);
         });
     }

@@ -28,7 +28,7 @@ record Gate(Access access, Kind kind, String entity, String cluster, @Nullable S
 
     /** What to do with an object that the caller may work on. */
     interface Work {
-        Mono<JsonNode> on(JsonNode object, Caller caller);
+        Mono<JsonNode> on(Judged object, Caller caller);
     }
 
     /** Changes an object, audited. Errors: {@link HandlerException}. */
@@ -40,7 +40,7 @@ record Gate(Access access, Kind kind, String entity, String cluster, @Nullable S
                         .flatMap(found -> access.change(caller, operation(action, key, found.object()),
                                 context,
                                 Mono.defer(() -> found.failure() == null
-                                        ? work.on(found.object(), caller)
+                                        ? work.on(judged(action, key, found.object(), caller), caller)
                                         : Mono.error(found.failure()))
                                         .onErrorMap(ApiFailure.class, told(key)))));
     }
@@ -55,6 +55,10 @@ record Gate(Access access, Kind kind, String entity, String cluster, @Nullable S
                                         ? Mono.just(found.object())
                                         : Mono.error(found.failure())))
                                 .onErrorMap(ApiFailure.class, told(key))));
+    }
+
+    private Judged judged(String action, ObjectKey key, JsonNode object, Caller caller) {
+        return new Judged(object, newer -> access.allow(caller, operation(action, key, newer)));
     }
 
     /** Completes when the caller may do this with all objects of a namespace. Errors: {@link HandlerException}. */

@@ -2,9 +2,11 @@ package dev.culvert.appproxy.argo;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -34,15 +36,22 @@ final class Resources {
         return kubernetes.read(kind.path(key));
     }
 
-    /** A JSON merge patch (RFC 7386). */
-    Mono<JsonNode> patch(ObjectKey key, JsonNode patch) {
-        return kubernetes.call("PATCH", kind.path(key), PatchType.JSON_MERGE.getContentType(), patch);
+    /** A JSON merge patch (RFC 7386) of this version of the object; refused (409) when there is a newer one. */
+    Mono<JsonNode> patch(ObjectKey key, JsonNode object, ObjectNode patch) {
+        return kubernetes.call("PATCH", kind.path(key), PatchType.JSON_MERGE.getContentType(),
+                bound(patch, object));
     }
 
-    /** A JSON merge patch of the status, where that is a resource of its own. */
-    Mono<JsonNode> patchStatus(ObjectKey key, JsonNode patch) {
+    /** The same of the status, where that is a resource of its own. */
+    Mono<JsonNode> patchStatus(ObjectKey key, JsonNode object, ObjectNode patch) {
         return kubernetes.call("PATCH", kind.path(key) + "/status", PatchType.JSON_MERGE.getContentType(),
-                patch);
+                bound(patch, object));
+    }
+
+    private static ObjectNode bound(ObjectNode patch, JsonNode object) {
+        patch.withObject("/metadata")
+                .set("resourceVersion", object.path("metadata").path("resourceVersion"));
+        return patch;
     }
 
     /** Replaces the object; refused (409) unless it still has the version that the new one was made from. */
@@ -54,13 +63,22 @@ final class Resources {
         return kubernetes.call("POST", kind.path(namespace), RemoteApi.JSON, object);
     }
 
-    /** Reads the object and changes it; when somebody else was faster, again, {@value #TRIES_AGAIN} times at most. */
-    Mono<JsonNode> insist(ObjectKey key, Function<JsonNode, Mono<JsonNode>> change) {
-        return read(key).flatMap(change)
-                .retryWhen(Retry.backoff(TRIES_AGAIN, FIRST_PAUSE)
-                        .maxBackoff(LONGEST_PAUSE)
-                        .filter(failure -> failure instanceof ApiFailure conflict && conflict.conflict())
-                        .onRetryExhaustedThrow((retry, signal) -> signal.failure()));
+    /**
+     * Changes the object as it was judged. When somebody else was faster, the newer version is read, judged and changed,
+     * {@value #TRIES_AGAIN} times at most. Errors: those of the judge, too.
+     */
+    Mono<JsonNode> insist(ObjectKey key, Judged judged, Function<Judged, Mono<JsonNode>> change) {
+        return Mono.defer(() -> {
+            var latest = new AtomicReference<>(judged);
+            return Mono.defer(() -> change.apply(latest.get()))
+                    .retryWhen(Retry.backoff(TRIES_AGAIN, FIRST_PAUSE)
+                            .maxBackoff(LONGEST_PAUSE)
+                            .filter(failure -> failure instanceof ApiFailure conflict && conflict.conflict())
+                            .doBeforeRetryAsync(signal -> read(key).flatMap(latest.get()::renewed)
+                                    .doOnNext(latest::set)
+                                    .then())
+                            .onRetryExhaustedThrow((retry, signal) -> signal.failure()));
+        });
     }
 
     /** What is there, then what happens: events {@code {"type","object"}}. Cancelling ends the watch. */

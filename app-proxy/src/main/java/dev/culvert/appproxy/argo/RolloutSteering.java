@@ -22,11 +22,11 @@ final class RolloutSteering {
         return resources.read(key);
     }
 
-    /** Changes it and emits what it is then. */
-    Mono<JsonNode> change(RolloutChange change, ObjectKey key) {
+    /** Changes it as it was judged and emits what it is then. The API of Argo Rollouts binds changes to no version. */
+    Mono<JsonNode> change(RolloutChange change, ObjectKey key, Judged judged) {
         RemoteApi api = rollouts;
         if (api == null) {
-            return resources.insist(key, rollout -> patch(key, RolloutPatches.of(change, rollout)));
+            return patched(change, key, judged);
         }
         return switch (change) {
             case PROMOTE -> call(api, key, "promote", Fields.object());
@@ -34,9 +34,13 @@ final class RolloutSteering {
             case ABORT -> call(api, key, "abort", Fields.object());
             case RETRY -> call(api, key, "retry", Fields.object());
             case RESTART -> call(api, key, "restart", Fields.object().put("restartAt", Fields.now()));
-            case SKIP, PAUSE, RESUME ->
-                resources.insist(key, rollout -> patch(key, RolloutPatches.of(change, rollout)));
+            case SKIP, PAUSE, RESUME -> patched(change, key, judged);
         };
+    }
+
+    private Mono<JsonNode> patched(RolloutChange change, ObjectKey key, Judged judged) {
+        return resources.insist(key, judged,
+                rollout -> patch(key, rollout, RolloutPatches.of(change, rollout.object())));
     }
 
     private static Mono<JsonNode> call(RemoteApi api, ObjectKey key, String verb, ObjectNode body) {
@@ -45,18 +49,25 @@ final class RolloutSteering {
     }
 
     /** The status first; where it is no resource of its own, both at once. */
-    private Mono<JsonNode> patch(ObjectKey key, RolloutPatches patches) {
+    private Mono<JsonNode> patch(ObjectKey key, Judged rollout, RolloutPatches patches) {
         ObjectNode status = patches.status();
         ObjectNode spec = patches.spec();
-        Mono<JsonNode> rest = spec == null ? resources.read(key) : resources.patch(key, spec);
         if (status == null) {
-            return rest;
+            return spec == null ? resources.read(key) : resources.patch(key, rollout.object(), spec);
         }
-        return resources.patchStatus(key, status)
-                .flatMap(patched -> spec == null ? Mono.just(patched) : rest)
+        return resources.patchStatus(key, rollout.object(), status)
                 .onErrorResume(ApiFailure.class,
                         failure -> failure.notFound()
-                                ? resources.patch(key, patches.unified())
-                                : Mono.error(failure));
+                                ? resources.patch(key, rollout.object(), patches.unified())
+                                : Mono.error(failure))
+                .flatMap(patched -> spec == null
+                        ? Mono.just(patched)
+                        : unpaused(key, rollout.changed(patched), spec));
+    }
+
+    /** The status is changed by then: a conflict here must not change it once more, as that could be another step. */
+    private Mono<JsonNode> unpaused(ObjectKey key, Judged rollout, ObjectNode spec) {
+        return resources.insist(key, rollout, current -> resources.patch(key, current.object(), spec))
+                .onErrorMap(ApiFailure.class, failure -> failure.told(Kind.ROLLOUT.singular() + " " + key));
     }
 }

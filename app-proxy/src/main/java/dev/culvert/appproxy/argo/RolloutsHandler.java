@@ -83,7 +83,7 @@ final class RolloutsHandler implements EdgeHandler, GraphQlFunction {
     private Mono<?> change(RolloutChange change, GraphQlCall call) {
         ObjectKey key = WorkflowsHandler.key(call);
         return gate.change(change.action(), key, call.headers(), call.context(), steering.rollout(key),
-                (rollout, caller) -> steering.change(change, key)).map(RolloutsHandler::view);
+                (rollout, caller) -> steering.change(change, key, rollout)).map(RolloutsHandler::view);
     }
 
     private Mono<?> read(GraphQlCall call) {

@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Steers workflows by their custom resources, as Argo's own tools do without a server: merge patches for what is one
- * field, a whole update under the resource's version for what touches nodes.
+ * field, a whole update for what touches nodes, both under the version that was judged.
  */
 final class WorkflowResources implements WorkflowSteering {
     private static final Set<String> DONE = Set.of("Succeeded", "Failed", "Error");
@@ -35,15 +35,19 @@ final class WorkflowResources implements WorkflowSteering {
     }
 
     @Override
-    public Mono<JsonNode> change(WorkflowChange change, ObjectKey key, Caller caller) {
-        return resources.insist(key, workflow -> switch (change) {
+    public Mono<JsonNode> change(WorkflowChange change, ObjectKey key, Judged judged, Caller caller) {
+        return resources.insist(key, judged, current -> change(change, key, current.object(), caller));
+    }
+
+    private Mono<JsonNode> change(WorkflowChange change, ObjectKey key, JsonNode workflow, Caller caller) {
+        return switch (change) {
             case TERMINATE -> shutDown("Terminate", change, key, caller, workflow);
             case STOP -> shutDown("Stop", change, key, caller, workflow);
             case SUSPEND -> suspend(key, caller, workflow);
             case RESUME -> resume(key, caller, workflow);
             case RETRY -> retry(key, caller, workflow);
             case RESUBMIT -> resources.create(key.namespace(), WorkflowCopy.of(workflow, caller));
-        });
+        };
     }
 
     @Override
@@ -68,7 +72,7 @@ final class WorkflowResources implements WorkflowSteering {
             return refused("cannot shutdown a completed workflow: workflow: \"" + key.name()
                     + "\", namespace: \"" + key.namespace() + "\"");
         }
-        return resources.patch(key, patch("shutdown", caller, change, strategy));
+        return resources.patch(key, workflow, patch("shutdown", caller, change, strategy));
     }
 
     private Mono<JsonNode> suspend(ObjectKey key, Caller caller, JsonNode workflow) {
@@ -80,7 +84,7 @@ final class WorkflowResources implements WorkflowSteering {
         }
         ObjectNode patch = patch("suspend", caller, WorkflowChange.SUSPEND, "");
         patch.withObject("/spec").put("suspend", true);
-        return resources.patch(key, patch);
+        return resources.patch(key, workflow, patch);
     }
 
     /** Suspended as a whole, or at nodes of type Suspend: those count as succeeded from now on. */

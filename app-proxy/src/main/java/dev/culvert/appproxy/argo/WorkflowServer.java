@@ -5,7 +5,7 @@ import dev.culvert.appproxy.access.Caller;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Steers workflows through the API of the Argo server, which knows archived and offloaded ones too. */
+/** Steers workflows through the API of the Argo server, which knows archived and offloaded ones too, and binds changes to no version. */
 final class WorkflowServer implements WorkflowSteering {
     private final RemoteApi argo;
 
@@ -19,7 +19,7 @@ final class WorkflowServer implements WorkflowSteering {
     }
 
     @Override
-    public Mono<JsonNode> change(WorkflowChange change, ObjectKey key, Caller caller) {
+    public Mono<JsonNode> change(WorkflowChange change, ObjectKey key, Judged judged, Caller caller) {
         return argo.call("PUT", path(key) + "/" + change.verb(), RemoteApi.JSON,
                 Fields.object().put("namespace", key.namespace()).put("name", key.name()));
     }

@@ -10,8 +10,8 @@ interface WorkflowSteering {
     /** One workflow, as it is now. */
     Mono<JsonNode> workflow(ObjectKey key);
 
-    /** Changes it and emits what it is then; for a resubmission, the new one. */
-    Mono<JsonNode> change(WorkflowChange change, ObjectKey key, Caller caller);
+    /** Changes it as it was judged and emits what it is then; for a resubmission, the new one. */
+    Mono<JsonNode> change(WorkflowChange change, ObjectKey key, Judged judged, Caller caller);
 
     /** Log lines as server-sent events, {@code {"result":{"content","podName"}}} each. */
     Mono<Flux<byte[]>> log(ObjectKey key, LogQuery query);

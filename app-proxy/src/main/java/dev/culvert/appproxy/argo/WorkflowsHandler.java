@@ -109,7 +109,8 @@ final class WorkflowsHandler implements EdgeHandler, GraphQlFunction {
     private Mono<?> change(WorkflowChange change, GraphQlCall call) {
         ObjectKey key = key(call);
         return gate.change(change.name(), key, call.headers(), call.context(), steering.workflow(key),
-                (workflow, caller) -> steering.change(change, key, caller)).map(WorkflowsHandler::view);
+                (workflow, caller) -> steering.change(change, key, workflow, caller))
+                .map(WorkflowsHandler::view);
     }
 
     private Mono<?> read(GraphQlCall call) {

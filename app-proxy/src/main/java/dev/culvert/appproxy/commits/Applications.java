@@ -2,6 +2,7 @@ package dev.culvert.appproxy.commits;
 
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -28,7 +29,7 @@ final class Applications {
     /** The Application that applies a runtime's part of the shared configuration repository. */
     static Map<String, Object> inCluster(String namespace, String repoUrl, Branch branch, String folder,
             String include) {
-        return application("in-cluster", namespace,
+        return application("in-cluster", namespace, "default",
                 Manifest.of("culvert.dev/entity", "runtime-configuration"),
                 Manifest.of("repoURL", repoUrl, "path", folder, "targetRevision", branch.name(), "directory",
                         Manifest.of("include", include, "recurse", true)),
@@ -36,10 +37,10 @@ final class Applications {
     }
 
     /** The Application of a Git Source. */
-    static Map<String, Object> gitSource(String namespace, Arguments arguments) {
+    static Map<String, Object> gitSource(String namespace, String project, Arguments arguments) {
         SourceSpecifier source = SourceSpecifier.of(arguments.required("appSpecifier"));
         Branch branch = source.branch();
-        return application(checkedName(arguments.required("appName")), namespace,
+        return application(checkedName(arguments.required("appName")), namespace, project,
                 Manifest.of("culvert.dev/entity", "git-source", "culvert.dev/internal",
                         arguments.flag("isInternal") ? "true" : null),
                 Manifest.of("repoURL", source.repository(), "path", source.path(), "targetRevision",
@@ -79,13 +80,42 @@ final class Applications {
         return application;
     }
 
-    private static Map<String, Object> application(String name, String namespace, Map<String, Object> labels,
+    /**
+     * What rules may ask of an Application: where it deploys, and what from. What it does not say, or says in another way than
+     * Git Sources do, is left out.
+     */
+    static Map<String, String> attributes(Map<String, Object> application) {
+        Map<?, ?> spec = inner(application, "spec");
+        Map<?, ?> destination = inner(spec, "destination");
+        Map<?, ?> source = inner(spec, "source");
+        Map<String, String> attributes = new HashMap<>();
+        put(attributes, "project", spec.get("project"));
+        put(attributes, "cluster", destination.get("server"));
+        put(attributes, "namespace", destination.get("namespace"));
+        put(attributes, "sourceRepository", source.get("repoURL"));
+        put(attributes, "sourcePath", source.get("path"));
+        put(attributes, "sourceRevision", source.get("targetRevision"));
+        return attributes;
+    }
+
+    private static Map<?, ?> inner(Map<?, ?> object, String name) {
+        return object.get(name) instanceof Map<?, ?> member ? member : Map.of();
+    }
+
+    private static void put(Map<String, String> attributes, String name, @Nullable Object value) {
+        if (value instanceof String text) {
+            attributes.put(name, text);
+        }
+    }
+
+    private static Map<String, Object> application(String name, String namespace, String project,
+            Map<String, Object> labels,
             Map<String, Object> source, Map<String, Object> destination) {
         return Manifest.of("apiVersion", "argoproj.io/v1alpha1", "kind", "Application", "metadata",
                 Manifest.of("name", name, "namespace", namespace, "labels", labels, "finalizers",
                         List.of("resources-finalizer.argocd.argoproj.io")),
                 "spec",
-                Manifest.of("project", "default", "source", source, "destination", destination, "syncPolicy",
+                Manifest.of("project", project, "source", source, "destination", destination, "syncPolicy",
                         Manifest.of("automated",
                                 Manifest.of("allowEmpty", true, "prune", true, "selfHeal", true),
                                 "syncOptions", List.of("allowEmpty=true"))));

@@ -22,14 +22,15 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Root fields of the commits handler: reads what is asked for, asks whether the caller may, and hands it on. Has no path of
- * its own.
+ * Root fields of the commits handler: reads what is asked for, asks whether the caller may, and hands it on. A branch that
+ * content is taken from is asked for as well as the one that is written. Has no path of its own.
  */
 final class CommitsHandler implements EdgeHandler, GraphQlFunction {
     private final Access access;
@@ -99,8 +100,12 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
         Target target = target(arguments);
         Branch branch = new Branch(arguments.required("branchName"));
         Draft draft = drafts.writing(caller, branch, arguments);
-        return access.change(caller, operation("CREATE", target, branch), call.context(),
-                Mono.defer(() -> commits.commit(target, caller, draft)));
+        Branch base = draft.base();
+        Mono<CommitResult> commit = Mono.defer(() -> commits.commit(target, caller, draft));
+        return base == null
+                ? access.change(caller, operation("CREATE", target, branch), call.context(), commit)
+                : access.change(caller, operation("CREATE", target, branch, " from " + base),
+                        List.of(operation("VIEW", target, base)), call.context(), commit);
     }
 
     private Mono<CommitResult> delete(GraphQlCall call, Caller caller, Arguments arguments) {
@@ -122,8 +127,8 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
                 || target.integration().kind() == ProviderKind.FOLDER
                         ? Mono.empty()
                         : commits.commit(target, caller, drafts.promoting(caller, head, base, arguments));
-        return access.change(caller, operation("CREATE", target, head), call.context(),
-                Mono.defer(
+        return access.change(caller, operation("CREATE", target, head, " into " + base),
+                List.of(operation("VIEW", target, base)), call.context(), Mono.defer(
                         () -> files.then(Mono.defer(() -> opened(target.integration(), caller, request)))));
     }
 
@@ -139,7 +144,12 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private static Operation operation(String action, Target target, Branch branch) {
-        return new Operation(action, "gitContexts", target + "@" + branch,
+        return operation(action, target, branch, "");
+    }
+
+    /** @param other which other branch is in it, for the audit log: rules see {@code branch} alone */
+    private static Operation operation(String action, Target target, Branch branch, String other) {
+        return new Operation(action, "gitContexts", target + "@" + branch + other,
                 Map.of("integration", target.integration().name(), "repository", target.repository(),
                         "branch",
                         branch.name()));

@@ -69,6 +69,7 @@ public record CommitsSettings(
      * @param branch where the configuration is
      * @param path the folder below which it is; empty: the repository's root
      * @param namespace of the runtime's Argo CD
+     * @param project of Argo CD that Git Sources are in
      * @param configurationRuntime whether this runtime applies the account's own objects, too
      */
     public record SharedConfiguration(
@@ -77,6 +78,7 @@ public record CommitsSettings(
             @Setting(value = "The branch that the configuration is on", byDefault = "main") String branch,
             @Setting(value = "The folder in the repository below which the configuration is; by default its root") @Nullable String path,
             @Setting(value = "Namespace of the runtime's Argo CD", byDefault = "argocd") String namespace,
+            @Setting(value = "Argo CD project of new Git Sources: what it allows, they may deploy", byDefault = "default", accepts = "the name of an AppProject") String project,
             @Setting(value = "Whether this runtime also applies resources/configurations: products, promotion flows, policies and templates", byDefault = "false") boolean configurationRuntime) {
         public SharedConfiguration {
             try {

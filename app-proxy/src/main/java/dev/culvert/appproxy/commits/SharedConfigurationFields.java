@@ -8,9 +8,11 @@ import dev.culvert.edge.graphql.GraphQlCall;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.eclipse.jgit.lib.ObjectId;
 import org.jspecify.annotations.Nullable;
@@ -47,22 +49,23 @@ final class SharedConfigurationFields {
     }
 
     private Mono<State> init(GraphQlCall call, Caller caller, Arguments arguments) {
-        return change("CREATE", call, caller, "runtimes/" + tree.runtime(), Mono.defer(() -> {
-            Target repository = target.get();
-            Integration integration = repository.integration();
-            Map<FilePath, Content> files = tree
-                    .files(integration.cloneUrl(repository.repository()).toString());
-            return commits.existing(repository, caller, tree.branch(), List.copyOf(files.keySet()))
-                    .flatMap(existing -> {
-                        List<FileChange> missing = new ArrayList<>();
-                        files.forEach((path, content) -> {
-                            if (!existing.contains(path)) {
-                                missing.add(new FileChange.Write(path, Expected.NOTHING, content));
-                            }
-                        });
-                        return made(repository, caller, missing);
-                    });
-        }));
+        return change("CREATE", call, caller, "runtimes/" + tree.runtime(),
+                new Plan<>(List.of(), Mono.defer(() -> {
+                    Target repository = target.get();
+                    Integration integration = repository.integration();
+                    Map<FilePath, Content> files = tree
+                            .files(integration.cloneUrl(repository.repository()).toString());
+                    return commits.existing(repository, caller, tree.branch(), List.copyOf(files.keySet()))
+                            .flatMap(existing -> {
+                                List<FileChange> missing = new ArrayList<>();
+                                files.forEach((path, content) -> {
+                                    if (!existing.contains(path)) {
+                                        missing.add(new FileChange.Write(path, Expected.NOTHING, content));
+                                    }
+                                });
+                                return made(repository, caller, missing);
+                            });
+                })));
     }
 
     private Mono<State> made(Target repository, Caller caller, List<FileChange> missing) {
@@ -82,35 +85,49 @@ final class SharedConfigurationFields {
                     "repositories are not made here: make it at the Git provider, then leave createRepo out");
         }
         String name = Applications.checkedName(arguments.required("appName"));
-        FilePath path = tree.application(name);
-        Content manifest = Content
-                .of(Manifest.yaml(Applications.gitSource(tree.settings().namespace(), arguments)));
-        var write = new FileChange.Write(path, Expected.NOTHING, manifest);
-        return change("CREATE", call, caller, name,
-                Mono.defer(() -> landed(caller, name, write, "Create Git Source " + name)));
+        var settings = tree.settings();
+        Map<String, Object> made = Applications.gitSource(settings.namespace(), settings.project(),
+                arguments);
+        var write = new FileChange.Write(tree.application(name), Expected.NOTHING,
+                Content.of(Manifest.yaml(made)));
+        return change("CREATE", call, caller, name, new Plan<>(List.of(Applications.attributes(made)),
+                Mono.defer(() -> landed(caller, name, write, "Create Git Source " + name))));
     }
 
     private Mono<GitSource> edit(GraphQlCall call, Caller caller, Arguments arguments) {
         String name = Applications.checkedName(arguments.required("appName"));
         FilePath path = tree.application(name);
-        return change("CREATE", call, caller, name, Mono.defer(() -> commits
-                .read(target.get(), caller, tree.branch(), path)
-                .flatMap(read -> {
-                    Map<String, Object> edited = Applications.edited(
-                            Manifest.object(read),
-                            arguments, path.text());
-                    return landed(caller, name, new FileChange.Write(path,
-                            Expected.exactly(ObjectId.fromString(read.revision())),
-                            Content.of(Manifest.yaml(edited))),
-                            "Edit Git Source " + name);
-                })));
+        return planned("CREATE", call, caller, name, path, read -> {
+            Map<String, Object> object = Manifest.object(read);
+            Map<String, String> before = Applications.attributes(object);
+            Map<String, Object> edited = Applications.edited(object, arguments, path.text());
+            var write = new FileChange.Write(path, Expected.exactly(ObjectId.fromString(read.revision())),
+                    Content.of(Manifest.yaml(edited)));
+            return new Plan<>(List.of(Applications.attributes(edited), before),
+                    Mono.defer(() -> landed(caller, name, write, "Edit Git Source " + name)));
+        });
     }
 
     private Mono<GitSource> delete(GraphQlCall call, Caller caller, Arguments arguments) {
         String name = Applications.checkedName(arguments.required("appName"));
-        var delete = new FileChange.Delete(tree.application(name), Expected.ANYTHING);
-        return change("DELETE_RESOURCE", call, caller, name,
-                Mono.defer(() -> landed(caller, name, delete, "Delete application " + name)));
+        FilePath path = tree.application(name);
+        return planned("DELETE_RESOURCE", call, caller, name, path, read -> {
+            var delete = new FileChange.Delete(path,
+                    Expected.exactly(ObjectId.fromString(read.revision())));
+            return new Plan<>(List.of(Applications.attributes(Manifest.object(read))),
+                    Mono.defer(() -> landed(caller, name, delete, "Delete application " + name)));
+        });
+    }
+
+    /** The manifest is read before permission is asked for; callers without it learn nothing of it, not even whether it is there. */
+    private Mono<GitSource> planned(String action, GraphQlCall call, Caller caller, String name,
+            FilePath path,
+            Function<FileRead, Plan<GitSource>> plan) {
+        return commits.read(target.get(), caller, tree.branch(), path)
+                .map(plan)
+                .onErrorResume(HandlerException.class,
+                        failure -> Mono.just(new Plan<>(List.of(), Mono.error(failure))))
+                .flatMap(planned -> change(action, call, caller, name, planned));
     }
 
     private Mono<GitSource> landed(Caller caller, String name, FileChange change, String message) {
@@ -119,15 +136,32 @@ final class SharedConfigurationFields {
                 .map(result -> new GitSource(name, change.path().text(), result.sha()));
     }
 
-    private <T> Mono<T> change(String action, GraphQlCall call, Caller caller, String object,
-            Mono<T> change) {
-        var settings = tree.settings();
-        return access.change(caller, new Operation(action, "sharedConfiguration", object,
-                Map.of("repository", settings.repository(), "branch", settings.branch(), "runtime",
-                        tree.runtime(),
-                        "gitSource", object)),
-                call.context(), change);
+    private <T> Mono<T> change(String action, GraphQlCall call, Caller caller, String object, Plan<T> plan) {
+        List<Operation> operations = plan.attributes()
+                .stream()
+                .distinct()
+                .map(more -> operation(action, object, more))
+                .toList();
+        return operations.isEmpty()
+                ? access.change(caller, operation(action, object, Map.of()), call.context(), plan.change())
+                : access.change(caller, operations.getFirst(), operations.subList(1, operations.size()),
+                        call.context(), plan.change());
     }
+
+    private Operation operation(String action, String object, Map<String, String> more) {
+        var settings = tree.settings();
+        Map<String, String> attributes = new HashMap<>(more);
+        attributes.putAll(Map.of("repository", settings.repository(), "branch", settings.branch(), "runtime",
+                tree.runtime(), "gitSource", object));
+        return new Operation(action, "sharedConfiguration", object, attributes);
+    }
+
+    /**
+     * A change of an Application.
+     *
+     * @param attributes of the Application as it will be, and as it is: the caller needs permission for both
+     */
+    private record Plan<T>(List<Map<String, String>> attributes, Mono<T> change) {}
 
     private State state(Target repository, List<String> created, @Nullable String sha) {
         return new State(repository.repository(), tree.branch().name(), tree.root(), created, sha);

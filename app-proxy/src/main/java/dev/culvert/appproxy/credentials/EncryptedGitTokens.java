@@ -6,9 +6,12 @@ import dev.culvert.edge.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,12 +26,16 @@ public final class EncryptedGitTokens implements GitTokens {
     /** Of all users and integrations; a record takes about 300 bytes. */
     static final int MAX_RECORDS = 50_000;
 
+    /** With another key file none may fit: the log names a few. */
+    private static final int PLACES_IN_LOG = 5;
+
     private static final Logger LOG = LoggerFactory.getLogger(EncryptedGitTokens.class);
 
     private final TokenVault vault;
     private final Scheduler blocking;
     private final int maxRecords;
     private final ReentrantLock lock = new ReentrantLock();
+    private volatile int unreadable;
     private @Nullable Opened opened;
 
     EncryptedGitTokens(TokenVault vault, Scheduler blocking, int maxRecords) {
@@ -43,11 +50,17 @@ public final class EncryptedGitTokens implements GitTokens {
     }
 
     /**
-     * Reads keys and records, and encrypts again what an older key had encrypted. Errors: IOException that says which file is
-     * wrong and how. Completes empty.
+     * Reads keys and records, and encrypts again what an older key had encrypted. A record that no key fits stays as it is,
+     * for the day its key comes back; its owner counts as one who registered none. Errors: IOException that says which file
+     * is wrong and how. Completes empty.
      */
     public Mono<Void> open() {
         return Mono.fromCallable(() -> locked(this::opened)).subscribeOn(blocking).then();
+    }
+
+    /** Records that no key fits, as far as they are known: those of the last opening that were not replaced since. */
+    public int unreadable() {
+        return unreadable;
     }
 
     @Override
@@ -83,6 +96,10 @@ public final class EncryptedGitTokens implements GitTokens {
         return working(() -> {
             Opened now = opened();
             String record = now.records.get(place);
+            if (now.unreadable.contains(place)) {
+                throw HandlerException.of(Reason.FORBIDDEN, "the Git token for the integration "
+                        + place.integration() + " can't be read any more; register it anew");
+            }
             return record == null ? null : now.cipher.decrypt(place, record);
         });
     }
@@ -96,6 +113,7 @@ public final class EncryptedGitTokens implements GitTokens {
                 if (known) {
                     now.store.write(place, null);
                     now.records.remove(place);
+                    readable(now, place);
                 }
                 return known;
             }
@@ -106,8 +124,14 @@ public final class EncryptedGitTokens implements GitTokens {
             String record = now.cipher.encrypt(place, token);
             now.store.write(place, record);
             now.records.put(place, record);
+            readable(now, place);
             return known;
         });
+    }
+
+    private void readable(Opened now, TokenPlace place) {
+        now.unreadable.remove(place);
+        unreadable = now.unreadable.size();
     }
 
     private <T> Mono<T> working(Callable<@Nullable T> work) {
@@ -137,8 +161,16 @@ public final class EncryptedGitTokens implements GitTokens {
             return known;
         }
         var store = vault.store();
-        var fresh = new Opened(store, new TokenCipher(vault.keys()), new HashMap<>(store.read()));
+        var fresh = new Opened(store, new TokenCipher(vault.keys()), new HashMap<>(store.read()),
+                new HashSet<>());
         int renewed = fresh.renew();
+        unreadable = fresh.unreadable.size();
+        if (unreadable > 0) {
+            LOG.atWarn()
+                    .addKeyValue("records", unreadable)
+                    .addKeyValue("first", fresh.someUnreadable())
+                    .log("Git tokens that no key fits are left out");
+        }
         LOG.atInfo()
                 .addKeyValue("records", fresh.records.size())
                 .addKeyValue("renewed", renewed)
@@ -148,21 +180,46 @@ public final class EncryptedGitTokens implements GitTokens {
         return fresh;
     }
 
-    /** What is there once keys and records are read. */
-    private record Opened(TokenStore store, TokenCipher cipher, Map<TokenPlace, String> records) {
+    /**
+     * What is there once keys and records are read.
+     *
+     * @param unreadable places of {@code records} that no key fits
+     */
+    private record Opened(TokenStore store, TokenCipher cipher, Map<TokenPlace, String> records,
+            Set<TokenPlace> unreadable) {
         /** Encrypts with the current key what is not; returns how many. */
-        int renew() throws IOException, GeneralSecurityException {
+        int renew() throws IOException {
             int renewed = 0;
             for (var entry : records.entrySet()) {
-                if (!cipher.isCurrent(entry.getKey(), entry.getValue())) {
-                    String record = cipher.encrypt(entry.getKey(),
-                            cipher.decrypt(entry.getKey(), entry.getValue()));
+                String record = renewed(entry.getKey(), entry.getValue());
+                if (!record.equals(entry.getValue())) {
                     store.write(entry.getKey(), record);
                     entry.setValue(record);
                     renewed++;
                 }
             }
             return renewed;
+        }
+
+        private String renewed(TokenPlace place, String record) {
+            try {
+                return cipher.isCurrent(place, record)
+                        ? record
+                        : cipher.encrypt(place, cipher.decrypt(place, record));
+            } catch (GeneralSecurityException e) {
+                unreadable.add(place);
+                return record;
+            }
+        }
+
+        /** Whose they are, for an operator: ids and no secrets. */
+        String someUnreadable() {
+            return unreadable.stream()
+                    .limit(PLACES_IN_LOG)
+                    .map(place -> place.isRuntime()
+                            ? "runtime:" + place.integration()
+                            : place.account() + "/" + place.user() + ":" + place.integration())
+                    .collect(Collectors.joining(", "));
         }
     }
 }

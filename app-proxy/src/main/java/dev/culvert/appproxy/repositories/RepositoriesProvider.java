@@ -6,6 +6,8 @@ import dev.culvert.appproxy.credentials.GitTokens;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeHandlerProvider;
 import dev.culvert.edge.spi.HandlerContext;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Function;
@@ -69,6 +71,9 @@ public final class RepositoriesProvider implements EdgeHandlerProvider {
             known = EncryptedGitTokens.of(context.settings(RepositoriesConfig.class).tokens(),
                     context.service(Scheduler.class));
             tokens = known;
+            Gauge.builder("culvert.git.tokens.unreadable", known, EncryptedGitTokens::unreadable)
+                    .strongReference(true)
+                    .register(context.service(MeterRegistry.class));
         }
         return known;
     }

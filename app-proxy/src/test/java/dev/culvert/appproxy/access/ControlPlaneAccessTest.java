@@ -49,17 +49,19 @@ class ControlPlaneAccessTest {
         private String state = "known";
         private boolean admin;
         private boolean allowed;
+        private String forbidden = "";
         private boolean away;
 
         @Override
         public Mono<Answers.Resolved> resolve(String token) {
             return there(() -> new Answers.Resolved(state,
-                    new Answers.User("jo", "acc", "Jo", "jo@acme.test", admin)));
+                    new Answers.User("jo", "acc", "Jo", "jo@acme.test", admin), null));
         }
 
         @Override
         public Mono<Answers.Decision> decide(String user, Operation operation) {
-            return there(() -> new Answers.Decision(allowed, "because"));
+            return there(
+                    () -> new Answers.Decision(allowed && !operation.action().equals(forbidden), "because"));
         }
 
         @Override
@@ -122,6 +124,21 @@ class ControlPlaneAccessTest {
         assertThat(Files.readString(folder.resolve("audit-refused.log"))).contains("\"user\":\"jo\"",
                 "\"account\":\"acc\"", "\"action\":\"TERMINATE\"", "\"entity\":\"workflows\"",
                 "\"object\":\"argo/build-42\"", "\"decision\":\"denied\"", "\"requestId\":\"req-1\"");
+    }
+
+    @Test
+    void aChangeNeedsPermissionForAllThatItTouches() throws IOException {
+        told.allowed = true;
+        told.forbidden = "VIEW";
+        var view = new Operation("VIEW", "gitContexts", "shop@main", Map.of("branch", "main"));
+
+        refused(access.change(JO, TERMINATE, List.of(view), CONTEXT, change()), Reason.FORBIDDEN);
+
+        assertThat(changes).hasValue(0);
+        assertThat(Files.readString(folder.resolve("audit-refused.log"))).contains(
+                "\"action\":\"TERMINATE\"",
+                "\"object\":\"argo/build-42\"", "\"decision\":\"denied\"",
+                "no permission for VIEW on gitContexts");
     }
 
     /** Else a flood of these would push changes that happened out of their log. */

@@ -9,12 +9,15 @@ import dev.culvert.edge.spi.RequestContext;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Token {@code ann} may do everything, token {@code bob} nothing, no other token is known. */
+/** Token {@code ann} may do everything but with team blue's, token {@code bob} nothing, no other token is known. */
 final class FakeAccess implements Access {
     final List<Operation> asked = new CopyOnWriteArrayList<>();
     final List<Operation> changed = new CopyOnWriteArrayList<>();
+    /** Runs once, between permission and the change. */
+    volatile Runnable meanwhile = () -> {};
 
     @Override
     public Mono<Caller> caller(HttpHeaders headers) {
@@ -27,16 +30,23 @@ final class FakeAccess implements Access {
     @Override
     public Mono<Void> allow(Caller caller, Operation operation) {
         asked.add(operation);
-        return caller.id().equals("ann")
+        boolean blue = operation.attributes().getOrDefault("label", "").contains("team=blue");
+        return caller.id().equals("ann") && !blue
                 ? Mono.empty()
                 : Mono.error(HandlerException.of(Reason.FORBIDDEN, "not allowed"));
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
-        return allow(caller, operation).then(Mono.defer(() -> {
-            changed.add(operation);
-            return change;
-        }));
+    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+            RequestContext context, Mono<T> change) {
+        return allow(caller, operation)
+                .thenMany(Flux.fromIterable(also).concatMap(other -> allow(caller, other)))
+                .then(Mono.defer(() -> {
+                    changed.add(operation);
+                    Runnable between = meanwhile;
+                    meanwhile = () -> {};
+                    between.run();
+                    return change;
+                }));
     }
 }

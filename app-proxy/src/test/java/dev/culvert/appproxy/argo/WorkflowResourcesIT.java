@@ -34,6 +34,8 @@ import reactor.test.StepVerifier;
 /** Workflows through the Kubernetes API. */
 @SuppressWarnings("NullAway.Init")
 class WorkflowResourcesIT {
+    private static final String TEAM = "{\"metadata\":{\"labels\":{\"team\":\"%s\"}}}";
+
     private ArgoFixture argo;
     private final WorkflowsProvider provider = new WorkflowsProvider();
     private WorkflowsHandler handler;
@@ -55,6 +57,7 @@ class WorkflowResourcesIT {
     @Test
     void terminateIsOneMergePatch() {
         argo.cluster.put(Samples.workflow("argo", "build"));
+        String version = workflow("build").path("metadata").path("resourceVersion").asText();
 
         var answer = call(handler, "Mutation.terminateWorkflow", "ann", named("argo", "build"));
 
@@ -64,7 +67,9 @@ class WorkflowResourcesIT {
                         "application/merge-patch+json",
                         "{\"spec\":{\"shutdown\":\"Terminate\"},\"metadata\":{\"labels\":{\"workflows.argoproj.io/actor\":\"ann\","
                                 + "\"workflows.argoproj.io/actor-email\":\"ann.at.example.com\","
-                                + "\"workflows.argoproj.io/action\":\"Terminate\"}}}"));
+                                + "\"workflows.argoproj.io/action\":\"Terminate\"},\"resourceVersion\":\""
+                                + version
+                                + "\"}}"));
         JsonNode now = workflow("build");
         assertThat(now.path("spec").path("shutdown").asText()).isEqualTo("Terminate");
         assertThat(now.path("status").path("phase").asText()).isEqualTo("Failed");
@@ -135,6 +140,43 @@ class WorkflowResourcesIT {
         reason(refused(handler, "Mutation.resumeWorkflow", "ann", named("argo", "build")), Reason.CONFLICT,
                 "the object has been modified");
         assertThat(argo.cluster.changes()).hasSize(4 + 1 + Resources.TRIES_AGAIN);
+    }
+
+    @Test
+    void whatWasGivenAwayMeanwhileIsNotChanged() {
+        argo.cluster.put(Samples.workflow("argo", "build"));
+        for (String field : List.of("terminateWorkflow", "suspendWorkflow")) {
+            argo.cluster.change("Workflow", "argo", "build", TEAM.formatted("red"));
+            argo.access.meanwhile = () -> argo.cluster.change("Workflow", "argo", "build",
+                    TEAM.formatted("blue"));
+
+            reason(refused(handler, "Mutation." + field, "ann", named("argo", "build")), Reason.FORBIDDEN,
+                    null);
+        }
+
+        assertThat(workflow("build").path("spec").has("shutdown")).isFalse();
+        assertThat(workflow("build").path("spec").has("suspend")).isFalse();
+    }
+
+    @Test
+    void whatIsBusyMeanwhileIsStillChanged() {
+        argo.cluster.put(Samples.workflow("argo", "build"));
+        argo.access.meanwhile = () -> argo.cluster.change("Workflow", "argo", "build",
+                "{\"status\":{\"progress\":\"1/2\"}}");
+
+        assertThat(call(handler, "Mutation.stopWorkflow", "ann", named("argo", "build")).get("shutdown"))
+                .isEqualTo("Stop");
+    }
+
+    @Test
+    void aNamesakeOfWhatWasJudgedIsNotChanged() {
+        argo.cluster.put(Samples.workflow("argo", "build"));
+        argo.access.meanwhile = () -> argo.cluster.replace(Samples.workflow("argo", "build"));
+
+        reason(refused(handler, "Mutation.stopWorkflow", "ann", named("argo", "build")), Reason.CONFLICT,
+                "replaced by another one");
+
+        assertThat(workflow("build").path("spec").has("shutdown")).isFalse();
     }
 
     @Test

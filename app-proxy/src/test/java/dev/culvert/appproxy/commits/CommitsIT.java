@@ -299,6 +299,36 @@ class CommitsIT {
     }
 
     @Test
+    void aHiddenBranchIsNoBaseOfAnother() throws IOException, InterruptedException {
+        start(Way.FOLDER);
+        access.hidden.add("main");
+
+        failsWith(Reason.FORBIDDEN,
+                () -> commitWith("ada", Map.of("branchName", "feature/x", "baseBranch", "main"),
+                        file("f", null, "1")));
+        failsWith(Reason.FORBIDDEN,
+                () -> call(handler(), "Mutation.createPromotionPullRequest", "ada", args(
+                        Map.of("head", "promote", "base", "main", "title", "Promote"), file("f", null, "1")))
+                        .block(TIME));
+
+        assertThat(git(repositories.resolve("shop.git"), "branch", "--list")).isEqualTo("* main");
+        assertThat(access.changed).isEmpty();
+    }
+
+    @Test
+    void theAuditNamesTheBaseOfABranch() throws IOException {
+        start(Way.FOLDER);
+
+        commitWith("ada", Map.of("branchName", "feature/x", "baseBranch", "main"), file("f", null, "1"));
+
+        assertThat(access.changed).singleElement()
+                .satisfies(operation -> assertThat(operation.object())
+                        .isEqualTo("shop@feature/x from main"))
+                .satisfies(operation -> assertThat(operation.attributes()).containsEntry("branch",
+                        "feature/x"));
+    }
+
+    @Test
     void limitsOfFilesHold() throws IOException {
         start(Way.FOLDER);
         String large = "a".repeat((5 << 20) + 1);

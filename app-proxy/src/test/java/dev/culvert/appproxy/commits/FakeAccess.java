@@ -7,12 +7,17 @@ import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.RequestContext;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CopyOnWriteArraySet;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The caller is who the token says; {@code nobody} may nothing. */
+/** The caller is the one that the token names. {@code nobody} may do nothing, nobody may see what is {@code hidden}. */
 final class FakeAccess implements Access {
     final List<Operation> asked = new CopyOnWriteArrayList<>();
+    /** Branches that nobody may see. */
+    final Set<String> hidden = new CopyOnWriteArraySet<>();
     final List<Operation> changed = new CopyOnWriteArrayList<>();
 
     static Caller caller(String name) {
@@ -27,16 +32,21 @@ final class FakeAccess implements Access {
     @Override
     public Mono<Void> allow(Caller caller, Operation operation) {
         asked.add(operation);
-        return caller.id().equals("nobody")
+        boolean unseen = operation.action().equals("VIEW")
+                && hidden.contains(operation.attributes().getOrDefault("branch", ""));
+        return unseen || caller.id().equals("nobody")
                 ? Mono.error(HandlerException.of(HandlerException.Reason.FORBIDDEN, "not you"))
                 : Mono.empty();
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
-        return allow(caller, operation).then(Mono.defer(() -> {
-            changed.add(operation);
-            return change;
-        }));
+    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+            RequestContext context, Mono<T> change) {
+        return allow(caller, operation)
+                .thenMany(Flux.fromIterable(also).concatMap(other -> allow(caller, other)))
+                .then(Mono.defer(() -> {
+                    changed.add(operation);
+                    return change;
+                }));
     }
 }

@@ -4,6 +4,7 @@ import static dev.culvert.appproxy.GitCommand.git;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.culvert.appproxy.access.Operation;
 import dev.culvert.appproxy.commits.CommitsSettings.SharedConfiguration;
 import dev.culvert.edge.graphql.GraphQlCall;
 import dev.culvert.edge.spi.HandlerException;
@@ -15,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -106,6 +108,42 @@ class SharedConfigurationIT {
     }
 
     @Test
+    void rulesSeeWhereAGitSourceDeploys() {
+        call("prod", true, "initSharedConfiguration", Map.of());
+        access.asked.clear();
+
+        call("prod", true, "createGitSource",
+                Map.of("appName", "shop", "appSpecifier", SPECIFIER, "destNamespace", "shop", "destServer",
+                        "https://edge.test"));
+        call("prod", true, "editGitSource",
+                Map.of("appName", "shop", "appSpecifier", "https://git.test/acme/other.git/x"));
+        call("prod", true, "deleteApplication", Map.of("appName", "shop"));
+
+        var first = Map.of("cluster", "https://edge.test", "namespace", "shop", "project", "apps",
+                "sourceRepository",
+                "https://git.test/acme/apps.git", "sourcePath", "env/prod", "sourceRevision", "stable");
+        var second = Map.of("cluster", "https://edge.test", "namespace", "shop", "project", "apps",
+                "sourceRepository",
+                "https://git.test/acme/other.git", "sourcePath", "x", "sourceRevision", "HEAD");
+        assertThat(access.asked).extracting(Operation::action)
+                .containsExactly("CREATE", "CREATE", "CREATE", "DELETE_RESOURCE");
+        assertThat(access.asked.get(0).attributes()).containsAllEntriesOf(first);
+        assertThat(access.asked.get(1).attributes()).containsAllEntriesOf(second);
+        assertThat(access.asked.get(2).attributes()).containsAllEntriesOf(first);
+        assertThat(access.asked.get(3).attributes()).containsAllEntriesOf(second);
+    }
+
+    @Test
+    void whoMayNotLearnsNothingOfApplications() {
+        for (String field : List.of("editGitSource", "deleteApplication")) {
+            assertThatExceptionOfType(HandlerException.class)
+                    .isThrownBy(() -> call("nobody", "prod", true, field, Map.of("appName", "none")))
+                    .satisfies(error -> assertThat(error.reason()).isEqualTo(Reason.FORBIDDEN));
+        }
+        assertThat(access.changed).isEmpty();
+    }
+
+    @Test
     void namesAndSpecifiersAreChecked() {
         fails(Reason.BAD_REQUEST, "createGitSource", Map.of("appName", "../x", "appSpecifier", SPECIFIER));
         fails(Reason.BAD_REQUEST, "createGitSource", Map.of("appName", "x", "appSpecifier", "no"));
@@ -124,7 +162,13 @@ class SharedConfigurationIT {
 
     private Object call(String runtime, boolean configurationRuntime, String field,
             Map<String, Object> args) {
-        var shared = new SharedConfiguration("isc", null, "main", null, "argocd", configurationRuntime);
+        return call("ada", runtime, configurationRuntime, field, args);
+    }
+
+    private Object call(String user, String runtime, boolean configurationRuntime, String field,
+            Map<String, Object> args) {
+        var shared = new SharedConfiguration("isc", null, "main", null, "argocd", "apps",
+                configurationRuntime);
         var integration = FakeIntegration.of(temp);
         var drafts = new Drafts(CommitsSettings.of(temp.resolve("cache"), shared), InstantSource.system());
         var fields = new SharedConfigurationFields(access, commits, drafts,
@@ -134,7 +178,7 @@ class SharedConfigurationIT {
         var handler = new CommitsHandler(services, commits, drafts, fields);
         return Objects.requireNonNull(Objects.requireNonNull(handler.fields().get("Mutation." + field))
                 .call(new GraphQlCall(Map.of("args", args),
-                        new DefaultHttpHeaders().set("authorization", "ada"),
+                        new DefaultHttpHeaders().set("authorization", user),
                         CONTEXT))
                 .block(TIME));
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.appproxy.access.Caller;
 import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -80,7 +81,7 @@ class EncryptedGitTokensTest {
         Files.writeString(file(), swapped);
 
         assertThatThrownBy(() -> await(tokens().of(BOB, "hub"))).isInstanceOf(HandlerException.class)
-                .hasMessageContaining("can't be used");
+                .hasMessageContaining("can't be read");
     }
 
     @Test
@@ -96,6 +97,38 @@ class EncryptedGitTokensTest {
 
         assertThat(await(tokens().of(ALICE, "hub"))).isNotNull().matches(token -> token.sameAs(TOKEN));
         assertThat(await(tokens().runtime("hub"))).isNotNull().matches(token -> token.sameAs(TOKEN));
+    }
+
+    @Test
+    void aRecordThatNoKeyFitsKeepsNoOtherOut() throws IOException {
+        await(tokens().put(ALICE, "hub", TOKEN));
+        String lost = Files.readString(keys());
+        Files.delete(keys());
+        var tokens = tokens();
+
+        await(tokens.open());
+        await(tokens.put(BOB, "hub", TOKEN));
+
+        assertThat(await(tokens.of(BOB, "hub"))).isNotNull().matches(token -> token.sameAs(TOKEN));
+        assertThat(tokens.unreadable()).isEqualTo(1);
+        assertThatThrownBy(() -> await(tokens.of(ALICE, "hub"))).isInstanceOfSatisfying(
+                HandlerException.class, refusal -> assertThat(refusal.reason()).isEqualTo(Reason.FORBIDDEN));
+        Files.writeString(keys(), Files.readString(keys()) + lost);
+        assertThat(await(tokens().of(ALICE, "hub"))).isNotNull().matches(token -> token.sameAs(TOKEN));
+    }
+
+    @Test
+    void aTokenRegisteredAnewIsReadableAgain() throws IOException {
+        await(tokens().put(ALICE, "hub", TOKEN));
+        Files.writeString(file(), Files.readString(file()).replaceAll("\"[^\":]+\"}", "\"no record\"}"));
+        var tokens = tokens();
+        await(tokens.open());
+        assertThat(tokens.unreadable()).isEqualTo(1);
+
+        await(tokens.put(ALICE, "hub", TOKEN));
+
+        assertThat(tokens.unreadable()).isZero();
+        assertThat(await(tokens().of(ALICE, "hub"))).isNotNull();
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Takes the token for the user's name; allows all but what was forbidden. */
@@ -35,10 +36,13 @@ final class FakeAccess implements Access {
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, RequestContext context, Mono<T> change) {
-        return allow(caller, operation).then(Mono.defer(() -> {
-            changes.add(operation);
-            return change;
-        }));
+    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+            RequestContext context, Mono<T> change) {
+        return allow(caller, operation)
+                .thenMany(Flux.fromIterable(also).concatMap(other -> allow(caller, other)))
+                .then(Mono.defer(() -> {
+                    changes.add(operation);
+                    return change;
+                }));
     }
 }

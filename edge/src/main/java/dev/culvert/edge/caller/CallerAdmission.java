@@ -14,15 +14,20 @@ import org.jspecify.annotations.Nullable;
 final class CallerAdmission {
     private CallerAdmission() {}
 
-    /** The way that a request takes, whose fields are made ready to be forwarded. */
+    /**
+     * The way that a request takes, whose fields are made ready to be forwarded.
+     *
+     * @param bodyFirst whether it goes further only with its body
+     */
     static Relay way(EdgeRuntimes.Answerer runtime, EdgeRequestHead head, ForwardingRules.Peer peer,
-            EdgeStream stream) {
+            EdgeStream stream, boolean bodyFirst) {
+        Relay target = bodyFirst ? BodyFirst.inFrontOf(runtime.relay()) : runtime.relay();
         Admission admission = runtime.admission();
         if (admission == null) {
-            return runtime.relay();
+            return target;
         }
         var address = stream.shared().rules().caller(head.fields(), peer);
-        return new AdmittedRelay(admission, caller(address, stream), runtime.relay());
+        return new AdmittedRelay(admission, caller(address, stream), target);
     }
 
     private static Caller caller(@Nullable InetAddress address, EdgeStream stream) {

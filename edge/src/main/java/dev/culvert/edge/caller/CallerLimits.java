@@ -39,7 +39,7 @@ public record CallerLimits(
         @Setting(value = "Time from the last request byte forwarded to the response head; longer is answered 504", byDefault = "60s", accepts = "1ms..24h") Duration responseHeadTimeout,
         @Setting(value = "How long an upstream may take nothing of a request body that waits for it, before the response begins; longer is answered 504. 0: as long as it likes", byDefault = "2m", accepts = "0s..24h") Duration requestStallTimeout,
         @Setting(value = "Idle time of a connection between requests; then it is closed", byDefault = "60s", accepts = "1ms..24h") Duration idleTimeout,
-        @Setting(value = "Connections of one address at once, of callers and of tunnel clients; more are closed. Many share one address behind a balancer that does not keep it", byDefault = "10000", accepts = "1..1000000") int maxConnectionsPerAddress,
+        @Setting(value = "Connections of one address at once (of IPv6: of one /64), of callers and of tunnel clients; more are closed. Many share one address behind a balancer that does not keep it", byDefault = "10000", accepts = "1..1000000") int maxConnectionsPerAddress,
         @Setting(value = "Requests per second of one runtime; more is answered 429. 0: no limit", byDefault = "0", accepts = "0..1000000") int requestsPerSecond,
         @Setting(value = "Requests of one runtime at once after a pause, where requestsPerSecond limits them. 0: as many as that", byDefault = "0", accepts = "0..1000000") int requestBurst,
         @Setting(value = "Bytes of a request body; more is answered 413. 0: no limit", byDefault = "0", accepts = "0..1048576GiB") ByteSize maxBodyBytes,

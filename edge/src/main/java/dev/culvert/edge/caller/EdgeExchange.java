@@ -8,6 +8,7 @@ import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class EdgeExchange implements ResponseSink {
     /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
     private static final Duration LINGER = Duration.ofSeconds(10);
+    /** What a field costs beside its name and value. */
+    private static final int FIELD_BYTES = 32;
 
     private final EdgeStream stream;
     private final ResponseProgress response;
@@ -26,6 +29,7 @@ final class EdgeExchange implements ResponseSink {
     private final HeldBytes held;
     private final ResponseBody body;
     private final ExchangeRecord record;
+    private final String caller;
 
     private CharSequence requestId = "";
     private EdgeRuntimes.@Nullable Answerer answerer;
@@ -33,15 +37,16 @@ final class EdgeExchange implements ResponseSink {
     private boolean responseEnded;
     private boolean callerGone;
     private boolean ended;
-    /** The WebSocket is closed as soon as a frame may stand there. */
-    private boolean cutting;
+    /** Why the WebSocket is closed as soon as a frame may stand there. */
+    private @Nullable Problem closing;
 
     /** @param facts what is known of the request before anything is done with it */
     EdgeExchange(EdgeStream stream, RequestFacts facts) {
         this.stream = stream;
         this.response = stream.response();
         this.request = new RequestHalf(stream, this::giveUp);
-        this.held = new HeldBytes(stream.loop(), this::report);
+        this.caller = facts.caller();
+        this.held = new HeldBytes(stream.loop(), this::report, this::giveWay);
         this.body = new ResponseBody(stream, held, this::written, this::cutReader);
         this.record = new ExchangeRecord(stream.shared(), facts);
         response.problemsAs(facts.accept());
@@ -80,17 +85,37 @@ final class EdgeExchange implements ResponseSink {
     /** Sends the request on its way. Throws {@link dev.culvert.edge.EdgeException} when it has none. */
     void forward(EdgeRequestHead head, ForwardingRules.Peer peer, boolean hasBody) {
         requestId = ForwardingRules.requestId(head.fields());
+        boolean bodyFirst = hasBody && BodyFirst.isFor(head);
         EdgeRuntimes.Answerer runtime = stream.shared().route(head, peer);
         answerer = runtime;
-        runtime.quota().admit(hasBody ? head.bodyBytes() : 0, response);
-        held.of(runtime.quota().memory());
+        held.of(runtime.quota().memory(), caller);
+        admit(runtime.quota(), hasBody ? head.bodyBytes() : 0);
+        held.takeHead(headBytes(head.fields()));
         upgrade = head.upgrade();
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
-        request.open(runtime, CallerAdmission.way(runtime, head, peer, stream),
-                new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop()), this, !hasBody);
+        request.open(runtime, CallerAdmission.way(runtime, head, peer, stream, bodyFirst),
+                new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop(),
+                        stream.shared().rules().source(head.fields(), peer)),
+                this, !hasBody);
         if (responseEnded && !request.isEnded()) {
             request.abandon(EdgeProblems.CALLER_GONE);
         }
+    }
+
+    private void admit(RuntimeQuota quota, long bodyBytes) {
+        if (quota.memory().budget().isSpent()) {
+            quota.memory().budget().refuses(held.source());
+        }
+        quota.admit(bodyBytes, response);
+    }
+
+    /** What a head is when decoded (RFC 7541 §4.1). */
+    private static int headBytes(Http2Headers head) {
+        int bytes = 0;
+        for (Map.Entry<CharSequence, CharSequence> field : head) {
+            bytes += field.getKey().length() + field.getValue().length() + FIELD_BYTES;
+        }
+        return bytes;
     }
 
     void requestData(ByteBuf body) {
@@ -157,7 +182,8 @@ final class EdgeExchange implements ResponseSink {
 
     @Override
     public void informational(Http2Headers head) {
-        if (!response.isHeadSent() && !responseEnded && !callerGone) {
+        // to a caller who does not read they would only pile up, and the final head says all that matters
+        if (!response.isHeadSent() && !responseEnded && !callerGone && stream.channel().isWritable()) {
             request.goOn();
             stream.informational(head);
         }
@@ -178,6 +204,9 @@ final class EdgeExchange implements ResponseSink {
         }
         record.answers(head);
         response.fields().forEach(field -> head.add(field.name(), field.value()));
+        if (!stream.channel().isWritable()) {
+            held.takeHead(headBytes(head)); // it waits with what stands before it
+        }
         stream.head(head, ended, upgrade);
         if (response.isUpgraded()) {
             request.ended(false);
@@ -227,8 +256,18 @@ final class EdgeExchange implements ResponseSink {
     }
 
     private void written() {
-        if (cutting) {
-            closeWebSocket();
+        Problem why = closing;
+        if (why != null && !responseEnded) {
+            closeWebSocket(why);
+        }
+    }
+
+    /** Memory is short, and the caller's address holds more of it than others that need some. */
+    private void giveWay() {
+        if (!responseEnded && !response.isHeadSent()) {
+            giveUp(EdgeProblems.GAVE_WAY);
+        } else {
+            cutReader();
         }
     }
 
@@ -251,20 +290,23 @@ final class EdgeExchange implements ResponseSink {
         responseDone();
     }
 
+    /** The caller gets what came before the failure, then learns of it. */
     @Override
     public void fail(Problem problem) {
         if (responseEnded) {
             return;
         }
-        body.drop();
         record.problem(problem);
         request.refused();
         if (callerGone) {
+            body.drop();
             end();
         } else if (response.isUpgraded() && problem.cause() == Cause.DRAINING && goAway()) {
             webSocketClosed();
         } else if (response.isHeadSent()) {
-            breakOff(problem);
+            responseEnded = true;
+            record.cut();
+            body.end(() -> stream.whenWritten(() -> breakOff(problem)));
         } else {
             answer(problem, !request.isEnded());
         }
@@ -272,10 +314,7 @@ final class EdgeExchange implements ResponseSink {
 
     /** docs/problems.md: a truncated response must not look complete. */
     private void breakOff(Problem problem) {
-        responseEnded = true;
-        record.cut();
-        body.drop();
-        if (stream.breakOff(problem)) {
+        if (!ended && !callerGone && stream.breakOff(problem)) {
             finish();
         }
     }
@@ -303,14 +342,26 @@ final class EdgeExchange implements ResponseSink {
     /** Ends both halves: the request is cancelled, the caller told why as far as it still can be. */
     private void giveUp(Problem problem) {
         request.abandon(problem);
-        fail(problem);
+        if (!responseEnded && !callerGone && response.isHeadSent()) {
+            record.problem(problem);
+            breakOffNow(problem);
+        } else {
+            fail(problem);
+        }
+    }
+
+    private void breakOffNow(Problem problem) {
+        responseEnded = true;
+        record.cut();
+        body.drop();
+        breakOff(problem);
     }
 
     /** The server stops, and this exchange has had its time. */
     void cut() {
         if (response.isUpgraded() && !responseEnded) {
-            cutting = true;
-            closeWebSocket();
+            closing = EdgeProblems.STOPPING;
+            closeWebSocket(EdgeProblems.STOPPING);
         } else if (!responseEnded && !response.isHeadSent()) {
             giveUp(EdgeProblems.STOPPING);
         } else if (responseEnded) {
@@ -318,13 +369,23 @@ final class EdgeExchange implements ResponseSink {
             reset();
         } else {
             request.abandon(EdgeProblems.STOPPING);
-            breakOff(EdgeProblems.STOPPING);
+            breakOffNow(EdgeProblems.STOPPING);
         }
     }
 
-    private void closeWebSocket() {
+    /** A WebSocket gets Close 1001 between two frames; all others see the end itself. */
+    @Override
+    public void ending(Problem problem) {
+        if (response.isUpgraded() && !responseEnded && !callerGone && closing == null) {
+            closing = problem;
+            closeWebSocket(problem);
+        }
+    }
+
+    private void closeWebSocket(Problem why) {
         if (goAway()) {
-            request.abandon(EdgeProblems.STOPPING);
+            record.problem(why);
+            request.abandon(why);
             webSocketClosed();
         }
     }
@@ -352,7 +413,7 @@ final class EdgeExchange implements ResponseSink {
         body.drop();
         if (!request.isTaken() || responseEnded) {
             end();
-        } else if (response.isUpgraded() && !cutting) {
+        } else if (response.isUpgraded() && closing == null) {
             request.acknowledge(body.rest());
             request.pass(null);
             stream.loop().schedule(() -> {

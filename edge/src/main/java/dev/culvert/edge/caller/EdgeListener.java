@@ -61,21 +61,21 @@ public final class EdgeListener {
 
         /** What all requests of a connection share, with the version of HTTP as {@code Via} writes it. */
         ForwardingRules.Peer peer(Channel channel, String version) {
-            return rules.peer(CallerAddress.of(channel), scheme.toString(), CallerAddress.port(channel),
+            return rules.peer(CallerAddress.judged(channel), scheme.toString(), CallerAddress.port(channel),
                     version);
         }
 
         /** Who answers a request, whose fields are made ready for that. Throws EdgeException when nobody does. */
         EdgeRuntimes.Answerer route(EdgeRequestHead head, ForwardingRules.Peer peer) {
-            CallerFields.remove(head.fields(), peer.isIn(inboxPeers));
-            Problem looped = rules.request(head.fields(), peer, head.host(), head.upgrade());
-            if (looped != null) {
-                throw new EdgeException(looped);
-            }
             EdgeRuntimes.Answerer runtime = runtimes.byHost(head.host());
-            if (runtime == null) {
+            if (runtime == null) { // first: strangers' fields are no work then
                 throw new EdgeException(
                         Problem.of(Cause.UNKNOWN_HOST, Hop.EDGE, "no runtime has this host"));
+            }
+            CallerFields.remove(head.fields(), peer.isIn(inboxPeers));
+            Problem refused = rules.request(head.fields(), peer, head.host(), head.upgrade());
+            if (refused != null) {
+                throw new EdgeException(refused);
             }
             return runtime;
         }

@@ -3,6 +3,7 @@ package dev.culvert.edge.caller;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import java.time.Duration;
 
 /** The problems of an exchange at the edge that more than one place finds. */
 final class EdgeProblems {
@@ -10,6 +11,10 @@ final class EdgeProblems {
     static final Problem CALLER_GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
     static final Problem TOO_SLOW = Problem.of(Cause.OVERLOADED, Hop.EDGE,
             "the caller takes nothing, and memory is short");
+    static final Problem GAVE_WAY = Problem.of(Cause.OVERLOADED, Hop.EDGE,
+            "memory is short, and the caller's address holds most of it").retryAfter(Duration.ofSeconds(5));
+    static final Problem SLOW_UPSTREAM = Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
+            "the upstream takes too little of the request's body, and memory is short");
     static final Problem MALFORMED_HEAD = Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
             "the head is not valid HTTP/2");
     static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large");

@@ -1,19 +1,37 @@
 package dev.culvert.edge.caller;
 
+import dev.culvert.edge.quota.Quota;
+import dev.culvert.edge.quota.SourceAddress;
+import dev.culvert.protocol.body.BodyQueue;
 import io.netty.channel.EventLoop;
+import io.netty.util.NetUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body bytes that one exchange holds of its runtime's share of the memory budget, and what it owes both sides while that
- * is spent: reports that bytes were taken, which let more of them come, wait until there is room. Belongs to the
- * connection's event loop.
+ * What one exchange holds of the memory budget, at what it costs: body bytes, {@link #PART_BYTES} for each part that is not
+ * merged with another, and heads as they are decoded. It counts for the runtime, and from {@link #CLAIMED_FROM} on for the
+ * caller's source address. While memory is short, reports that bytes were taken, which let more of them come, wait until
+ * there is room. Belongs to the connection's event loop.
  */
 final class HeldBytes {
+    /** A part beside its bytes: the buffer object, its place in a queue, and the promise of its write. */
+    static final int PART_BYTES = 256;
+    /** Exchanges that hold less count for no source address: the accounts take a lock for a moment. */
+    static final int CLAIMED_FROM = 4 << 10;
+
     private final EventLoop loop;
     /** Told the bytes of the request, and of the response, that are now to be reported. */
     private final Report report;
+    private final Runnable giveWay;
     private @Nullable MemoryShare share;
+    private String caller = "";
+    private @Nullable SourceAddress source;
+    private Quota<SourceAddress>.@Nullable Claim claim;
+    /** Body bytes, and what their parts cost beside them. */
     private int held;
+    private int parts;
+    /** All that is counted. */
+    private int counted;
     private int owedRequest;
     private int owedResponse;
     private boolean waiting;
@@ -24,46 +42,101 @@ final class HeldBytes {
         void taken(int requestBytes, int responseBytes);
     }
 
-    HeldBytes(EventLoop loop, Report report) {
+    /** @param giveWay ends the exchange because its source address holds more than others that need memory; on its loop */
+    HeldBytes(EventLoop loop, Report report, Runnable giveWay) {
         this.loop = loop;
         this.report = report;
+        this.giveWay = giveWay;
     }
 
-    /** From now on bytes count for this share. */
-    void of(MemoryShare runtimes) {
+    /** From now on bytes count for this share, and for the address of the caller as {@link RequestFacts} has it. */
+    void of(MemoryShare runtimes, String address) {
         share = runtimes;
+        caller = address;
     }
 
+    /** A part of a body came. */
     void take(int bytes) {
-        MemoryShare of = share;
-        if (of != null) {
+        if (share != null) {
+            int object = held == 0 || bytes >= BodyQueue.SMALL ? PART_BYTES : 0;
             held += bytes;
-            of.take(bytes);
+            parts += object;
+            count(bytes + object);
         }
     }
 
-    void give(int bytes) {
+    /** A head is held, until the end. */
+    void takeHead(int bytes) {
+        count(bytes);
+    }
+
+    private void count(int bytes) {
         MemoryShare of = share;
+        if (of == null) {
+            return;
+        }
+        counted += bytes;
+        of.take(bytes);
+        if (claim != null) {
+            claim.take(bytes);
+        } else if (counted >= CLAIMED_FROM) {
+            claim = of.budget().sources().open(source(), () -> loop.execute(this::giveWay));
+            claim.take(counted);
+        }
+    }
+
+    /** Bytes of bodies are gone. */
+    void give(int bytes) {
         int given = Math.min(bytes, held);
-        if (of != null && given > 0) {
-            held -= given;
-            of.give(given);
+        held -= given;
+        int left = held == 0 ? 0 : Math.min(parts, PART_BYTES * (2 + 2 * (held / BodyQueue.SMALL)));
+        discount(given + parts - left);
+        parts = left;
+    }
+
+    private void discount(int bytes) {
+        MemoryShare of = share;
+        if (of != null && bytes > 0) {
+            counted -= bytes;
+            of.give(bytes);
+            if (claim != null) {
+                claim.give(bytes);
+            }
+        }
+    }
+
+    /** Unless its exchange was over before: the next one of the connection is not to blame. */
+    private void giveWay() {
+        if (claim != null) {
+            giveWay.run();
         }
     }
 
     /** Gives everything back. Nothing counts any more. */
     void close() {
-        give(held);
+        discount(counted);
+        held = 0;
+        parts = 0;
         share = null;
-    }
-
-    int held() {
-        return held;
+        if (claim != null) {
+            claim.close();
+            claim = null;
+        }
     }
 
     /** The bytes of the request whose sender was not told yet that more may come. */
     int owedRequest() {
         return owedRequest;
+    }
+
+    /** The account of the caller. */
+    SourceAddress source() {
+        SourceAddress known = source;
+        if (known == null) {
+            known = SourceAddress.of(NetUtil.createInetAddressFromIpAddressString(caller));
+            source = known;
+        }
+        return known;
     }
 
     /** Whether nothing should be read now; {@link Report} is called, if only with zeros, when that ends. */
@@ -74,7 +147,7 @@ final class HeldBytes {
         }
         if (!waiting) {
             waiting = true;
-            of.budget().whenFree(of, loop, this::goOn);
+            of.budget().whenFree(of, source(), loop, this::goOn);
         }
         return true;
     }

@@ -67,6 +67,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         this.shared = shared;
         this.decoder = decoder;
         this.encoder = encoder;
+        decoder.stopWhile(() -> !closing && !pipelined.isEmpty());
     }
 
     ChannelHandlerContext context() {
@@ -246,8 +247,24 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         if (current != null && LastHttpContent.EMPTY_LAST_CONTENT.equals(pipelined.peek())) {
             pipelined.poll(); // its head has told that it has no body
         }
+        decodeOn();
         awaitRestOfHead();
         regulate();
+    }
+
+    /** Takes the next of the requests that came with others; an empty read, as they are here already. */
+    private void decodeOn() {
+        ChannelHandlerContext ctx = context();
+        boolean over = raw || (closing && !ctx.isRemoved()); // of a tunnel's the rest is the tunnel's
+        ChannelHandlerContext decoding = ctx.pipeline().context(decoder);
+        if (over || decoding == null || !pipelined.isEmpty()) {
+            return;
+        }
+        try {
+            decoder.channelRead(decoding, Unpooled.EMPTY_BUFFER);
+        } catch (Exception e) {
+            exceptionCaught(ctx, e);
+        }
     }
 
     private boolean mayTake(Object message) {

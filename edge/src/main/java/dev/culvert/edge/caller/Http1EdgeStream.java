@@ -3,9 +3,12 @@ package dev.culvert.edge.caller;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.ProblemDocument;
+import dev.culvert.protocol.body.BodyWriter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
@@ -32,6 +35,8 @@ final class Http1EdgeStream implements EdgeStream {
     private final ResponseProgress response;
     private final HttpVersion version;
 
+    private final BodyWriter writer = new BodyWriter(this::writePart);
+    private final ChannelFutureListener written = this::written;
     private boolean keepAlive;
     private long unconsumed;
     private int dropped;
@@ -88,6 +93,7 @@ final class Http1EdgeStream implements EdgeStream {
 
     @Override
     public void reset() {
+        writer.close();
         connection.reset();
     }
 
@@ -104,6 +110,7 @@ final class Http1EdgeStream implements EdgeStream {
 
     @Override
     public void close() {
+        writer.close();
         context().close();
     }
 
@@ -123,7 +130,7 @@ final class Http1EdgeStream implements EdgeStream {
             return; // RFC 9110 §15.2: not for HTTP/1.0
         }
         HttpResponseStatus code = HttpResponseStatus.parseLine(head.status());
-        context().write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER,
+        write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER,
                 Http1ResponseHead.headers(head), Http1ResponseHead.none()));
         connection.flushLater();
     }
@@ -141,9 +148,9 @@ final class Http1EdgeStream implements EdgeStream {
         keepAlive = Http1ResponseHead.frame(headers, code.code(), method, version, ended,
                 keepAlive && !upgrade);
         encoder.answersHead(response.answersHead());
-        context().write(new DefaultHttpResponse(HttpVersion.HTTP_1_1, code, headers));
+        write(new DefaultHttpResponse(HttpVersion.HTTP_1_1, code, headers));
         if (ended) {
-            context().write(LastHttpContent.EMPTY_LAST_CONTENT);
+            write(LastHttpContent.EMPTY_LAST_CONTENT);
         }
         connection.flushLater();
     }
@@ -155,23 +162,40 @@ final class Http1EdgeStream implements EdgeStream {
         HttpHeaders headers = Http1ResponseHead.headers(head);
         headers.set("connection", "upgrade");
         headers.set("upgrade", "websocket");
-        context()
-                .write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER, headers,
-                        Http1ResponseHead.none()));
+        write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER, headers,
+                Http1ResponseHead.none()));
         connection.switchToRaw();
     }
 
     @Override
     public void data(ByteBuf body) {
         unconsumed += body.readableBytes();
-        context().write(response.isUpgraded() ? body : new DefaultHttpContent(body));
+        writer.data(body);
+    }
+
+    /** A failed write, as for want of direct memory, ends the connection. */
+    private void write(Object part) {
+        context().write(part, context().voidPromise());
+    }
+
+    private void writePart(ByteBuf part) {
+        context().write(response.isUpgraded() ? part : new DefaultHttpContent(part)).addListener(written);
         connection.flushLater();
+    }
+
+    private void written(ChannelFuture part) {
+        if (!part.isSuccess()) {
+            writer.close();
+            context().close(); // what follows would not stand where its reader expects it
+        }
+        writer.taken();
     }
 
     @Override
     public void end(@Nullable Http2Headers trailers) {
+        writer.flush();
         if (!response.isUpgraded()) {
-            context().write(trailers == null
+            write(trailers == null
                     ? LastHttpContent.EMPTY_LAST_CONTENT
                     : new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER, Http1ResponseHead.headers(trailers)));
         }
@@ -180,6 +204,7 @@ final class Http1EdgeStream implements EdgeStream {
 
     @Override
     public void goAway() {
+        writer.flush();
         context().writeAndFlush(WebSocketBoundary.goingAway());
     }
 
@@ -199,14 +224,14 @@ final class Http1EdgeStream implements EdgeStream {
             headers.set("connection", "close");
         }
         encoder.answersHead(response.answersHead());
-        context().write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status),
+        write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status),
                 Unpooled.wrappedBuffer(document.body()), headers, Http1ResponseHead.none()));
         connection.flushLater();
     }
 
     @Override
     public int passedOn() {
-        return take(unconsumed - Math.min(unconsumed, connection.pendingBytes()));
+        return take(unconsumed - Math.min(unconsumed, connection.pendingBytes() + writer.waitingBytes()));
     }
 
     @Override
@@ -216,6 +241,7 @@ final class Http1EdgeStream implements EdgeStream {
 
     @Override
     public void whenWritten(Runnable then) {
+        writer.flush();
         context().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> then.run());
     }
 

@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.LastHttpContent;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * HTTP/1.1 requests, strictly (RFC 9112): what could be read in two ways fails to decode. Netty's decoder forgives folded
@@ -25,6 +26,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     private final HeadLines lines = new HeadLines();
     private boolean partialHead;
     private boolean inHead = true;
+    private BooleanSupplier stopped = () -> false;
 
     Http1RequestDecoder(CallerLimits limits) {
         super(new HttpDecoderConfig()
@@ -36,6 +38,14 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                 .setUseRfc9112TransferEncoding(true));
     }
 
+    /**
+     * Takes no further message while {@code condition} holds: as bytes they are as small as they came. It goes on with the next
+     * read, or an empty one.
+     */
+    void stopWhile(BooleanSupplier condition) {
+        stopped = condition;
+    }
+
     /** Whether a head has begun to arrive and is not complete. */
     boolean isPartialHead() {
         return partialHead;
@@ -44,6 +54,9 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     /** One call takes a head, or a part of one; body bytes; or the lines between and behind chunks: never two of these. */
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        if (stopped.getAsBoolean()) {
+            return;
+        }
         int before = out.size();
         int start = in.readerIndex();
         super.decode(ctx, in, out);

@@ -10,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -36,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * own. Windows of as many streams as there may be fit the connection's, so that stalled ones hold up nobody else.
  */
 final class Http2EdgeConnection extends Http2ConnectionHandler {
+    /** Bytes of answers that wait for the caller's socket when another request comes: far more than bodies ever have there. */
+    private static final int MAX_WAITING = 1 << 20;
+
     private final EdgeListener.Shared shared;
     private final Http2Connection.PropertyKey sides;
     /** Of streams whose head was understood, or answered. */
@@ -159,6 +163,14 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
+    /** Answers without a body wait for no window: a caller that asks for them and reads nothing is cut. */
+    private void requireReader() throws Http2Exception {
+        ChannelOutboundBuffer waiting = channel().unsafe().outboundBuffer();
+        if (waiting != null && waiting.totalPendingWriteBytes() > MAX_WAITING) {
+            throw Http2Exception.connectionError(Http2Error.ENHANCE_YOUR_CALM, "answers are not read");
+        }
+    }
+
     private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
         EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())),
                 RequestFacts.of(head, Objects.requireNonNull(peer), shared.rules()));
@@ -231,7 +243,8 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     private final class Events extends Http2EventAdapter {
         @Override
         public void onHeadersRead(ChannelHandlerContext ctx, int id, Http2Headers headers, int padding,
-                boolean ended) {
+                boolean ended) throws Http2Exception {
+            requireReader();
             Http2Stream stream = connection().stream(id);
             EdgeExchange exchange = exchangeOf(stream);
             if (exchange != null) {
@@ -243,7 +256,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
 
         @Override
         public void onHeadersRead(ChannelHandlerContext ctx, int id, Http2Headers headers, int dependency,
-                short weight, boolean exclusive, int padding, boolean ended) {
+                short weight, boolean exclusive, int padding, boolean ended) throws Http2Exception {
             onHeadersRead(ctx, id, headers, padding, ended);
         }
 
@@ -335,6 +348,15 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
                             : EdgeProblems.MALFORMED_HEAD);
         } catch (Http2Exception e) {
             super.onStreamError(ctx, false, cause, error);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
+        if (cause instanceof OutOfMemoryError) { // of direct memory: the heap's ends the process
+            ctx.close();
+        } else {
+            super.exceptionCaught(ctx, cause);
         }
     }
 

@@ -5,6 +5,7 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.ProblemDocument;
 import dev.culvert.edge.relay.WireProblem;
+import dev.culvert.protocol.body.BodyWriter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -23,6 +24,8 @@ final class Http2EdgeStream implements EdgeStream {
     private final Http2Stream stream;
     private final Deadline deadline;
     private final ResponseProgress response;
+
+    private final BodyWriter writer = new BodyWriter(this::writePart);
 
     private boolean over;
     private boolean malformed;
@@ -99,18 +102,24 @@ final class Http2EdgeStream implements EdgeStream {
 
     @Override
     public void data(ByteBuf body) {
-        int bytes = body.readableBytes();
-        unreported += bytes;
-        last = connection.writeBody(stream, body, false).addListener(written -> {
+        unreported += body.readableBytes();
+        writer.data(body);
+    }
+
+    private void writePart(ByteBuf part) {
+        int bytes = part.readableBytes();
+        last = connection.writeBody(stream, part, false).addListener(written -> {
             if (!over) {
                 taken += bytes;
                 exchange().passedOn();
             }
+            writer.taken();
         });
     }
 
     @Override
     public void end(@Nullable Http2Headers trailers) {
+        writer.flush();
         if (trailers == null) {
             last = connection.writeBody(stream, Unpooled.EMPTY_BUFFER, true);
         } else {
@@ -147,6 +156,7 @@ final class Http2EdgeStream implements EdgeStream {
 
     @Override
     public void goAway() {
+        writer.flush();
         last = connection.writeBody(stream, WebSocketBoundary.goingAway(), true);
     }
 
@@ -168,6 +178,7 @@ final class Http2EdgeStream implements EdgeStream {
 
     @Override
     public void whenWritten(Runnable then) {
+        writer.flush();
         ChannelFuture frame = last;
         if (frame == null) {
             then.run();
@@ -202,13 +213,14 @@ final class Http2EdgeStream implements EdgeStream {
 
     @Override
     public void reset() {
+        writer.close();
         connection.reset(stream, Http2Error.INTERNAL_ERROR);
     }
 
     @Override
     public boolean breakOff(Problem why) {
         if (why.equals(WireProblem.UPSTREAM_CANCELLED)) {
-            connection.reset(stream, Http2Error.CANCEL);
+            close();
             return false;
         }
         if (!grpc) {
@@ -222,6 +234,7 @@ final class Http2EdgeStream implements EdgeStream {
     @Override
     public void finished() {
         over = true;
+        writer.close();
         deadline.close();
         connection.finished(stream);
         ChannelFuture end = last;
@@ -240,12 +253,14 @@ final class Http2EdgeStream implements EdgeStream {
 
     /** The stream was closed under the exchange. */
     void closed() {
+        writer.close();
         deadline.close();
         exchange().callerGone();
     }
 
     @Override
     public void close() {
+        writer.close();
         connection.reset(stream, Http2Error.CANCEL);
     }
 }

@@ -1,6 +1,8 @@
 package dev.culvert.edge.caller;
 
 import dev.culvert.edge.Telemetry;
+import dev.culvert.edge.quota.Quota;
+import dev.culvert.edge.quota.SourceAddress;
 import io.micrometer.core.instrument.Gauge;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
@@ -9,7 +11,9 @@ import io.netty.util.internal.PlatformDependent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,12 +30,14 @@ import reactor.core.scheduler.Schedulers;
  * requests are refused, and those that run stop reading; when it has fallen to three quarters, they go on, no more of them
  * at once than there is room for. Safe for use by any thread.
  *
- * <p>Bytes are counted from the socket to the socket. What buffers cost beyond their bytes is not, so a second bound watches
- * what the allocator took from the system: at seven eighths of the direct memory the budget counts as spent, too.
+ * <p>Bytes are counted from the socket to the socket, with what their parts and heads cost (see {@code HeldBytes}). What
+ * buffers cost beyond that is not, so a second bound watches what the allocator took from the system: at seven eighths of the direct memory the budget counts as spent, too.
  */
 public final class MemoryBudget {
     /** What one exchange that goes on may read before it is asked again. */
     private static final int STEP = 64 << 10;
+    /** Sources looked at in one tick; those that ask again are looked at later. */
+    private static final int MAX_ASKING = 64;
     /** Those who wait for memory go on so soon after there is some. */
     private static final Duration TICK = Duration.ofMillis(50);
 
@@ -42,15 +48,19 @@ public final class MemoryBudget {
     private final long directLow;
     private final AtomicLong used = new AtomicLong();
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
-    private final Set<ResponseBody> unread = ConcurrentHashMap.newKeySet();
+    private final Map<Lag, MemoryShare> lagging = new ConcurrentHashMap<>();
+    private final Quota<SourceAddress> sources;
+    /** Sources that were refused of late. */
+    private final Set<SourceAddress> refused = ConcurrentHashMap.newKeySet();
     private volatile boolean spent;
 
     /** Somebody who goes on when there is room. */
-    private record Waiting(MemoryShare share, EventLoop loop, Runnable goOn) {}
+    private record Waiting(MemoryShare share, SourceAddress source, EventLoop loop, Runnable goOn) {}
 
     MemoryBudget(long max, LongSupplier direct, long directMax) {
         this.max = max;
         this.low = max - max / 4;
+        this.sources = new Quota<>(max);
         this.direct = direct;
         this.directHigh = directMax - directMax / 8;
         this.directLow = directMax - directMax / 4;
@@ -119,31 +129,61 @@ public final class MemoryBudget {
     }
 
     /** Runs {@code goOn} on {@code loop}, once, when there is room again for the share. */
-    void whenFree(MemoryShare share, EventLoop loop, Runnable goOn) {
-        waiting.add(new Waiting(share, loop, goOn));
+    void whenFree(MemoryShare share, SourceAddress source, EventLoop loop, Runnable goOn) {
+        waiting.add(new Waiting(share, source, loop, goOn));
     }
 
-    /** A response whose caller lags. */
-    void lags(ResponseBody body) {
-        unread.add(body);
+    /** The accounts of callers, for exchanges that hold enough to matter. */
+    Quota<SourceAddress> sources() {
+        return sources;
     }
 
-    void lagsNoLonger(ResponseBody body) {
-        unread.remove(body);
+    /** A source gets no memory: those that hold more than it does give way. */
+    void refuses(SourceAddress source) {
+        if (spent && refused.size() < MAX_ASKING) {
+            refused.add(source);
+        }
     }
 
-    /** To be called some ten times a second: lets those go on for whom there is room, cuts the slowest readers if there is none. */
+    /** One side of an exchange lags. */
+    void lags(Lag side, MemoryShare share) {
+        lagging.put(side, share);
+    }
+
+    void lagsNoLonger(Lag side) {
+        lagging.remove(side);
+    }
+
+    /**
+     * To be called some ten times a second: lets those go on for whom there is room. If there is none, the slowest are cut,
+     * and sources that hold more than others that ask for memory give way, each with its newest exchange first.
+     */
     public void tick() {
+        tick(System.nanoTime());
+    }
+
+    void tick(long now) {
         if (spent && used.get() <= low && direct.getAsLong() <= directLow) {
             spent = false;
         } else if (!spent && direct.getAsLong() >= directHigh) {
             spent = true;
         }
+        cutSlowest(now);
         if (spent) {
-            cutSlowest();
+            shedHeaviest();
         } else {
+            refused.clear();
             letGoOn();
         }
+    }
+
+    private void shedHeaviest() {
+        waiting.stream().limit(MAX_ASKING).map(Waiting::source).forEach(refused::add);
+        long excess = used.get() - low;
+        for (SourceAddress source : refused) {
+            sources.shedHeavierThan(source, excess);
+        }
+        refused.clear();
     }
 
     private void letGoOn() {
@@ -163,21 +203,25 @@ public final class MemoryBudget {
         waiting.addAll(later);
     }
 
-    /** Those who have taken nothing for the longest, as many as hold what is too much. */
-    private void cutSlowest() {
-        long excess = used.get() - low;
-        long now = System.nanoTime();
-        List<ResponseBody> stalled = unread.stream()
-                .filter(body -> body.stalledNanos(now) >= ResponseBody.STALLED.toNanos())
-                .sorted(Comparator.comparingLong((ResponseBody body) -> body.stalledNanos(now))
-                        .reversed())
-                .toList();
-        for (ResponseBody body : stalled) {
-            if (excess <= 0) {
-                return;
-            }
-            excess -= body.unreadBytes();
-            body.loop().execute(body::cutIfStalled);
-        }
+    /**
+     * Where memory is short, of the process or of a runtime: those who have been too slow for the longest, as many as hold what
+     * is more than half of the budget, or of the runtime's share.
+     */
+    private void cutSlowest(long now) {
+        Map<Object, Long> excess = new HashMap<>();
+        lagging.entrySet()
+                .stream()
+                .filter(side -> side.getValue().isSpent() && side.getKey().isSlow(now))
+                .sorted(Comparator.comparingLong(side -> -side.getKey().slowNanos(now)))
+                .forEach(side -> {
+                    MemoryShare share = side.getValue();
+                    Object account = spent ? this : share;
+                    long tooMuch = excess.computeIfAbsent(account,
+                            any -> spent ? used.get() - max / 2 : share.aboveHalf());
+                    if (tooMuch > 0) {
+                        excess.put(account, tooMuch - side.getKey().waiting());
+                        side.getKey().cutIfSlow(now);
+                    }
+                });
     }
 }

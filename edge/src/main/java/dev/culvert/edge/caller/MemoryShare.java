@@ -40,6 +40,11 @@ final class MemoryShare {
         return full;
     }
 
+    /** What it holds beyond half of what it may. */
+    long aboveHalf() {
+        return used.get() - max / 2;
+    }
+
     /** Whether nothing more may begin, and what runs should read nothing. */
     boolean isSpent() {
         return full || budget.isSpent();

@@ -1,8 +1,8 @@
 package dev.culvert.edge.caller;
 
+import dev.culvert.protocol.body.BodyQueue;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
-import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -24,7 +24,7 @@ final class PacedBody {
     private final BytePace pace;
     private final LongSupplier bytesPerSecond;
     private final Consumer<ByteBuf> target;
-    private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>();
+    private final BodyQueue waiting = new BodyQueue();
     private @Nullable Runnable end;
     private boolean over;
 
@@ -72,9 +72,7 @@ final class PacedBody {
     void close() {
         over = true;
         end = null;
-        for (ByteBuf body = waiting.poll(); body != null; body = waiting.poll()) {
-            body.release();
-        }
+        waiting.clear();
     }
 
     /** Sends pieces until one has to wait, or none is left. */
@@ -106,7 +104,7 @@ final class PacedBody {
             return;
         }
         if (body.readableBytes() == bytes) {
-            waiting.remove();
+            waiting.poll();
             target.accept(body);
         } else {
             target.accept(body.readRetainedSlice(bytes));

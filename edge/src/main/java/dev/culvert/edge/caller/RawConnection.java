@@ -5,11 +5,17 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.RawSocket;
+import dev.culvert.edge.listen.CallerAddress;
+import dev.culvert.edge.listen.ClientHelloReader;
 import dev.culvert.edge.listen.RelayListener;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.protocol.body.BodyWriter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
@@ -17,6 +23,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +51,8 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     private @Nullable ClientHelloReader hello;
     private @Nullable RawExchange exchange;
     private long unconsumed;
+    private final BodyWriter writer = new BodyWriter(this::writePart);
+    private final ChannelFutureListener written = this::written;
     private boolean flushScheduled;
 
     RawConnection(EdgeListener.Shared shared, Channel channel) {
@@ -57,6 +66,12 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
 
     EdgeListener.Shared shared() {
         return shared;
+    }
+
+    /** The caller's address, as text; empty when nobody knows it. */
+    String caller() {
+        InetAddress address = CallerAddress.of(channel).getAddress();
+        return address == null ? "" : address.getHostAddress();
     }
 
     // ---- from the caller ----
@@ -101,7 +116,8 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         hello = null;
         RawExchange opened = new RawExchange(this, runtime);
         exchange = opened;
-        opened.open(RelayRequest.tcp(target.name(), target.service(), loop()));
+        opened.open(RelayRequest.tcp(target.name(), target.service(), loop(),
+                SourceAddress.of(CallerAddress.of(channel))));
         opened.received(reader.bytes());
         regulate();
     }
@@ -186,12 +202,24 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     @Override
     public void data(ByteBuf body) {
         unconsumed += body.readableBytes();
-        channel.write(body);
+        writer.data(body);
+    }
+
+    private void writePart(ByteBuf part) {
+        channel.write(part).addListener(written);
         flushLater();
+    }
+
+    private void written(ChannelFuture part) {
+        if (!part.isSuccess()) {
+            writer.close();
+        }
+        writer.taken();
     }
 
     /** The upstream has closed its half, behind all that was written. */
     void endOutput(Runnable then) {
+        writer.flush();
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
             if (written.isSuccess() && channel instanceof SocketChannel socket) {
                 socket.shutdownOutput().addListener(done -> then.run());
@@ -201,6 +229,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
 
     /** Both halves are closed. */
     void close() {
+        writer.close();
         channel.close();
     }
 
@@ -228,6 +257,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     }
 
     void reset() {
+        writer.close();
         RawSocket.reset(channel);
     }
 
@@ -268,7 +298,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     @Override
     public int passedOn() {
         var outbound = channel.unsafe().outboundBuffer();
-        long pending = outbound == null ? 0 : outbound.totalPendingWriteBytes();
+        long pending = (outbound == null ? 0 : outbound.totalPendingWriteBytes()) + writer.waitingBytes();
         return taken(unconsumed - Math.min(unconsumed, pending));
     }
 
@@ -284,6 +314,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
 
     @Override
     public void whenWritten(Runnable then) {
+        writer.flush();
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> then.run());
     }
 }

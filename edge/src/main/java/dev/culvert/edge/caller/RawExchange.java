@@ -4,9 +4,10 @@ import dev.culvert.edge.Problem;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.protocol.body.BodyQueue;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
-import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,7 @@ final class RawExchange implements ResponseSink {
     private @Nullable RequestSink sink;
     private int unforwarded;
     /** What was read unwanted: when a peer closes its half, Netty's epoll reads all that the kernel holds. */
-    private final ArrayDeque<ByteBuf> backlog = new ArrayDeque<>();
+    private final BodyQueue backlog = new BodyQueue();
     private int backlogBytes;
     /** Something of the upstream's was passed on: an alert would stand within it. */
     private boolean answered;
@@ -40,10 +41,10 @@ final class RawExchange implements ResponseSink {
     RawExchange(RawConnection connection, EdgeRuntimes.Answerer runtime) {
         this.connection = connection;
         this.runtime = runtime;
-        this.held = new HeldBytes(connection.loop(), this::report);
+        this.held = new HeldBytes(connection.loop(), this::report, () -> abandon(EdgeProblems.GAVE_WAY));
         this.toCaller = new ResponseBody(connection, held, () -> {}, () -> abandon(EdgeProblems.TOO_SLOW));
         this.open = connection.shared().meters().tcpBegin(runtime.name());
-        held.of(runtime.quota().memory());
+        held.of(runtime.quota().memory(), connection.caller());
     }
 
     void open(RelayRequest request) {
@@ -142,7 +143,7 @@ final class RawExchange implements ResponseSink {
             held.give(bytes);
             unforwarded -= bytes;
             while (unforwarded < RawConnection.HIGH_WATER && !backlog.isEmpty() && !over) {
-                ByteBuf next = backlog.remove();
+                ByteBuf next = Objects.requireNonNull(backlog.poll());
                 backlogBytes -= next.readableBytes();
                 send(next);
             }
@@ -213,11 +214,20 @@ final class RawExchange implements ResponseSink {
         sink = null;
         if (answered) {
             connection.shared().telemetry().problem(problem);
-            finish(false);
-            connection.reset();
+            callerEnded = true;
+            upstreamEnded = true;
+            toCaller.end(() -> connection.whenWritten(this::broken));
         } else {
             finish(false);
             connection.refuse(problem);
+        }
+    }
+
+    /** The caller's socket has taken all that came before the failure. */
+    private void broken() {
+        if (!over) {
+            finish(false);
+            connection.reset();
         }
     }
 
@@ -271,9 +281,7 @@ final class RawExchange implements ResponseSink {
     private void finish(boolean callerGone) {
         over = true;
         open.decrement();
-        for (ByteBuf part = backlog.poll(); part != null; part = backlog.poll()) {
-            part.release();
-        }
+        backlog.clear();
         PacedBody pace = toUpstream;
         if (pace != null) {
             pace.close();

@@ -27,6 +27,8 @@ final class RequestHalf {
     private final EdgeStream stream;
     /** Ends the exchange when a deadline is met. */
     private final Consumer<Problem> giveUp;
+    /** How far the upstream's side lags behind. */
+    private final Lag untaken;
     private @Nullable RequestSink sink;
     private boolean ended;
     private boolean awaits100;
@@ -42,6 +44,7 @@ final class RequestHalf {
     RequestHalf(EdgeStream stream, Consumer<Problem> giveUp) {
         this.stream = stream;
         this.giveUp = giveUp;
+        this.untaken = new Lag(stream.loop(), () -> {}, () -> giveUp.accept(EdgeProblems.SLOW_UPSTREAM));
     }
 
     /** Whether nothing of it comes any more, as far as anybody waits for it. */
@@ -119,7 +122,7 @@ final class RequestHalf {
             paced = pace;
         }
         if (pace == null) {
-            to.data(body);
+            forward(body);
         } else {
             pace.data(body);
         }
@@ -130,6 +133,7 @@ final class RequestHalf {
         if (to == null) {
             body.release();
         } else {
+            untaken.waits(body.readableBytes(), quota().memory());
             to.data(body);
         }
     }
@@ -197,6 +201,7 @@ final class RequestHalf {
     /** So many bytes of the body were passed on. */
     void consumed(int bytes) {
         unforwarded -= bytes;
+        untaken.taken(bytes);
         takenNanos = System.nanoTime();
         if (ended && !stream.response().isHeadSent()) {
             awaitResponse();
@@ -240,6 +245,7 @@ final class RequestHalf {
 
     /** What waits for its pace. */
     private void drop() {
+        untaken.close();
         PacedBody pace = paced;
         if (pace != null) {
             pace.close();
@@ -248,6 +254,7 @@ final class RequestHalf {
 
     /** The exchange is answered: what was under way counts no longer. */
     void settle() {
+        untaken.close();
         unforwarded = 0;
     }
 

@@ -1,7 +1,6 @@
 package dev.culvert.edge.caller;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.EventLoop;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -11,21 +10,15 @@ import org.jspecify.annotations.Nullable;
  * MemoryBudget} asks.
  */
 final class ResponseBody {
-    /** How long a caller may take nothing while the memory budget is spent. */
-    static final Duration STALLED = Duration.ofSeconds(5);
-    /** A caller for whom so much waits is one of those that are cut first. */
-    private static final int LAGGING = 32 << 10;
-
     private final BodyStream stream;
     private final HeldBytes held;
     private final Runnable written;
     private final Runnable tooSlow;
     private @Nullable PacedBody paced;
     private @Nullable Deadline stall;
-    private @Nullable MemoryBudget lagsAt;
-    /** Read by other threads: what the caller has not taken, and when it took some. */
-    private volatile int unread;
-    private volatile long takenNanos;
+    /** What the caller has not taken, and when it took some. */
+    private final Lag unread;
+    private long takenNanos;
 
     /**
      * @param written runs behind each part that was written
@@ -36,10 +29,7 @@ final class ResponseBody {
         this.held = held;
         this.written = written;
         this.tooSlow = tooSlow;
-    }
-
-    EventLoop loop() {
-        return stream.loop();
+        this.unread = new Lag(stream.loop(), this::passedOn, tooSlow);
     }
 
     /** Takes ownership of {@code body}. */
@@ -76,16 +66,11 @@ final class ResponseBody {
     }
 
     private void write(ByteBuf body, RuntimeQuota quota) {
-        if (unread == 0) {
+        if (unread.isNone()) {
             takenNanos = System.nanoTime();
             watch();
         }
-        unread(body.readableBytes());
-        if (lagsAt == null && unread >= LAGGING) {
-            MemoryBudget budget = quota.memory().budget();
-            lagsAt = budget;
-            budget.lags(this);
-        }
+        unread.waits(body.readableBytes(), quota.memory());
         stream.data(body);
         written.run();
     }
@@ -95,7 +80,7 @@ final class ResponseBody {
         int bytes = stream.passedOn();
         if (bytes > 0) {
             held.give(bytes);
-            unread(-bytes);
+            unread.taken(bytes);
             takenNanos = System.nanoTime();
             held.taken(0, bytes);
         }
@@ -104,11 +89,6 @@ final class ResponseBody {
     /** All bytes that were not reported, taken or not; the caller reports them. */
     int rest() {
         return held.settleResponse() + stream.rest();
-    }
-
-    @SuppressWarnings("NonAtomicVolatileUpdate") // written on the event loop alone
-    private void unread(int bytes) {
-        unread += bytes;
     }
 
     private void watch() {
@@ -124,31 +104,14 @@ final class ResponseBody {
     private void cutIfTooSlow() {
         Duration most = stream.stallTimeout();
         passedOn();
-        long waited = stalledNanos(System.nanoTime());
-        if (unread > 0 && waited >= most.toNanos()) {
-            tooSlow.run();
-        } else if (unread > 0 && stall != null) {
-            stall.set(most.minusNanos(waited), this::cutIfTooSlow);
+        long waited = System.nanoTime() - takenNanos;
+        if (unread.isNone()) {
+            return;
         }
-    }
-
-    /** The bytes that the caller has not taken. On any thread. */
-    int unreadBytes() {
-        return unread;
-    }
-
-    /** How long the caller has taken nothing, though it could. On any thread. */
-    long stalledNanos(long now) {
-        return unread == 0 ? 0 : now - takenNanos;
-    }
-
-    /** Memory is short: drops a caller that still takes nothing. */
-    void cutIfStalled() {
-        if (lagsAt != null) {
-            passedOn();
-            if (stalledNanos(System.nanoTime()) >= STALLED.toNanos()) {
-                tooSlow.run();
-            }
+        if (waited >= most.toNanos()) {
+            tooSlow.run();
+        } else if (stall != null) {
+            stall.set(most.minusNanos(waited), this::cutIfTooSlow);
         }
     }
 
@@ -166,7 +129,7 @@ final class ResponseBody {
         if (stall != null) {
             stall.close();
         }
-        if (callerGone || lagsAt == null) {
+        if (callerGone || !unread.isRegistered()) {
             forget();
         } else {
             stream.whenWritten(this::forget);
@@ -174,11 +137,7 @@ final class ResponseBody {
     }
 
     private void forget() {
-        MemoryBudget budget = lagsAt;
-        if (budget != null) {
-            lagsAt = null;
-            budget.lagsNoLonger(this);
-        }
+        unread.close();
         held.close();
     }
 }

@@ -6,6 +6,8 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.ProblemDocument.Field;
 import dev.culvert.edge.caller.RuntimeUsage.Refusal;
+import dev.culvert.edge.quota.Quota;
+import dev.culvert.edge.quota.SourceAddress;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
@@ -27,6 +29,7 @@ public final class RuntimeQuota {
     private final BytePace paceIn;
     private final BytePace paceOut;
     private final RuntimeUsage usage = new RuntimeUsage();
+    private final Quota<SourceAddress> streams;
     private volatile Snapshot snapshot;
 
     /** The limits in force, and what they were made of. */
@@ -36,6 +39,7 @@ public final class RuntimeQuota {
     /** Another rate begins with a full bucket; the same one goes on with what is left. */
     private Snapshot snapshot(OwnLimits own, RuntimeLimits usual, @Nullable TokenBucket before) {
         RuntimeLimits inForce = usual.with(own);
+        streams.resize(inForce.maxStreams());
         int rate = inForce.requestsPerSecond();
         int burst = inForce.requestBurst();
         TokenBucket requests = before != null && before.isOf(rate, burst)
@@ -50,6 +54,7 @@ public final class RuntimeQuota {
         this.memory = new MemoryShare(all.memory());
         this.paceIn = new BytePace(nanoClock.getAsLong());
         this.paceOut = new BytePace(nanoClock.getAsLong());
+        this.streams = new Quota<>(all.inForce().with(own).maxStreams());
         this.snapshot = snapshot(own, all.inForce(), null);
     }
 
@@ -96,6 +101,12 @@ public final class RuntimeQuota {
         return limits().bytesPerSecond() == 0
                 ? null
                 : new PacedBody(loop, pace, () -> limits().bytesPerSecond(), target);
+    }
+
+    /** Its concurrent streams, shared by the addresses of its callers: the places of {@code maxStreams}. */
+    public Quota<SourceAddress> streams() {
+        inForce();
+        return streams;
     }
 
     /** What it holds of the process's memory. */

@@ -2,6 +2,10 @@ package dev.culvert.edge.graphql;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.edge.intake.BodyIntake;
+import dev.culvert.edge.intake.HeldBody;
+import dev.culvert.edge.quota.Quota;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.EdgeResponse;
@@ -27,7 +31,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -47,7 +52,8 @@ public final class GraphQlHandler implements EdgeHandler {
     private final GraphQLSchema schema;
     private final GraphQL engine;
     private final ParserOptions parsing;
-    private final AtomicLong bufferedBytes = new AtomicLong();
+    private final BodyIntake intake;
+    private final Function<EdgeRequest, ? extends Mono<?>> accounts;
 
     /** Throws IllegalArgumentException for functions whose schemas do not fit together, or whose root fields nothing answers. */
     public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits) {
@@ -61,8 +67,22 @@ public final class GraphQlHandler implements EdgeHandler {
      */
     public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits,
             Scheduler reading) {
+        this(functions, limits, reading, GraphQlHandler::source);
+    }
+
+    /**
+     * The same, where callers are known.
+     *
+     * @param accounts finds who calls before anything of the body is read: an account that is told apart by equals. Where it
+     *     fails with a HandlerException the body counts for the address that the request comes from, and is small, else that
+     *     failure is the answer
+     */
+    public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits,
+            Scheduler reading, Function<EdgeRequest, ? extends Mono<?>> accounts) {
         this.limits = limits;
         this.reading = reading;
+        this.accounts = accounts;
+        this.intake = new BodyIntake(new Quota<>(limits.maxBufferedBytes()), Schedulers.parallel());
         this.schema = GraphQlSchema.of(functions);
         this.engine = GraphQL.newGraphQL(schema)
                 .defaultDataFetcherExceptionHandler(new GraphQlErrors())
@@ -84,11 +104,48 @@ public final class GraphQlHandler implements EdgeHandler {
         if (!isJson(request) && !carriesToken(request)) {
             return Mono.error(bad("the body's content-type must be " + JSON_TYPE));
         }
-        return Mono.usingWhen(reserved(request),
-                held -> request.aggregate(bytes(request))
-                        .publishOn(reading)
-                        .flatMap(body -> answer(request, body)),
-                held -> Mono.fromRunnable(() -> bufferedBytes.addAndGet(-held)));
+        return asking(request).flatMap(asker -> Mono.usingWhen(read(request, asker),
+                body -> Mono.just(body).publishOn(reading).flatMap(held -> answer(request, held)),
+                body -> Mono.fromRunnable(body::close)));
+    }
+
+    /**
+     * Who asks.
+     *
+     * @param stranger why it is not known who that is; null: it is
+     */
+    private record Asker(Object account, int maxBytes, @Nullable HandlerException stranger) {}
+
+    private Mono<Asker> asking(EdgeRequest request) {
+        return accounts.apply(request)
+                .map(account -> new Asker(account, limits.maxBodyBytes(), null))
+                .onErrorResume(HandlerException.class,
+                        refusal -> source(request)
+                                .map(source -> new Asker(source, limits.strangerBodyBytes(), refusal)));
+    }
+
+    private static Mono<SourceAddress> source(EdgeRequest request) {
+        return Mono.fromSupplier(() -> SourceAddress.of(request.context().source()));
+    }
+
+    private Mono<HeldBody> read(EdgeRequest request, Asker asker) {
+        HandlerException stranger = asker.stranger();
+        Mono<HeldBody> body = announced(request) > asker.maxBytes()
+                ? Mono.error(() -> HandlerException.of(Reason.BODY_TOO_LARGE,
+                        "the body is larger than " + asker.maxBytes() + " bytes"))
+                : intake.read(request.body(), asker.account(), asker.maxBytes());
+        return stranger == null
+                ? body
+                : body.onErrorMap(HandlerException.class,
+                        refusal -> refusal.reason() == Reason.BODY_TOO_LARGE ? stranger : refusal);
+    }
+
+    private static long announced(EdgeRequest request) {
+        try {
+            return Long.parseLong(request.headers().get(HttpHeaderNames.CONTENT_LENGTH, "0"));
+        } catch (NumberFormatException e) {
+            return Long.MAX_VALUE;
+        }
     }
 
     private static boolean isJson(EdgeRequest request) {
@@ -105,31 +162,7 @@ public final class GraphQlHandler implements EdgeHandler {
                 || request.headers().contains("x-access-token");
     }
 
-    /** What a body may have at most: its announced length when that is small, else the limit. */
-    private int bytes(EdgeRequest request) {
-        int announced = request.headers().getInt(HttpHeaderNames.CONTENT_LENGTH, -1);
-        return announced >= 0 && announced <= limits.freeBodyBytes() ? announced : limits.maxBodyBytes();
-    }
-
-    /**
-     * Bodies count with their announced length from the first byte on; small ones don't, so that a few callers who send
-     * large ones slowly keep nobody from asking.
-     */
-    private Mono<Long> reserved(EdgeRequest request) {
-        return Mono.fromCallable(() -> {
-            int announced = request.headers().getInt(HttpHeaderNames.CONTENT_LENGTH, limits.maxBodyBytes());
-            long bytes = bytes(request) <= limits.freeBodyBytes()
-                    ? 0
-                    : Math.clamp(announced, 0, limits.maxBodyBytes());
-            if (bufferedBytes.addAndGet(bytes) > limits.maxBufferedBytes() && bytes > 0) {
-                bufferedBytes.addAndGet(-bytes);
-                throw HandlerException.of(Reason.OVERLOADED, "too many bytes of requests are being served");
-            }
-            return bytes;
-        });
-    }
-
-    private Mono<EdgeResponse> answer(EdgeRequest request, byte[] body) {
+    private Mono<EdgeResponse> answer(EdgeRequest request, HeldBody body) {
         GraphQlRequest asked;
         try {
             asked = GraphQlRequest.of(body);

@@ -5,17 +5,19 @@ package dev.culvert.edge.graphql;
  * costs more than linear time.
  *
  * @param maxBodyBytes a request's body; files to commit travel in its variables
- * @param maxBufferedBytes bodies of all requests that are served, together; beyond it 503
- * @param freeBodyBytes bodies that announce no more than this are not counted there
+ * @param maxBufferedBytes what requests that arrive and are served may take together, of which one caller has half at most;
+ *     beyond it the newest of the heaviest caller gets 503
+ * @param strangerBodyBytes a request's body while it is not known who calls
  * @param maxDocumentChars the document
  * @param maxDepth fields inside of fields; the introspection of common tools needs 15
  * @param maxFields fields of a document, each counted as often as its fragments are spread
  * @param maxRootFields root fields of one operation, aliases included: each is a call
  */
-public record GraphQlLimits(int maxBodyBytes, long maxBufferedBytes, int freeBodyBytes, int maxDocumentChars,
+public record GraphQlLimits(int maxBodyBytes, long maxBufferedBytes, int strangerBodyBytes,
+        int maxDocumentChars,
         int maxDepth,
         int maxFields, int maxRootFields) {
-    /** 8 MiB, 64 MiB in all beside those of up to 64 KiB, 256 Ki characters, depth 20, 1000 fields, 16 of them at the root. */
+    /** 8 MiB, 64 MiB in all, 64 KiB of strangers, 256 Ki characters, depth 20, 1000 fields, 16 of them at the root. */
     public static GraphQlLimits defaults() {
         return new GraphQlLimits(8 << 20, 64L << 20, 64 << 10, 256 << 10, 20, 1000, 16);
     }

@@ -1,8 +1,12 @@
 package dev.culvert.edge.graphql;
 
 import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.edge.intake.HeldBody;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
 import java.io.IOException;
@@ -19,10 +23,21 @@ import org.jspecify.annotations.Nullable;
  * @param variables by name, without the {@code $}
  */
 record GraphQlRequest(String query, @Nullable String operationName, Map<String, Object> variables) {
-    private static final JsonMapper JSON = new JsonMapper();
+    /** A commit of 10,000 files has ten a file. */
+    static final int MAX_TOKENS = 200_000;
 
-    /** Reads a body. Throws HandlerException (bad request) for anything else than the three members. */
-    static GraphQlRequest of(byte[] body) {
+    /** What a small object takes as a node and as a map, though it is two characters. */
+    private static final int TOKEN_BYTES = 100;
+
+    private static final JsonMapper JSON = new JsonMapper(JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder().maxTokenCount(MAX_TOKENS).build())
+            .build());
+
+    /**
+     * Reads a body, and counts for it what is made of it. Throws HandlerException (bad request) for anything else than the
+     * three members.
+     */
+    static GraphQlRequest of(HeldBody body) {
         JsonNode root = parsed(body);
         if (!root.isObject() || !root.path("query").isTextual()) {
             throw bad("the body is no JSON object with a text \"query\"");
@@ -43,9 +58,14 @@ record GraphQlRequest(String query, @Nullable String operationName, Map<String, 
         return member.isMissingNode() || member.isNull();
     }
 
-    private static JsonNode parsed(byte[] body) {
-        try {
-            return JSON.readTree(body);
+    private static JsonNode parsed(HeldBody body) {
+        try (JsonParser parser = JSON.createParser(body.stream())) {
+            JsonNode root = JSON.readTree(parser);
+            if (root == null || parser.nextToken() != null) {
+                throw bad("the body is no JSON");
+            }
+            body.charge(body.size() + TOKEN_BYTES * parser.currentTokenCount());
+            return root;
         } catch (JacksonException e) {
             throw bad("the body is no JSON");
         } catch (IOException e) {

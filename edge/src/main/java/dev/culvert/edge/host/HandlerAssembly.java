@@ -5,6 +5,7 @@ import dev.culvert.edge.host.Mounts.Mount;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeHandlerProvider;
 import dev.culvert.edge.spi.HandlerContext;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -84,6 +85,9 @@ final class HandlerAssembly {
     private <S> S service(EdgeHandlerProvider asking, HandlerContext part, Class<S> type) {
         if (type == Scheduler.class) {
             return type.cast(guard(asking).scheduler());
+        }
+        if (type == MeterRegistry.class) {
+            return type.cast(setup.registry());
         }
         Offer offer = offers.get(type);
         if (offer == null) {

@@ -3,6 +3,7 @@ package dev.culvert.edge.host;
 import dev.culvert.edge.graphql.GraphQlHandler;
 import dev.culvert.edge.graphql.GraphQlLimits;
 import dev.culvert.edge.host.Mounts.Mount;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.spi.EdgeHandler;
 import dev.culvert.edge.spi.EdgeHandlerProvider;
 import dev.culvert.edge.spi.EdgeRequest;
@@ -21,6 +22,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Hosts the handlers of a part: makes them in an order that suits the services they ask each other for, mounts them, joins
@@ -29,6 +31,8 @@ import reactor.core.publisher.Mono;
  */
 public final class HandlerHost implements EdgeHandler {
     private static final String GRAPHQL = "graphql";
+    /** More than have room in memory while they arrive, which callers share: this bound they would not. */
+    private static final int MAX_DOCUMENTS = 8192;
     /** For a handler that ends at its grace what it could not finish. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -51,9 +55,10 @@ public final class HandlerHost implements EdgeHandler {
         if (mount != null && !assembly.functions().isEmpty()) {
             // Its calls wait for those of functions, which have limits of their own: its limit is beyond theirs.
             var guard = new HandlerGuard(GRAPHQL,
-                    setup.limits().apply(GRAPHQL, new HandlerLimits(1024, Duration.ZERO, 4)),
+                    setup.limits().apply(GRAPHQL, new HandlerLimits(MAX_DOCUMENTS, Duration.ZERO, 4)),
                     setup.registry());
-            var handler = new GraphQlHandler(assembly.functions(), GraphQlLimits.defaults());
+            var handler = new GraphQlHandler(assembly.functions(), GraphQlLimits.defaults(),
+                    Schedulers.immediate(), setup.accounts());
             places.add(new Mount(GRAPHQL, mount, guard.around(handler)));
             all.add(guard);
         }
@@ -116,13 +121,23 @@ public final class HandlerHost implements EdgeHandler {
      * @param limits what a handler may use, from its name and what it asks for
      * @param registry where their figures are shown
      * @param graphQlMount where functions are joined, or null: nowhere
+     * @param accounts who calls, as {@link GraphQlHandler} asks for it
      */
     public record Setup(List<? extends EdgeHandlerProvider> providers,
             Function<EdgeHandlerProvider, HandlerContext> contexts,
             BiFunction<String, HandlerLimits, HandlerLimits> limits, MeterRegistry registry,
-            @Nullable String graphQlMount) {
+            @Nullable String graphQlMount, Function<EdgeRequest, ? extends Mono<?>> accounts) {
         public Setup {
             providers = List.copyOf(providers);
+        }
+
+        /** Where callers are told apart by the address that they come from. */
+        public Setup(List<? extends EdgeHandlerProvider> providers,
+                Function<EdgeHandlerProvider, HandlerContext> contexts,
+                BiFunction<String, HandlerLimits, HandlerLimits> limits, MeterRegistry registry,
+                @Nullable String graphQlMount) {
+            this(providers, contexts, limits, registry, graphQlMount,
+                    request -> Mono.just(SourceAddress.of(request.context().source())));
         }
     }
 }

@@ -42,12 +42,14 @@ import reactor.netty.resources.LoopResources;
 public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
     private static final List<String> HOP_BY_HOP = List.of("connection", "keep-alive", "proxy-connection",
             "proxy-authenticate", "proxy-authorization", "te", "transfer-encoding", "upgrade");
+    private static final List<String> CREDENTIALS = List.of("authorization", "x-access-token");
     private static final int CONNECT_MILLIS = 5000;
 
     private final String name;
     private final String mount;
     private final String base;
     private final HandlerLimits limits;
+    private final boolean credentials;
     private final String via = "1.1 " + ForwardingRules.newPseudonym();
     private final ConnectionProvider connections;
     private final HttpClient client;
@@ -56,9 +58,11 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
      * Makes the handler; it dials with the first request.
      *
      * @param to {@code http://host:port}, without a path; throws IllegalArgumentException for anything else
+     * @param credentials whether it gets the caller's {@code Authorization} and {@code x-access-token}
      * @param loops on which event loops; stay the caller's
      */
-    public RemoteHandler(String name, String mount, URI to, HandlerLimits limits, LoopResources loops) {
+    public RemoteHandler(String name, String mount, URI to, HandlerLimits limits, boolean credentials,
+            LoopResources loops) {
         if (!"http".equals(to.getScheme()) || to.getHost() == null || !to.getRawPath().matches("/?")
                 || to.getRawQuery() != null || to.getRawUserInfo() != null) {
             throw new IllegalArgumentException(
@@ -68,6 +72,7 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
         this.mount = mount;
         this.base = "http://" + to.getRawAuthority();
         this.limits = limits;
+        this.credentials = credentials;
         this.connections = ConnectionProvider.builder("culvert-remote-" + name)
                 .maxConnections(limits.maxConcurrent())
                 .maxIdleTime(Duration.ofSeconds(30))
@@ -116,8 +121,7 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
     }
 
     private Mono<EdgeResponse> http(EdgeRequest request) {
-        HttpHeaders fields = passedOn(request.headers());
-        fields.add(HttpHeaderNames.VIA, via);
+        HttpHeaders fields = requestFields(request);
         boolean body = request.headers().contains(HttpHeaderNames.TRANSFER_ENCODING)
                 || request.headers().contains(HttpHeaderNames.CONTENT_LENGTH);
         HttpClient.RequestSender sender = client.headers(all -> all.clear().add(fields))
@@ -149,8 +153,7 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
     }
 
     private Mono<EdgeResponse> webSocket(EdgeRequest request) {
-        HttpHeaders fields = passedOn(request.headers());
-        fields.add(HttpHeaderNames.VIA, via);
+        HttpHeaders fields = requestFields(request);
         String protocols = request.headers().get(HttpHeaderNames.SEC_WEBSOCKET_PROTOCOL);
         for (String name : fields.names()) {
             if (name.toLowerCase(Locale.ROOT).startsWith("sec-websocket-")) {
@@ -181,6 +184,15 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
             return Flux.merge(received, sent.then(Mono.<WebSocketFrame>empty()))
                     .doFinally(signal -> connection.dispose());
         });
+    }
+
+    /** A key of the caller's opens more than this handler: it stays here unless the operator said otherwise. */
+    private HttpHeaders requestFields(EdgeRequest request) {
+        HttpHeaders fields = passedOn(request.headers());
+        if (!credentials) {
+            CREDENTIALS.forEach(fields::remove);
+        }
+        return fields.add(HttpHeaderNames.VIA, via);
     }
 
     /** What is meant for the next hop stays here (RFC 9110 §7.6.1). */

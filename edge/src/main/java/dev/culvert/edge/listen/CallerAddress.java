@@ -10,17 +10,28 @@ public final class CallerAddress {
     private static final AttributeKey<ProxyHeader> HEADER = AttributeKey.valueOf(CallerAddress.class,
             "header");
 
+    private static final InetSocketAddress UNKNOWN = InetSocketAddress.createUnresolved("unknown", 0);
+
     private CallerAddress() {}
 
     static void keep(Channel channel, ProxyHeader header) {
         channel.attr(HEADER).set(header);
     }
 
-    /** Who connected, through a balancer or without one. */
+    /** Who connected, through a balancer or without one: for accounts and logs. */
     public static InetSocketAddress of(Channel channel) {
         ProxyHeader header = channel.attr(HEADER).get();
         InetSocketAddress source = header == null ? null : header.source();
         return source == null ? (InetSocketAddress) channel.remoteAddress() : source;
+    }
+
+    /**
+     * The same for decisions about the caller: an unresolved address where the PROXY header names nobody, because the
+     * balancer's address, which rules and services may trust, is not the caller's.
+     */
+    public static InetSocketAddress judged(Channel channel) {
+        ProxyHeader header = channel.attr(HEADER).get();
+        return header != null && header.source() == null ? UNKNOWN : of(channel);
     }
 
     /** The port that was dialled: the balancer's, or that of the listener. */

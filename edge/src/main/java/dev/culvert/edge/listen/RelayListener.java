@@ -1,9 +1,11 @@
 package dev.culvert.edge.listen;
 
 import dev.culvert.edge.EventLoops;
+import dev.culvert.edge.KeepAlive;
 import dev.culvert.edge.ListenException;
 import dev.culvert.edge.Reason;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.quota.SourceAddress;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.util.concurrent.Future;
@@ -55,6 +57,7 @@ public final class RelayListener {
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .doOnChannelInit((observer, channel, remote) -> {
                     channel.pipeline().remove(NettyPipeline.ReactiveBridge);
+                    KeepAlive.bound(channel);
                     connections.add(channel);
                     if (senders == null) {
                         open(channel, gate, init);
@@ -79,15 +82,15 @@ public final class RelayListener {
     }
 
     private static void open(Channel channel, HandshakeGate gate, Consumer<Channel> init) {
-        if (channel.remoteAddress() instanceof InetSocketAddress
-                && !gate.admit(CallerAddress.of(channel).getAddress(), channel.closeFuture())) {
+        SourceAddress source = SourceAddress.of(CallerAddress.of(channel));
+        if (!gate.admit(source, channel)) {
             channel.close();
             return;
         }
         init.accept(channel);
         Future<?> handshake = Entrance.handshake(channel);
         if (handshake != null) {
-            channel.pipeline().addFirst(new HandshakeSlot(gate, handshake));
+            channel.pipeline().addFirst(new HandshakeSlot(gate, source, handshake));
         }
         channel.config().setAutoRead(true);
     }

@@ -3,13 +3,12 @@ package dev.culvert.edge.relay;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.protocol.body.BodyQueue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +28,7 @@ final class AdmittedRequest implements RequestSink, Verdict {
     private final RelayRequest request;
     private final ResponseSink response;
     private final Relay target;
-    private final Queue<ByteBuf> held = new ArrayDeque<>(2);
+    private final BodyQueue held = new BodyQueue();
     private Runnable giveUp = Admission.DECIDED;
     private @Nullable ScheduledFuture<?> patience;
     private @Nullable RequestSink opened;
@@ -144,7 +143,6 @@ final class AdmittedRequest implements RequestSink, Verdict {
     }
 
     private void drop() {
-        held.forEach(ByteBuf::release);
         held.clear();
     }
 

@@ -9,6 +9,8 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Lets an exchange span two event loops: the asker stays on its own, the answerer runs on another. Calls keep their order.
@@ -16,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * ended is dropped, its buffers released: the part is stopping.
  */
 public final class LoopCrossing {
+    private static final Logger log = LoggerFactory.getLogger(LoopCrossing.class);
+
     private LoopCrossing() {}
 
     /**
@@ -25,8 +29,9 @@ public final class LoopCrossing {
     public static RequestSink open(Relay relay, EventLoop loop, RelayRequest request, ResponseSink response) {
         Response back = new Response(request.loop(), response);
         Request crossing = new Request(loop, back);
-        RelayRequest there = new RelayRequest(request.kind(), request.fields(), request.ended(), loop);
-        if (!hand(loop, () -> crossing.target = relay.open(there, back))) {
+        RelayRequest there = new RelayRequest(request.kind(), request.fields(), request.ended(), loop,
+                request.source());
+        if (!hand(loop, () -> crossing.open(relay, there))) {
             response.fail(Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL, "the tunnel's thread has ended"));
         }
         return crossing;
@@ -51,6 +56,17 @@ public final class LoopCrossing {
         Request(EventLoop loop, Response back) {
             this.loop = loop;
             this.back = back;
+        }
+
+        /** An answerer that breaks costs its own exchange only: the asker hears of it, what still comes is released. */
+        void open(Relay relay, RelayRequest there) {
+            target = SwallowingSink.INSTANCE;
+            try {
+                target = relay.open(there, back);
+            } catch (RuntimeException e) {
+                log.atError().setCause(e).log("exchange failed, it could not be opened");
+                back.fail(Problem.of(Cause.INTERNAL, Hop.EDGE, "the exchange could not be opened"));
+            }
         }
 
         private RequestSink target() {
@@ -149,6 +165,11 @@ public final class LoopCrossing {
         @Override
         public void fail(Problem problem) {
             tell(() -> target.fail(problem));
+        }
+
+        @Override
+        public void ending(Problem problem) {
+            tell(() -> target.ending(problem));
         }
 
         @Override

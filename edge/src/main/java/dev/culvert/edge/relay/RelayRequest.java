@@ -1,5 +1,6 @@
 package dev.culvert.edge.relay;
 
+import dev.culvert.edge.quota.SourceAddress;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -15,8 +16,15 @@ import org.jspecify.annotations.Nullable;
  *     {@code upgrade}; of {@link Kind#TCP} as {@link #tcp} makes them. The receiver owns them and may change them
  * @param ended whether the request has no body: {@code end} must not be called any more
  * @param loop the event loop on which the exchange lives
+ * @param source the account of its caller; {@link SourceAddress#UNKNOWN} for requests of the gateway's own
  */
-public record RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventLoop loop) {
+public record RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventLoop loop,
+        SourceAddress source) {
+
+    /** A request whose caller has no address, or one that nobody asks for. */
+    public RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventLoop loop) {
+        this(kind, fields, ended, loop, SourceAddress.UNKNOWN);
+    }
 
     /** What an exchange carries. */
     public enum Kind {
@@ -40,11 +48,12 @@ public record RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventL
      * @param name the server name that the caller's TLS handshake asks for, in lower case
      * @param service its first label, where the rest is a host of the runtime; null: all of it is
      */
-    public static RelayRequest tcp(String name, @Nullable String service, EventLoop loop) {
+    public static RelayRequest tcp(String name, @Nullable String service, EventLoop loop,
+            SourceAddress source) {
         Http2Headers fields = new DefaultHttp2Headers(false, 3).method("CONNECT").authority(name);
         if (service != null) {
             fields.set(SERVICE, service);
         }
-        return new RelayRequest(Kind.TCP, fields, false, loop);
+        return new RelayRequest(Kind.TCP, fields, false, loop, source);
     }
 }

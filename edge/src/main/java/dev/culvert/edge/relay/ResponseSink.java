@@ -37,6 +37,12 @@ public interface ResponseSink {
     /** The response will not be completed. Before {@link #head} the problem is the answer; after it, the asker resets. */
     void fail(Problem problem);
 
+    /**
+     * The way between the two ends soon, and a response that is not complete by then fails: an asker that can tell its caller
+     * so without damage does, and cancels.
+     */
+    default void ending(Problem problem) {}
+
     /** The answerer has passed on {@code bytes} of the request's body: the asker may send as many more. */
     void consumed(int bytes);
 }

@@ -12,6 +12,10 @@ public final class WireProblem {
     public static final Problem UPSTREAM_CANCELLED = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
             "the upstream reset the exchange: CANCEL");
 
+    /** The upstream's name does not resolve: a RESET says so with this detail. */
+    public static final Problem NO_NAME = Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM,
+            "the upstream's name does not resolve");
+
     /** In the order of docs/protocol.md §10, from 1. Only ever add at the end. */
     private static final List<Cause> CAUSES = List.of(Cause.UNKNOWN_HOST, Cause.NO_ROUTE, Cause.NOT_ALLOWED,
             Cause.NO_TUNNEL, Cause.DRAINING, Cause.OVERLOADED, Cause.TUNNEL_LOST, Cause.UPSTREAM_REFUSED,

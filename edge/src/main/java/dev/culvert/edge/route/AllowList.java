@@ -2,7 +2,9 @@ package dev.culvert.edge.route;
 
 import dev.culvert.edge.config.ConfigException;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** The event sources that webhooks may reach. Nothing listed: none. Immutable, safe for use by any thread. */
 public final class AllowList {
@@ -12,9 +14,12 @@ public final class AllowList {
     private static final int MAX_ENTRIES = 1000;
 
     private final List<Entry> entries;
+    /** Those without a star. */
+    private final Set<Entry> names;
 
     private AllowList(List<Entry> entries) {
         this.entries = entries;
+        this.names = entries.stream().filter(Entry::isName).collect(Collectors.toUnmodifiableSet());
     }
 
     /** Reads {@code namespace/eventSource} entries. Throws ConfigException for the key {@code allow}. */
@@ -33,6 +38,11 @@ public final class AllowList {
             }
         }
         return false;
+    }
+
+    /** Whether the list names the event source itself, without a star. */
+    public boolean names(String namespace, String eventSource) {
+        return !names.isEmpty() && names.contains(new Entry(namespace, eventSource));
     }
 
     private static Entry entry(String text) {
@@ -70,5 +80,9 @@ public final class AllowList {
         return p == pattern.length();
     }
 
-    private record Entry(String namespace, String eventSource) {}
+    private record Entry(String namespace, String eventSource) {
+        boolean isName() {
+            return namespace.indexOf('*') < 0 && eventSource.indexOf('*') < 0;
+        }
+    }
 }

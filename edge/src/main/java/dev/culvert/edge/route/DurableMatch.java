@@ -13,9 +13,10 @@ public sealed interface DurableMatch {
      * @param inOrder whether webhooks of the same source are delivered in their order
      * @param maxBodyBytes more is refused with 413
      * @param verify how its signature is verified; null: not at all
+     * @param named whether the configuration names the source itself; else callers may invent such names
      */
     record DurableRoute(String source, String path, boolean inOrder, long maxBodyBytes,
-            @Nullable Verification verify) implements DurableMatch {}
+            @Nullable Verification verify, boolean named) implements DurableMatch {}
 
     /** The router would refuse it: it need not be asked. */
     record Refused(Problem problem) implements DurableMatch {}

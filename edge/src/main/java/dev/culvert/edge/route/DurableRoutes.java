@@ -108,7 +108,7 @@ public final class DurableRoutes {
         return switch (target.variables.resolve(query.path(), policy.webhooks)) {
             case PathVariables.Resolved.Refused refused -> new Refused(refused.problem());
             case PathVariables.Resolved.Values values -> target.route.durable() && query.method().equals(POST)
-                    ? target.route(values.values())
+                    ? target.route(values.values(), policy.webhooks)
                     : null;
         };
     }
@@ -122,13 +122,13 @@ public final class DurableRoutes {
             return new Target(route, PathVariables.of(route.rule().path(), route.host()));
         }
 
-        DurableRoute route(List<String> values) {
+        DurableRoute route(List<String> values, AllowList webhooks) {
             String path = route.rule().path().toString();
             String source = values.isEmpty()
                     ? path.substring(Math.min(1, path.length() - 1), Math.max(1, path.length() - 1))
                     : String.join("/", values);
             return new DurableRoute(bounded(source), path, route.inOrder(), route.maxBodyBytes(),
-                    route.verify());
+                    route.verify(), variables.isNamed(values, webhooks));
         }
     }
 

@@ -58,6 +58,13 @@ public final class PathVariables {
                 : new Resolved.Refused(RouteProblem.EVENT_SOURCE);
     }
 
+    /** Whether the configuration names what the values stand for: callers can't invent others. */
+    boolean isNamed(List<String> values, AllowList webhooks) {
+        return values.isEmpty() || values.size() == 2 && path.isOfWebhooks()
+                && webhooks.names(value(values, PathPattern.NAMESPACE),
+                        value(values, PathPattern.EVENT_SOURCE));
+    }
+
     private String value(List<String> values, String variable) {
         return values.get(variables.indexOf(variable));
     }

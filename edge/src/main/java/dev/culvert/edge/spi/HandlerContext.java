@@ -13,7 +13,8 @@ public interface HandlerContext {
 
     /**
      * What the part, or another of its handlers, offers; by its interface. {@code Scheduler.class} is this handler's own bounded
-     * pool, for work that blocks; it ends with the handler. Throws IllegalArgumentException where nobody offers such a thing.
+     * pool, for work that blocks; it ends with the handler. {@code io.micrometer.core.instrument.MeterRegistry.class} is where the
+     * part's figures are. Throws IllegalArgumentException where nobody offers such a thing.
      */
     <S> S service(Class<S> type);
 

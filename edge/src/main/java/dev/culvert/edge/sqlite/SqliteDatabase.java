@@ -12,6 +12,7 @@ import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -112,12 +113,27 @@ public final class SqliteDatabase {
     public <T, R> Mono<R> transact(Work<T> work, Function<T, R> then) {
         return Mono.deferContextual(context -> {
             WrittenWith mark = context.<WrittenWith>getOrEmpty(WrittenWith.class).orElse(null);
-            return Mono.fromCallable(() -> then.apply(mark == null ? holding(work) : noted(work, mark)));
-        })
+            return onThread(() -> then.apply(mark == null ? holding(work) : noted(work, mark)));
+        });
+    }
+
+    private <R> Mono<R> onThread(Callable<R> work) {
+        return Mono.fromCallable(work)
                 .subscribeOn(scheduler)
                 .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
                 .onErrorMap(RejectedExecutionException.class, full -> new StoreException.Busy(
                         "the database has too much to do, or is closed; try again later"));
+    }
+
+    /**
+     * Runs {@code work}, which changes nothing, on the database's thread, without SQLite's lock for writers. Never empty
+     * unless {@code work} gives null. Errors: {@link StoreException}.
+     */
+    public <T> Mono<T> read(Work<T> work) {
+        return onThread(() -> {
+            requireOpen();
+            return transaction(connection, "BEGIN", work);
+        });
     }
 
     public Path file() {
@@ -256,13 +272,17 @@ public final class SqliteDatabase {
     }
 
     private <T> T holding(Work<T> work) throws SQLException {
-        if (released) {
-            throw new StoreException.Held("this process is stopping and makes no more changes; try again");
-        }
+        requireOpen();
         return holdingLease(own -> {
             lease.check(own);
             return work.run(own);
         });
+    }
+
+    private void requireOpen() {
+        if (released) {
+            throw new StoreException.Held("this process is stopping and makes no more changes; try again");
+        }
     }
 
     private <T> T holdingLease(Work<T> work) throws SQLException {
@@ -279,9 +299,13 @@ public final class SqliteDatabase {
 
     /** Runs {@code work} in a transaction that no other process writes during. Blocks. */
     public static <T> T transaction(Connection connection, Work<T> work) throws SQLException {
+        return transaction(connection, "BEGIN IMMEDIATE", work);
+    }
+
+    private static <T> T transaction(Connection connection, String begin, Work<T> work) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             // Not through the driver's autocommit: that begins the next transaction, with its lock, right after each.
-            statement.execute("BEGIN IMMEDIATE");
+            statement.execute(begin);
             try {
                 T result = work.run(connection);
                 statement.execute("COMMIT");

@@ -15,13 +15,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The right of one process to change a database: a row in it. Each holder has a higher fencing number than the one
  * before, and each of its transactions begins with a look whether that is still the row's: a holder that slept beyond its
- * lease changes nothing. Used by the database's thread alone, within its transactions.
+ * lease changes nothing. A lease that was given back stays so: its process neither renews nor takes it again. Used by the
+ * database's thread alone, within its transactions.
  */
 public final class SqliteLease {
     /** How long a lease lasts after its last heartbeat: who takes over from a dead machine waits so long. */
     public static final Duration LIFE = Duration.ofSeconds(8);
     /** Three beats may fail before the lease ends. */
     public static final Duration BEAT = Duration.ofSeconds(2);
+
+    /** The end of a lease that its holder gave back. */
+    private static final Instant GIVEN_BACK = Instant.EPOCH;
 
     /** Not part of the versioned schema: it is read before that may be touched. Never edited. */
     private static final String TABLE = """
@@ -35,6 +39,7 @@ public final class SqliteLease {
     private final String owner = UUID.randomUUID().toString();
     private final HolderProcess self;
     private long fence;
+    private boolean givenBack;
 
     /** Blocks: finds out who this process is. */
     public SqliteLease(Path file, Clock clock) {
@@ -47,6 +52,10 @@ public final class SqliteLease {
     private record Holder(long fence, HolderProcess process, Instant since, Instant until) {
         boolean isFree(Instant now) {
             return !until.isAfter(now) || process.isGone();
+        }
+
+        boolean isGivenBack() {
+            return until.equals(GIVEN_BACK);
         }
 
         @Override
@@ -63,8 +72,9 @@ public final class SqliteLease {
         }
     }
 
-    /** Takes the lease. Throws {@link StoreException.Held} while another holds it. */
+    /** Takes the lease. Throws {@link StoreException.Held} while another holds it, and after {@link #giveBack}. */
     public void take(Connection connection) throws SQLException {
+        refuseAfterGivingBack();
         prepare(connection);
         Instant now = clock.instant();
         Holder before = holder(connection);
@@ -78,23 +88,41 @@ public final class SqliteLease {
                 self.host(), self.pid(), self.machine(), self.born(), now.toEpochMilli(), end(now));
     }
 
-    /** Throws {@link StoreException.Held} when another process took the lease meanwhile. */
+    /** Throws {@link StoreException.Held} when another process took the lease meanwhile, or it was given back. */
     public void check(Connection connection) throws SQLException {
+        refuseAfterGivingBack();
         Holder holder = holder(connection);
-        if (holder == null || holder.fence() != fence) {
+        if (holder == null || holder.fence() != fence || holder.isGivenBack()) {
             throw new StoreException.Held("another server took the database over"
                     + (holder == null ? "" : " (" + holder + ")") + "; this one makes no more changes");
         }
     }
 
-    /** Prolongs the lease. Throws as {@link #check} does. */
+    /**
+     * Prolongs the lease. One that has ended meanwhile, and that nobody took, is taken anew with the next fencing number. Throws
+     * as {@link #check} does.
+     */
     public void renew(Connection connection) throws SQLException {
         check(connection);
-        SqliteDatabase.update(connection, "UPDATE lease SET until = ?", end(clock.instant()));
+        Instant now = clock.instant();
+        int renewed = SqliteDatabase.update(connection,
+                "UPDATE lease SET until = ? WHERE fence = ? AND owner = ? AND until > ?", end(now), fence,
+                owner, now.toEpochMilli());
+        if (renewed == 0) {
+            take(connection);
+        }
     }
 
-    /** Ends the lease, if it is still ours. The fencing number stays. */
+    private void refuseAfterGivingBack() {
+        if (givenBack) {
+            throw new StoreException.Held(
+                    "this process gave the database " + file + " back and makes no more changes");
+        }
+    }
+
+    /** Ends the lease for good, if it is still ours. The fencing number stays. */
     public void giveBack(Connection connection) throws SQLException {
+        givenBack = true;
         SqliteDatabase.update(connection, "UPDATE lease SET until = 0 WHERE fence = ? AND owner = ?", fence,
                 owner);
     }

@@ -1,5 +1,6 @@
 package dev.culvert.edge.sqlite;
 
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** Why the store did not do what it was asked. Nothing was changed, unless it says otherwise. */
@@ -62,6 +63,11 @@ public abstract sealed class StoreException extends RuntimeException {
 
         public Failed(String message, Throwable cause) {
             super(message, cause);
+        }
+
+        /** Whether the disk, or what the database may take of it, is used up. */
+        public boolean isDiskFull() {
+            return getCause() instanceof SQLException cause && DatabaseTrouble.isFull(cause);
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.culvert.edge.caller;
 
 import static dev.culvert.edge.testing.FrameCaller.DATA;
 import static dev.culvert.edge.testing.FrameCaller.RST_STREAM;
+import static dev.culvert.edge.testing.FrameCaller.WINDOW_UPDATE;
 import static dev.culvert.edge.testing.FrameCaller.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -13,6 +14,7 @@ import dev.culvert.edge.relay.WireProblem;
 import dev.culvert.edge.testing.EdgeFixture;
 import dev.culvert.edge.testing.FakeRelay;
 import dev.culvert.edge.testing.FrameCaller;
+import dev.culvert.edge.testing.FrameCaller.Frame;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
@@ -75,6 +77,27 @@ class BrokenOffIT {
         answered(1, type, true).fail(LOST);
 
         assertThat(caller.next(RST_STREAM, 1).number()).isEqualTo((int) Http2Error.INTERNAL_ERROR.code());
+    }
+
+    @Test
+    void whatCameBeforeTheFailureIsReadBeforeIt() throws Exception {
+        int bytes = 100_000; // more than the caller's window
+        FakeRelay.Exchange asked = answered(1, "text/plain", true);
+        asked.request.loop().execute(() -> asked.body(bytes).fail(LOST));
+        int read = caller.next(DATA, 1).payload().length();
+        caller.number(WINDOW_UPDATE, 0, bytes).number(WINDOW_UPDATE, 1, bytes);
+
+        Frame frame = nextOf(1);
+        for (; frame.type() == DATA; frame = nextOf(1)) {
+            read += frame.payload().length();
+        }
+
+        assertThat(read).isEqualTo(bytes);
+        assertThat(frame.type()).isEqualTo(RST_STREAM);
+    }
+
+    private Frame nextOf(int stream) {
+        return caller.next(frame -> frame.stream() == stream);
     }
 
     @ParameterizedTest

@@ -262,8 +262,8 @@ class EdgeConnectionIT {
         edge.relay.answer(exchange -> exchange.eager = false);
         int bytes = 16 << 20;
         caller.head("POST /", "Content-Length: " + bytes);
-        FakeRelay.Exchange exchange = edge.relay.next();
         Thread sender = Thread.ofVirtual().start(() -> caller.send(new byte[bytes]));
+        FakeRelay.Exchange exchange = edge.relay.next();
 
         await().until(() -> exchange.receivedBytes.get() >= 64 << 10);
         await().during(Duration.ofMillis(200)).until(() -> exchange.receivedBytes.get() < 512 << 10);
@@ -287,6 +287,13 @@ class EdgeConnectionIT {
         exchange.fail(LOST);
 
         assertThat(caller.readAll()).isEqualTo("<reset>");
+    }
+
+    @Test
+    void whatCameBeforeAFailureIsReadBeforeIt() {
+        edge.relay.answer(exchange -> exchange.head("200", false).body("begun").fail(LOST));
+
+        assertThat(caller.get("/").readAll()).startsWith("HTTP/1.1 200").endsWith("begun\r\n<reset>");
     }
 
     @Test

@@ -2,8 +2,21 @@ package dev.culvert.edge.caller;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.testing.FakeRelay;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.ReferenceCountUtil;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,6 +25,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a runtime answers that HTTP/1.1 can't say, and callers that take nothing. */
 class EdgeExchangeTest {
     private static final String GET = "GET / HTTP/1.1\r\nHost: acme.example\r\n\r\n";
+
+    private static final Problem ENDING = Problem.of(Problem.Cause.DRAINING, Problem.Hop.TUNNEL, "gone");
+    /** A server's Close, 1001. */
+    private static final String GOING_AWAY = "\u0088\u0002\u0003\u00e9";
 
     private final EmbeddedEdge edge = new EmbeddedEdge();
 
@@ -99,6 +116,68 @@ class EdgeExchangeTest {
     }
 
     @Test
+    void pipelinedRequestsWaitAsTheBytesThatTheyAre() {
+        var decoded = new AtomicInteger();
+        var pipeline = edge.channel().pipeline();
+        pipeline.addBefore(pipeline.context(Http1EdgeConnection.class).name(), "counting",
+                new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext ctx, Object message) {
+                        decoded.addAndGet(message instanceof HttpRequest ? 1 : 0);
+                        ctx.fireChannelRead(message);
+                    }
+                });
+        edge.send(GET.repeat(500) + "POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 2\r\n\r\nok");
+        assertThat(decoded).hasValue(2);
+
+        for (int i = 1; i <= 500; i++) {
+            assertThat(edge.relay.all).hasSize(i);
+            edge.only().ok("ok");
+            edge.written();
+        }
+        assertThat(edge.only().body()).isEqualTo("ok");
+        edge.only().ok("ok");
+        edge.written();
+
+        assertThat(decoded).hasValue(501);
+        assertThat(edge.isReading()).isTrue();
+    }
+
+    @Test
+    void whatStandsBehindATunnelsRequestIsTheTunnels() {
+        List<Object> entered = new ArrayList<>();
+        TunnelWay door = new TunnelWay() {
+            @Override
+            public boolean isFor(HttpRequest request) {
+                return request.uri().equals("/tunnel");
+            }
+
+            @Override
+            public void enter(ChannelHandlerContext ctx, ChannelHandler encoder, HttpRequest request,
+                    Queue<Object> behind) {
+                ctx.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext own, Object message) {
+                        entered.add(message);
+                    }
+                });
+                ctx.fireChannelRead(request);
+                ctx.pipeline().remove(ctx.handler());
+            }
+        };
+        try (EmbeddedEdge both = EmbeddedEdge.shared(door)) {
+            both.send(GET + "POST /tunnel HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 2\r\n\r\nok");
+            both.only().ok("ok");
+            both.written();
+
+            assertThat(entered).hasSize(2);
+            assertThat(entered.getLast()).isInstanceOfSatisfying(LastHttpContent.class,
+                    last -> assertThat(last.content().toString(StandardCharsets.US_ASCII)).isEqualTo("ok"));
+            entered.forEach(ReferenceCountUtil::release);
+        }
+    }
+
+    @Test
     void aPipelinedRequestWaitsWhenTheAnswerBeforeItFillsTheSocket() {
         edge.send(GET + GET);
         edge.writable(false);
@@ -122,6 +201,44 @@ class EdgeExchangeTest {
         assertThat(trailers.get("x-sum")).hasToString("9");
     }
 
+    /** A WebSocket, and the exchange behind it. */
+    private FakeRelay.Exchange upgraded() {
+        edge.send(GET.replace("\r\n\r\n", "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"));
+        FakeRelay.Exchange exchange = edge.only().head("101", false, "sec-websocket-accept", "y");
+        edge.written();
+        return exchange;
+    }
+
+    @Test
+    void aWebSocketWhoseWayEndsIsClosedBehindItsFrame() {
+        FakeRelay.Exchange exchange = upgraded().body("\u0081\u0005hel").ending(ENDING);
+        assertThat(edge.written()).isEqualTo("\u0081\u0005hel");
+        assertThat(exchange.cancelled).isNull();
+
+        exchange.body("lo");
+
+        assertThat(edge.written()).isEqualTo("lo" + GOING_AWAY);
+        assertThat(exchange.cancelled).isEqualTo(ENDING);
+        assertThat(edge.isOpen()).isFalse();
+    }
+
+    @Test
+    void anIdleWebSocketWhoseWayEndsIsClosedAtOnce() {
+        FakeRelay.Exchange exchange = upgraded().ending(ENDING);
+
+        assertThat(edge.written()).isEqualTo(GOING_AWAY);
+        assertThat(exchange.cancelled).isEqualTo(ENDING);
+    }
+
+    @Test
+    void aResponseWhoseWayEndsSoonMayStillEnd() {
+        edge.send(GET);
+        edge.only().head("200", false, "content-length", "4").body("in").ending(ENDING).body("ti").end();
+
+        assertThat(edge.written()).endsWith("\r\n\r\ninti");
+        assertThat(edge.only().cancelled).isNull();
+    }
+
     @Test
     void everyByteOfAResponseIsReportedOnce() {
         edge.send(GET);
@@ -142,7 +259,7 @@ class EdgeExchangeTest {
 
     @Test
     void aBodyThatBreaksBehindItsAnswerEndsTheConnection() {
-        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nTransfer-Encoding: chunked\r\n\r\n");
+        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
         edge.only().ok("ok");
         assertThat(edge.isOpen()).isTrue();
 
@@ -153,7 +270,7 @@ class EdgeExchangeTest {
 
     @Test
     void aBodyThatGoesOnForLongBehindItsAnswerEndsTheConnection() {
-        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 10000000\r\n\r\n");
+        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 10000000\r\n\r\na");
         edge.only().ok("ok");
 
         edge.send("a".repeat(1 << 20));
@@ -161,6 +278,16 @@ class EdgeExchangeTest {
         edge.send("a");
 
         assertThat(edge.isOpen()).isFalse();
-        assertThat(edge.only().receivedBytes).hasValue(0);
+        assertThat(edge.only().receivedBytes).hasValue(1);
+    }
+
+    @Test
+    void aHeadThatCannotBeWrittenEndsItsConnection() {
+        edge.send(GET);
+        edge.withoutDirectMemory();
+        edge.only().head("200", false, "content-length", "2");
+
+        assertThat(edge.isOpen()).isFalse();
+        assertThat(edge.only().cancelled).isNotNull();
     }
 }

@@ -129,6 +129,18 @@ class EdgeUpgradeIT {
     }
 
     @Test
+    void whatTheUpstreamSaidBeforeItBrokeIsReadBeforeTheEnd() throws Exception {
+        FakeRelay.Exchange exchange = upgraded();
+        caller.send("not read by the upstream");
+
+        exchange.request.loop()
+                .execute(() -> exchange.body("last words")
+                        .fail(Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, "reset")));
+
+        assertThat(caller.readAll()).isEqualTo("last words<reset>");
+    }
+
+    @Test
     void aTunnelThatBreaksResetsTheCaller() throws Exception {
         FakeRelay.Exchange exchange = upgraded();
 

@@ -4,8 +4,10 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.HostName;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.testing.FakeRelay;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.net.InetAddress;
@@ -14,6 +16,7 @@ import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** One connection of the edge without a socket and without TLS; only {@code acme.example} is a runtime's host. */
 final class EmbeddedEdge implements AutoCloseable {
@@ -22,7 +25,7 @@ final class EmbeddedEdge implements AutoCloseable {
     final FakeRelay relay = new FakeRelay();
     final RuntimeQuotas quotas;
     private final Telemetry telemetry = new Telemetry();
-    private final EmbeddedChannel channel;
+    private final AddressedChannel channel;
 
     EmbeddedEdge() {
         this(CallerLimits.defaults());
@@ -33,22 +36,53 @@ final class EmbeddedEdge implements AutoCloseable {
     }
 
     EmbeddedEdge(CallerLimits limits, MemoryBudget memory) {
+        this(limits, memory, false);
+    }
+
+    /** One that speaks HTTP/2 from the first byte on. */
+    static EmbeddedEdge http2() {
+        return new EmbeddedEdge(CallerLimits.defaults(), MemoryBudget.ofProcess(0), true);
+    }
+
+    /** One that clients of the tunnel share. */
+    static EmbeddedEdge shared(TunnelWay door) {
+        return new EmbeddedEdge(CallerLimits.defaults(), MemoryBudget.ofProcess(0), false, door);
+    }
+
+    private EmbeddedEdge(CallerLimits limits, MemoryBudget memory, boolean http2) {
+        this(limits, memory, http2, null);
+    }
+
+    private EmbeddedEdge(CallerLimits limits, MemoryBudget memory, boolean http2, @Nullable TunnelWay door) {
         quotas = new RuntimeQuotas(limits.ofRuntime(), memory);
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
                 ? new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE))
                 : null;
         var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry,
-                new EdgeMeters(telemetry), AsciiString.cached("https"), null, Reports.NONE, memory);
+                new EdgeMeters(telemetry), AsciiString.cached("https"), door, Reports.NONE, memory);
         var decoder = new Http1RequestDecoder(limits);
         var encoder = new Http1ResponseEncoder();
         channel = new AddressedChannel();
-        channel.pipeline().addLast(decoder, encoder, new Http1EdgeConnection(shared, decoder, encoder));
+        if (http2) {
+            channel.pipeline().addLast(Http2EdgeConnection.of(shared));
+        } else {
+            channel.pipeline().addLast(decoder, encoder, new Http1EdgeConnection(shared, decoder, encoder));
+        }
         channel.pipeline().fireChannelActive();
     }
 
     /** Has addresses, as a socket does. */
     static final class AddressedChannel extends EmbeddedChannel {
+        private boolean blocked;
+
+        @Override
+        protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+            if (!blocked) {
+                super.doWrite(in);
+            }
+        }
+
         @Override
         protected SocketAddress localAddress0() {
             return new InetSocketAddress(InetAddress.getLoopbackAddress(), 8443);
@@ -58,6 +92,10 @@ final class EmbeddedEdge implements AutoCloseable {
         protected SocketAddress remoteAddress0() {
             return new InetSocketAddress(InetAddress.getLoopbackAddress(), 4711);
         }
+    }
+
+    AddressedChannel channel() {
+        return channel;
     }
 
     /** What the connection does with these bytes. */
@@ -71,6 +109,39 @@ final class EmbeddedEdge implements AutoCloseable {
     void writable(boolean writable) {
         channel.unsafe().outboundBuffer().setUserDefinedWritability(1, writable);
         channel.runPendingTasks();
+    }
+
+    /** The caller's socket takes nothing any more, or all that waits. */
+    void block(boolean blocked) {
+        channel.blocked = blocked;
+        channel.flush();
+        channel.runPendingTasks();
+    }
+
+    /** The writes that wait for the caller's socket. */
+    int waitingWrites() {
+        channel.runPendingTasks();
+        return channel.unsafe().outboundBuffer().size();
+    }
+
+    /** No buffer can be had for what is written from now on. */
+    void withoutDirectMemory() {
+        channel.config().setAllocator(new AbstractByteBufAllocator(true) {
+            @Override
+            protected ByteBuf newHeapBuffer(int initial, int most) {
+                throw new OutOfMemoryError("no memory");
+            }
+
+            @Override
+            protected ByteBuf newDirectBuffer(int initial, int most) {
+                throw new OutOfMemoryError("no direct memory");
+            }
+
+            @Override
+            public boolean isDirectBufferPooled() {
+                return false;
+            }
+        });
     }
 
     /** What was written since the last call. */

@@ -19,11 +19,15 @@ class MemoryBudgetIT {
     private static final int MAX = 1 << 20;
     private static final int CALLERS = 16;
     private static final int EACH = 400_000;
-    /** More than the edge takes without anybody taking it from there, and less than it and its socket do. */
-    private static final int SENT = 160 << 10;
+    /** Fits into the window of a socket that nobody reads, so that the end behind it arrives. */
+    private static final int PIECE = 16 << 10;
+
+    private static final Duration STALLED = Duration.ofMillis(500);
 
     private final EdgeFixture edge = new EdgeFixture(CallerLimits.defaults().holding(new ByteSize(MAX)));
     private final List<TlsCaller> callers = new ArrayList<>();
+    /** Of the body of the upload that stalls. */
+    private long sent;
 
     @AfterEach
     void close() {
@@ -46,8 +50,13 @@ class MemoryBudgetIT {
         for (int i = 0; i < CALLERS && !isFull(); i++) {
             TlsCaller caller = caller();
             caller.head("POST /", "Content-Length: " + EACH);
-            uploads.add(edge.relay.next());
+            int before = uploads.size();
             senders.add(Thread.ofVirtual().start(() -> caller.send("a".repeat(EACH))));
+            await().until(() -> edge.relay.all.size() > before || isFull());
+            if (edge.relay.all.size() == before) {
+                break; // what the others had under way has filled it meanwhile: this one is refused
+            }
+            uploads.add(edge.relay.next());
             int open = uploads.size();
             await().until(() -> isFull() || memory.used() >= open * (64L << 10));
         }
@@ -71,22 +80,35 @@ class MemoryBudgetIT {
         for (Thread sender : senders) {
             sender.join();
         }
-        assertThat(memory.used()).isZero();
+        uploads.forEach(upload -> upload.ok("ok")); // until then their heads are held
+        await().untilAsserted(() -> assertThat(memory.used()).isZero());
     }
 
     /** An upload of which a part waits in the edge's socket: the upstream takes nothing. */
     private FakeRelay.Exchange stalledUpload(TlsCaller caller) throws InterruptedException {
         edge.relay.answer(exchange -> exchange.eager = false);
         caller.head("POST /", "Content-Length: " + EACH);
-        FakeRelay.Exchange upload = edge.relay.next();
-        caller.send("a".repeat(SENT));
-        var last = new AtomicLong();
-        await().during(Duration.ofMillis(300)).until(() -> {
-            long received = upload.receivedBytes.get();
-            return received > 0 && last.getAndSet(received) == received;
-        });
-        assertThat(upload.receivedBytes.get()).isLessThan(SENT);
+        FakeRelay.Exchange upload = null;
+        do {
+            caller.send("a".repeat(PIECE));
+            sent += PIECE;
+            upload = upload == null ? edge.relay.next() : upload;
+        } while (isRead(upload));
         return upload;
+    }
+
+    /** Waits until all that was sent is read, or nothing more is. */
+    private boolean isRead(FakeRelay.Exchange upload) {
+        var last = new AtomicLong(-1);
+        var since = new AtomicLong();
+        await().until(() -> {
+            long received = upload.receivedBytes.get();
+            if (last.getAndSet(received) != received) {
+                since.set(System.nanoTime());
+            }
+            return received == sent || System.nanoTime() - since.get() > STALLED.toNanos();
+        });
+        return upload.receivedBytes.get() == sent;
     }
 
     @Test
@@ -110,7 +132,7 @@ class MemoryBudgetIT {
         caller.end();
 
         await().until(upload::isOver);
-        assertThat(upload.receivedBytes).hasValue(SENT);
+        assertThat(upload.receivedBytes).hasValue(sent);
     }
 
     @Test

@@ -3,6 +3,13 @@ package dev.culvert.edge.caller;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.edge.caller.RuntimeUsage.Refusal;
+import dev.culvert.edge.quota.SourceAddress;
+import io.netty.channel.DefaultEventLoop;
+import io.netty.util.NetUtil;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -16,6 +23,7 @@ class MemoryBudgetTest {
     private final AtomicLong direct = new AtomicLong();
     private final MemoryBudget budget = new MemoryBudget(MAX, direct::get, 8 * MAX);
     private final MemoryShare share = new MemoryShare(budget);
+    private final Tasks loop = new Tasks();
     private final EmbeddedEdge edge = new EmbeddedEdge(CallerLimits.defaults(), budget);
 
     @AfterEach
@@ -23,6 +31,22 @@ class MemoryBudgetTest {
         edge.close();
         budget.tick();
         assertThat(budget.used()).isZero();
+    }
+
+    /** An event loop whose tasks run when the test says so. */
+    private static final class Tasks extends DefaultEventLoop {
+        private final Queue<Runnable> tasks = new ArrayDeque<>();
+
+        @Override
+        public void execute(Runnable task) {
+            tasks.add(task);
+        }
+
+        void runTasks() {
+            for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+                task.run();
+            }
+        }
     }
 
     private void fill(int bytes) {
@@ -130,13 +154,148 @@ class MemoryBudgetTest {
     @Test
     void bytesCountFromTheSocketToTheSocket() {
         edge.relay.answer(exchange -> exchange.eager = false);
-        edge.send(POST + "a".repeat(1000));
-        assertThat(budget.used()).isEqualTo(1000);
+        edge.send(POST);
+        long head = budget.used();
+        edge.send("a".repeat(1000));
+        assertThat(budget.used()).isEqualTo(head + HeldBytes.PART_BYTES + 1000);
         edge.only().passOn(400);
-        assertThat(budget.used()).isEqualTo(600);
+        assertThat(budget.used()).isEqualTo(head + HeldBytes.PART_BYTES + 600);
         edge.only().head("200", false).body(50);
         edge.written();
 
-        assertThat(budget.used()).isEqualTo(600);
+        assertThat(budget.used()).isEqualTo(head + HeldBytes.PART_BYTES + 600);
+        edge.only().passOn(600);
+        assertThat(budget.used()).isEqualTo(head);
+    }
+
+    @Test
+    void aHeadCountsAsItIsDecodedUntilTheEnd() {
+        edge.send("GET / HTTP/1.1\r\nHost: acme.example\r\nX-Large: " + "a".repeat(10_000) + "\r\n\r\n");
+        assertThat(budget.used()).isBetween(10_000L, 12_000L);
+
+        edge.only().ok("ok");
+        edge.written();
+
+        assertThat(budget.used()).isZero();
+    }
+
+    @Test
+    void informationalHeadsWaitForNoCaller() {
+        edge.send(GET);
+        edge.block(true);
+        edge.only().informational("103");
+        int before = edge.waitingWrites();
+        edge.writable(false);
+
+        for (int i = 0; i < 1_000; i++) {
+            edge.only().informational("103");
+        }
+
+        assertThat(edge.waitingWrites()).isEqualTo(before);
+        edge.writable(true);
+        edge.block(false);
+        edge.only().ok("ok");
+        assertThat(edge.written()).contains("HTTP/1.1 103", "HTTP/1.1 200");
+    }
+
+    /** An exchange of this address that holds so much. */
+    private HeldBytes held(String address, int bytes, Runnable giveWay) {
+        var exchange = new HeldBytes(loop, (request, response) -> {}, giveWay);
+        exchange.of(share, address);
+        exchange.take(bytes);
+        return exchange;
+    }
+
+    @Test
+    void theLargestSourceGivesWayWithItsNewestExchange() {
+        List<String> gone = new ArrayList<>();
+        List<HeldBytes> all = List.of(held("192.0.2.1", MAX / 2, () -> gone.add("old")),
+                held("192.0.2.1", MAX / 8 * 3, () -> gone.add("new")),
+                held("192.0.2.2", MAX / 8, () -> gone.add("other")));
+        assertThat(budget.isSpent()).isTrue();
+
+        budget.refuses(SourceAddress.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.3")));
+        budget.tick();
+        loop.runTasks();
+
+        assertThat(gone).containsExactly("new");
+        all.forEach(HeldBytes::close);
+        assertThat(budget.sources().used()).isZero();
+    }
+
+    @Test
+    void anExchangeThatIsOverMeanwhileDoesNotGiveWay() {
+        List<String> gone = new ArrayList<>();
+        HeldBytes large = held("192.0.2.1", MAX, () -> gone.add("large"));
+        HeldBytes small = held("192.0.2.2", HeldBytes.CLAIMED_FROM, () -> gone.add("small"));
+        budget.sources().shedHeaviest(1);
+
+        large.close();
+        loop.runTasks();
+
+        assertThat(gone).isEmpty();
+        small.close();
+    }
+
+    @Test
+    void aSourceAloneWaitsAndLosesNothing() {
+        List<String> gone = new ArrayList<>();
+        HeldBytes all = held("192.0.2.1", MAX, () -> gone.add("only"));
+
+        budget.refuses(SourceAddress.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.1")));
+        budget.tick();
+        loop.runTasks();
+
+        assertThat(gone).isEmpty();
+        all.close();
+    }
+
+    @Test
+    void aReaderThatTricklesIsCutWhenMemoryIsShort() {
+        List<String> cut = new ArrayList<>();
+        Lag slow = new Lag(loop, () -> {}, () -> cut.add("slow"));
+        Lag fast = new Lag(loop, () -> {}, () -> cut.add("fast"));
+        slow.waits(MAX / 2, share);
+        fast.waits(MAX / 2, share);
+        fill(MAX);
+        slow.taken(Lag.LEAST_BYTES - 1);
+        long soon = System.nanoTime() + Lag.PATIENCE.toNanos();
+
+        fast.taken(Lag.LEAST_BYTES);
+        assertThat(fast.isSlow(soon)).isFalse();
+        budget.tick(soon);
+        loop.runTasks();
+
+        assertThat(cut).containsExactly("slow");
+        slow.close();
+        fast.close();
+        empty(MAX);
+    }
+
+    @Test
+    void slowReadersStayWhileThereIsMemory() {
+        List<String> cut = new ArrayList<>();
+        Lag slow = new Lag(loop, () -> {}, () -> cut.add("slow"));
+        slow.waits(MAX / 4, share);
+
+        budget.tick(System.nanoTime() + 10 * Lag.PATIENCE.toNanos());
+        loop.runTasks();
+
+        assertThat(cut).isEmpty();
+        slow.close();
+    }
+
+    @Test
+    void partsThatAreNotMergedCostAnObject() {
+        HeldBytes held = held("192.0.2.1", 1, () -> {});
+        held.take(1);
+        held.take(1);
+        assertThat(budget.used()).isEqualTo(3 + HeldBytes.PART_BYTES);
+        held.take(2_000);
+        assertThat(budget.used()).isEqualTo(2_003 + 2 * HeldBytes.PART_BYTES);
+
+        held.give(2_003);
+        assertThat(budget.used()).isZero();
+        held.close();
     }
 }

@@ -13,6 +13,7 @@ import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.listen.Entrance;
 import dev.culvert.edge.listen.PlainPeers;
 import dev.culvert.edge.listen.ProxySenders;
+import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.testing.FakeRelay;
 import dev.culvert.edge.testing.TlsCaller;
 import java.io.IOException;
@@ -135,13 +136,17 @@ class ProxyProtocolIT {
         }
     }
 
-    @Test
-    void aBalancersOwnConnectionHasItsOwnAddress() throws Exception {
+    /** The balancer is a trusted proxy: a caller whom it does not name is not. */
+    @ParameterizedTest
+    @ValueSource(strings = {"\r\n\r\n\0\r\nQUIT\n \0\0\0", "PROXY UNKNOWN\r\n"})
+    void aHeaderThatNamesNobodyMakesNobodyTrusted(String header) throws Exception {
         start();
 
-        send("\r\n\r\n\0\r\nQUIT\n \0\0\0" + GET);
+        send(header + GET.replaceFirst("\r\n", "\r\nX-Forwarded-For: 10.0.0.1\r\n"));
 
-        assertThat(origin()).isEqualTo("127.0.0.1 " + port());
+        RelayRequest request = relay.next().request;
+        assertThat(request.fields().get("x-forwarded-for")).hasToString("unknown");
+        assertThat(request.fields().get("x-forwarded-port")).hasToString(String.valueOf(port()));
     }
 
     @ParameterizedTest

@@ -7,6 +7,7 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.HostName;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.testing.ClientHelloBytes;
 import dev.culvert.edge.testing.FakeRelay;
 import io.netty.util.AsciiString;
 import java.io.IOException;

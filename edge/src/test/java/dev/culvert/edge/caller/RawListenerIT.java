@@ -10,6 +10,7 @@ import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
 import dev.culvert.edge.config.ByteSize;
 import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.testing.ClientHelloBytes;
 import dev.culvert.edge.testing.FakeRelay;
 import dev.culvert.edge.testing.FakeRelay.Exchange;
 import java.io.IOException;
@@ -206,6 +207,20 @@ class RawListenerIT {
             assertThat(read(both.caller, 9)).isEqualTo("something");
             both.exchange.fail(Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, "reset"));
 
+            assertThatThrownBy(() -> both.caller.getInputStream().read()).isInstanceOf(SocketException.class)
+                    .hasMessageContaining("reset");
+        }
+    }
+
+    @Test
+    void whatCameBeforeTheUpstreamsResetIsReadBeforeIt() throws Exception {
+        try (Connected both = connected(edge)) {
+            both.caller.getOutputStream().write(1);
+            both.exchange.request.loop()
+                    .execute(() -> both.exchange.body("something")
+                            .fail(Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, "reset")));
+
+            assertThat(read(both.caller, 9)).isEqualTo("something");
             assertThatThrownBy(() -> both.caller.getInputStream().read()).isInstanceOf(SocketException.class)
                     .hasMessageContaining("reset");
         }

@@ -37,6 +37,7 @@ class SlowCallersIT {
         limits(USUAL.within(LONG, Duration.ofSeconds(1), LONG, LONG)
                 .cutting(new ByteSize(1000), Duration.ZERO));
         caller.head("POST /", "Content-Length: 100000");
+        caller.send("a");
         FakeRelay.Exchange exchange = edge.relay.next();
 
         await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(200)).until(() -> {

@@ -27,9 +27,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 
 class GraphQlHandlerTest {
@@ -41,10 +43,17 @@ class GraphQlHandlerTest {
             extend type Mutation { add(args: BookArgs!): Book! stale: Book! bug: Book slow: Book }
             """;
 
+    /** What a request takes before its body, and room for ten of these. */
+    private static final int REQUEST = 16 << 10;
+    private static final int MEMORY = 10 * REQUEST;
+
     private final List<String> events = new ArrayList<>();
     private final Sinks.One<Book> slow = Sinks.one();
     private final GraphQlHandler handler = new GraphQlHandler(List.of(new Books()),
-            new GraphQlLimits(4096, 8192, 1024, 100_000, 20, 200, 4));
+            new GraphQlLimits(4096, MEMORY, 1024, 100_000, 20, 200, 4), Schedulers.immediate(),
+            request -> request.headers().get("caller", "").equals("nobody")
+                    ? Mono.error(HandlerException.of(Reason.UNAUTHORIZED, "who are you"))
+                    : Mono.just(request.headers().get("caller", "somebody")));
 
     /** Nobody but its package sees it. */
     private record Book(String title, int pages, @Nullable Book parent) {}
@@ -158,26 +167,57 @@ class GraphQlHandlerTest {
     }
 
     @Test
-    void bodiesTogetherAreBounded() {
-        EdgeRequest one = waiting();
-        EdgeRequest two = waiting();
+    void whatIsOnlyAnnouncedTakesNoRoom() {
+        var waiting = Disposables.composite();
+        for (int i = 0; i < 9; i++) {
+            waiting.add(handler.handle(waiting("alice")).subscribe());
+        }
 
-        var first = handler.handle(one).subscribe();
-        var second = handler.handle(two).subscribe();
-
-        verifyRefused(waiting(), Reason.OVERLOADED);
-        StepVerifier.create(handler.handle(post("{ rootFields }", Map.of()))) // small ones pass
+        StepVerifier.create(handler.handle(from("bob", "{ rootFields }")))
                 .expectNextCount(1)
                 .verifyComplete();
-        verifyRefused(
-                request("application/json", 10,
-                        Flux.defer(() -> Flux.just(Unpooled.wrappedBuffer(new byte[11])))),
-                Reason.BODY_TOO_LARGE);
-        first.dispose();
-        second.dispose();
-        StepVerifier.create(handler.handle(post("{ rootFields }", Map.of())))
+        waiting.dispose();
+    }
+
+    @Test
+    void theHeaviestCallersBodyGivesWay() {
+        List<Throwable> given = new ArrayList<>();
+        for (int i = 0; i < MEMORY / REQUEST; i++) {
+            var _ = handler.handle(waiting("alice")).subscribe(answer -> {}, given::add);
+        }
+        assertThat(given).isEmpty();
+
+        StepVerifier.create(handler.handle(from("bob", "{ rootFields }")))
                 .expectNextCount(1)
                 .verifyComplete();
+
+        assertThat(given).isNotEmpty()
+                .allSatisfy(error -> assertThat(((HandlerException) error).reason())
+                        .isEqualTo(Reason.OVERLOADED));
+    }
+
+    @Test
+    void aStrangersBodyIsSmall() {
+        verifyRefused(from("nobody", "{ rootFields }" + " ".repeat(1024)), Reason.UNAUTHORIZED);
+        EdgeRequest unannounced = from("nobody", "{ rootFields }" + " ".repeat(1024));
+        unannounced.headers().remove("content-length");
+        verifyRefused(unannounced, Reason.UNAUTHORIZED);
+
+        StepVerifier.create(handler.handle(from("nobody", "{ rootFields }")))
+                .expectNextCount(1)
+                .verifyComplete();
+    }
+
+    @Test
+    void moreTokensThanItMayHaveAreRefused() throws IOException {
+        String many = "{\"query\":\"{ rootFields }\",\"variables\":{\"a\":["
+                + "0,".repeat(GraphQlRequest.MAX_TOKENS) + "0]}}";
+        var large = new GraphQlHandler(List.of(new Books()), GraphQlLimits.defaults());
+
+        var answer = (EdgeResponse.Http) Objects
+                .requireNonNull(large.handle(request(many, "application/json")).block());
+
+        assertThat(answer.status().code()).isEqualTo(400);
     }
 
     @Test
@@ -270,8 +310,16 @@ class GraphQlHandlerTest {
         return request(type, bytes.length, Flux.defer(() -> Flux.just(Unpooled.wrappedBuffer(bytes))));
     }
 
-    private static EdgeRequest waiting() {
-        return request("application/json", 4096, Flux.never());
+    private static EdgeRequest waiting(String caller) {
+        EdgeRequest request = request("application/json", 4096, Flux.never());
+        request.headers().set("caller", caller);
+        return request;
+    }
+
+    private static EdgeRequest from(String caller, String document) {
+        EdgeRequest request = post(document, Map.of());
+        request.headers().set("caller", caller);
+        return request;
     }
 
     private static EdgeRequest request(String type, int length, Flux<ByteBuf> body) {

@@ -51,10 +51,23 @@ class DurableRoutesTest {
     }
 
     @Test
+    void aSourceOfTheAllowListWithoutAStarIsNamed() {
+        RequestPolicy any = RequestPolicy.OPEN;
+        DurableRoutes routes = DurableRoutes
+                .of(Announcement.parse(
+                        Announcement.of(List.of(WEBHOOKS), List.of("argo/*", "ci/github"), any).toJson()));
+
+        assertThat(post(routes, "/webhooks/ci/github/")).isInstanceOfSatisfying(DurableRoute.class,
+                route -> assertThat(route.named()).isTrue());
+        assertThat(post(routes, "/webhooks/argo/github/")).isInstanceOfSatisfying(DurableRoute.class,
+                route -> assertThat(route.named()).isFalse());
+    }
+
+    @Test
     void aWebhookHasItsEventSourceAsItsSource() {
         assertThat(post(announced(WEBHOOKS), "/webhooks/argo/pus%68/x?y"))
                 .isEqualTo(new DurableRoute("argo/push", "/webhooks/{namespace}/{eventSource}/", true,
-                        25 << 20, null));
+                        25 << 20, null, false));
     }
 
     @Test
@@ -107,7 +120,7 @@ class DurableRoutesTest {
 
         assertThat(routes.match(RouteQuery.of(fields, InetAddress.getByName("192.0.2.7"))))
                 .isEqualTo(new DurableRoute("in", "/in/", false, 1000,
-                        new Verification(Verification.Provider.STANDARD_WEBHOOKS, null)));
+                        new Verification(Verification.Provider.STANDARD_WEBHOOKS, null), true));
         assertThat(refusal(routes.match(RouteQuery.of(fields, InetAddress.getByName("198.51.100.7")))))
                 .isEqualTo(Cause.NOT_ALLOWED);
         assertThat(refusal(routes.match(RouteQuery.of(fields, null)))).isEqualTo(Cause.NOT_ALLOWED);
@@ -226,7 +239,7 @@ class DurableRoutesTest {
     @Test
     void nothingPrintsASecret() {
         var route = new DurableRoute("in", "/in/", true, 1,
-                new Verification(Verification.Provider.GITHUB, null, secrets("hush")));
+                new Verification(Verification.Provider.GITHUB, null, secrets("hush")), true);
 
         assertThat(route.toString()).contains("1 secrets").doesNotContain("hush", "aHVzaA", "104");
         assertThat(secrets("hush")).isEqualTo(secrets("hush"))

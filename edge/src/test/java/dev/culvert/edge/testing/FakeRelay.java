@@ -130,6 +130,11 @@ public final class FakeRelay implements Relay {
                     : Unpooled.directBuffer(bytes).writeZero(bytes)));
         }
 
+        /** Takes ownership of {@code parts}. */
+        public Exchange body(List<ByteBuf> parts) {
+            return on(() -> parts.forEach(response::data));
+        }
+
         public Exchange end(String... trailers) {
             return on(() -> response.end(trailers.length == 0 ? null : fields(trailers)));
         }
@@ -137,6 +142,11 @@ public final class FakeRelay implements Relay {
         public Exchange fail(Problem problem) {
             failed = true;
             return on(() -> response.fail(problem));
+        }
+
+        /** The way to the caller ends soon. */
+        public Exchange ending(Problem problem) {
+            return on(() -> response.ending(problem));
         }
 
         public Exchange passOn(int bytes) {

@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
-import java.time.Clock;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -43,8 +42,7 @@ public record AuthorityRotation(CertsFolder folder) {
                             + " every client has renewed)");
         }
         CertificateAuthority present = CertificateAuthority.load(caCertificate(), caKey());
-        CertificateAuthority next = CertificateAuthority.create(nextName(present.certificate()),
-                Clock.systemUTC());
+        CertificateAuthority next = present.successor(nextName(present.certificate()));
         next.writeTo(folder.file("next-ca.crt"), nextKey());
         write(Stream.concat(trusted.stream(), Stream.of(next.certificate())).toList());
     }

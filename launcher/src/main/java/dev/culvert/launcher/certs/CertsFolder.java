@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A folder with an authority and the two certificates of a server.
@@ -33,15 +34,30 @@ public record CertsFolder(Path path) {
             "tunnel.key");
     private static final Set<String> AUTHORITIES = Set.of("ca.crt", "next-ca.crt", "previous-ca.crt");
 
+    /** As {@link #init(String, ListenerNames)}, of an authority that may sign every name. */
+    public void init(String domain) {
+        init(domain, null);
+    }
+
     /**
      * Writes authority, edge certificate (for {@code domain} and {@code *.domain}) and tunnel certificate (for {@code
      * domain}, {@code localhost} and 127.0.0.1); keys have mode 0600. Blocks on the disk.
      *
+     * @param permit domains and addresses that the authority may sign beside these; null: it may sign every name
      * @throws CertsException when one of the files exists already; then nothing is written
      */
-    public void init(String domain) {
+    public void init(String domain, @Nullable ListenerNames permit) {
         prepare();
-        var authority = CertificateAuthority.create("Culvert CA for " + shortened(domain), Clock.systemUTC());
+        String name = "Culvert CA for " + shortened(domain);
+        CertificateAuthority authority = permit == null
+                ? CertificateAuthority.create(name, Clock.systemUTC())
+                : CertificateAuthority.createFor(
+                        Stream.concat(Stream.of(domain, "localhost"), permit.dns().stream())
+                                .distinct()
+                                .toList(),
+                        Stream.concat(Stream.of(InetAddress.ofLiteral("127.0.0.1")),
+                                permit.addresses().stream()).distinct().toList(),
+                        name, Clock.systemUTC());
         authority.writeTo(caCertificate(), file("ca.key"));
         authority.issueServer(List.of(domain, "*." + domain), List.of(), LIFE)
                 .writeTo(file("edge.crt"),

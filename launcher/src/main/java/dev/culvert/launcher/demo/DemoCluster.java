@@ -58,6 +58,6 @@ final class DemoCluster {
             cluster.put(Samples.pod(NAMESPACE, workflow, workflow + "-1"));
             cluster.log(NAMESPACE, workflow + "-1").write("sleeping for 600 s");
         }
-        return new DemoCluster(cluster, Files.writeString(folder.resolve("cluster.token"), TOKEN + "\n"));
+        return new DemoCluster(cluster, Secrets.write(folder.resolve("cluster.token"), TOKEN));
     }
 }

@@ -75,6 +75,7 @@ final class DemoPlatform {
                 .flatMap(user -> post(admin, "/api/keys", Map.of("user", user, "name", "demo"))
                         .flatMap(key -> keep(userKey(folder), key))
                         .then(rule(admin, user, "gitContexts", List.of("VIEW", "CREATE"), Map.of()))
+                        .then(rule(admin, user, "gitRepositories", List.of("VIEW", "UPDATE"), Map.of()))
                         .then(rule(admin, user, "workflows", List.of("VIEW", "ACCESS_LOGS", "TERMINATE"),
                                 Map.of("namespace", List.of(DemoCluster.NAMESPACE)))))
                 .then(post(admin, "/api/keys", Map.of("runtime", "local", "name", "demo")))

@@ -197,7 +197,7 @@ public final class DemoSystem {
     }
 
     private AppProxyConfig appProxyConfig(DemoPlatform platform, DemoCluster argo) {
-        var git = new AppProxyConfig.Git(certs.file("git"), true, 32, Duration.ofHours(1));
+        var git = new AppProxyConfig.Git(certs.file("git"), true, true, 32, Duration.ofHours(1));
         var repositories = RepositoriesConfig.of(List.of(IntegrationConfig.folder("demo", certs.file("git"))),
                 TokensConfig.files(certs.file("git-tokens"), certs.file("git-tokens.key")));
         var kubernetes = new ApiSettings(argo.url(), argo.tokenFile(), null);
@@ -243,7 +243,7 @@ public final class DemoSystem {
     }
 
     private Path writeToken(String token) throws IOException {
-        return Files.writeString(certs.file("enrolment.token"), token + "\n");
+        return Secrets.write(certs.file("enrolment.token"), token);
     }
 
     private Mono<Void> connected() {

@@ -20,10 +20,12 @@ final class AdminCalls {
         this.directory = directory;
     }
 
-    record IssuedView(String id, @Nullable String user, @Nullable String runtime, String name, String key) {
+    record IssuedView(String id, @Nullable String user, @Nullable String runtime, String name,
+            @Nullable Long expires, String key) {
         static IssuedView of(IssuedKey issued) {
             StoredKey key = issued.key();
-            return new IssuedView(key.id(), key.user(), key.runtime(), key.name(), issued.text().reveal());
+            return new IssuedView(key.id(), key.user(), key.runtime(), key.name(), key.expires(),
+                    issued.text().reveal());
         }
 
         @Override
@@ -117,10 +119,13 @@ final class AdminCalls {
 
     private Mono<EdgeResponse.Http> addKey(Scope scope) {
         return Bodies.read(scope.request(), Bodies.NewKey.class)
-                .flatMap(wanted -> sparingOperators(scope, wanted.user(), created(scope, directory
-                        .addKey(scope.account(), wanted.user(), wanted.runtime(),
-                                wanted.name() == null ? "key" : wanted.name())
-                        .map(IssuedView::of), IssuedView::id)));
+                .flatMap(wanted -> wanted.expires() != null && wanted.expires() <= directory.now()
+                        ? Mono.error(Bodies.invalid("expires: " + wanted.expires()
+                                + " is past (expected: seconds since 1970, in the future)"))
+                        : sparingOperators(scope, wanted.user(), created(scope, directory
+                                .addKey(scope.account(), wanted.user(), wanted.runtime(),
+                                        wanted.name() == null ? "key" : wanted.name(), wanted.expires())
+                                .map(IssuedView::of), IssuedView::id)));
     }
 
     private Mono<EdgeResponse.Http> runtimes(Scope scope) {

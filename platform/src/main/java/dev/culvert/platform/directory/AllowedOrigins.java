@@ -29,18 +29,31 @@ record AllowedOrigins(List<String> allowed) {
         }
         String scheme = uri.getScheme().toLowerCase(Locale.ROOT);
         String host = uri.getHost().toLowerCase(Locale.ROOT);
-        String port = uri.getPort() < 0 ? "" : ":" + uri.getPort();
-        return allowed.stream().anyMatch(pattern -> covers(pattern, scheme, host))
-                ? scheme + "://" + host + port
+        int port = uri.getPort() < 0 ? usualPort(scheme) : uri.getPort();
+        return allowed.stream().anyMatch(pattern -> covers(pattern, scheme, host, port))
+                ? scheme + "://" + host + (uri.getPort() < 0 ? "" : ":" + port)
                 : null;
     }
 
-    private static boolean covers(String pattern, String scheme, String host) {
+    /** A host alone allows the usual port: a runtime must not choose which other services of it are called. */
+    private static boolean covers(String pattern, String scheme, String host, int port) {
         String start = scheme + "://";
         if (!pattern.startsWith(start)) {
             return false;
         }
-        String wanted = pattern.substring(start.length());
+        String authority = pattern.substring(start.length());
+        int colon = authority.indexOf(':');
+        String wanted = colon < 0 ? authority : authority.substring(0, colon);
+        String wantedPort = colon < 0 ? String.valueOf(usualPort(scheme)) : authority.substring(colon + 1);
+        return (wantedPort.equals("*") || wantedPort.equals(String.valueOf(port)))
+                && coversHost(wanted, host);
+    }
+
+    private static int usualPort(String scheme) {
+        return scheme.equals("https") ? 443 : 80;
+    }
+
+    private static boolean coversHost(String wanted, String host) {
         return wanted.startsWith("*.")
                 ? host.endsWith(wanted.substring(1)) && host.length() > wanted.length() - 1
                 : host.equals(wanted);

@@ -66,7 +66,8 @@ final class Bodies {
         }
     }
 
-    record NewKey(@Nullable String user, @Nullable String runtime, @Nullable String name) {
+    record NewKey(@Nullable String user, @Nullable String runtime, @Nullable String name,
+            @Nullable Long expires) {
         NewKey {
             if ((user == null) == (runtime == null)) {
                 throw new IllegalArgumentException("user, runtime: one of them, the key's holder");
@@ -75,6 +76,19 @@ final class Bodies {
                 throw new IllegalArgumentException("runtime: a name of a-z, 0-9 and -");
             }
             text("name", name == null ? "key" : name);
+        }
+    }
+
+    record NewRuntimeToken(String runtime, @Nullable Integer ttlSeconds) {
+        NewRuntimeToken {
+            Objects.requireNonNull(runtime, "runtime: missing");
+            if (ttlSeconds != null && (ttlSeconds < 1 || ttlSeconds > RuntimeTokens.MAX_SECONDS)) {
+                throw new IllegalArgumentException("ttlSeconds: 1.." + RuntimeTokens.MAX_SECONDS);
+            }
+        }
+
+        int seconds() {
+            return ttlSeconds == null ? RuntimeTokens.DEFAULT_SECONDS : ttlSeconds;
         }
     }
 

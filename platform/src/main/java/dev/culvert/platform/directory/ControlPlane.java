@@ -10,11 +10,15 @@ import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
+import dev.culvert.edge.sqlite.DatabaseTrouble;
+import dev.culvert.edge.sqlite.SqliteCopy;
+import dev.culvert.edge.sqlite.StoreException;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -30,6 +34,7 @@ import reactor.core.scheduler.Schedulers;
  * Safe for use by any thread.
  */
 public final class ControlPlane {
+    private static final String FILE = "directory.db";
     private static final Logger log = LoggerFactory.getLogger(ControlPlane.class);
 
     private final Parts parts;
@@ -42,17 +47,32 @@ public final class ControlPlane {
 
     /**
      * Starts everything; an empty database gets its first administrator. Errors: {@link dev.culvert.edge.ListenException},
-     * {@link dev.culvert.edge.sqlite.StoreException}, {@link dev.culvert.certs.CertsException}, {@link ConfigException};
+     * {@link StoreException}, {@link dev.culvert.certs.CertsException}, {@link ConfigException};
      * then nothing is left running.
      */
     public static Mono<ControlPlane> start(ControlPlaneConfig config) {
         return Directory
-                .open(config.dataDir().resolve("directory.db"), DirectoryLimits.defaults(), Clock.systemUTC())
+                .open(config.dataDir().resolve(FILE), DirectoryLimits.defaults(), Clock.systemUTC())
                 .flatMap(directory -> Parts.of(config, directory)
                         .flatMap(parts -> parts.begin(config)
                                 .map(server -> new ControlPlane(parts, server))
                                 .onErrorResume(failed -> parts.free(Duration.ZERO).then(Mono.error(failed))))
                         .onErrorResume(failed -> directory.close().then(Mono.error(failed))));
+    }
+
+    /**
+     * Writes what the database in {@code dataDir} holds now to a new file, mode 0600: whole, checked and on the disk, or not at
+     * all. A running control plane goes on meanwhile. Emits the file. Errors: {@link StoreException}.
+     */
+    public static Mono<Path> backup(Path dataDir, Path to) {
+        Path file = dataDir.resolve(FILE);
+        return Mono.fromCallable(() -> {
+            SqliteCopy.write(file, to);
+            return to;
+        })
+                .subscribeOn(Schedulers.boundedElastic())
+                .onErrorMap(SQLException.class, failed -> DatabaseTrouble.of(file, failed))
+                .onErrorMap(IOException.class, failed -> DatabaseTrouble.of(file, failed));
     }
 
     /** Where it listens, with the port that was picked. */
@@ -103,6 +123,8 @@ public final class ControlPlane {
             var handler = new ControlPlaneHandler(directory, audit,
                     new AllowedOrigins(config.nudge().allow()));
             return directory.bootstrap(config.firstAccount(), key -> keep(key, config.adminKey()))
+                    .then(Mono.<Void>fromRunnable(() -> warnOfKeyFile(config.adminKey()))
+                            .subscribeOn(Schedulers.boundedElastic()))
                     .then(EdgeServer.start(tls == null ? setup : setup.tls(tls), handler));
         }
 
@@ -111,6 +133,15 @@ public final class ControlPlane {
                     .then(audit.close())
                     .then(Mono.<Void>fromRunnable(telemetry::close))
                     .then(loops.disposeLater(Duration.ZERO, grace));
+        }
+    }
+
+    /** The first key opens every account: it should not lie about for good. */
+    private static void warnOfKeyFile(Path file) {
+        if (Files.exists(file)) {
+            log.atWarn()
+                    .addKeyValue("file", file)
+                    .log("the first administrator's key is in a file: keep it elsewhere and delete the file");
         }
     }
 

@@ -57,16 +57,16 @@ public record ControlPlaneConfig(
      * @param ca authorities of their edge
      */
     public record Nudge(
-            @Setting(value = "Where App-Proxies may register to be told of changes at once; empty: nowhere, they look every few seconds", accepts = "origins as https://*.tunnels.example.com or http://127.0.0.1; any port", byDefault = "") List<String> allow,
+            @Setting(value = "Where App-Proxies may register to be told of changes at once; empty: nowhere, they look every few seconds", accepts = "origins as https://*.tunnels.example.com, https://*.tunnels.example.com:8443 or http://127.0.0.1:*; without a port: 443 or 80", byDefault = "") List<String> allow,
             @Setting("PEM file of authorities that are trusted beside the public ones, for the edge of the runtimes") @Nullable Path ca) {
         private static final Pattern ORIGIN = Pattern
-                .compile("https?://(\\*\\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?");
+                .compile("https?://(\\*\\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:(\\*|[1-9][0-9]{0,4}))?");
 
         public Nudge {
             allow = List.copyOf(allow);
             if (!allow.stream().allMatch(origin -> ORIGIN.matcher(origin).matches())) {
                 throw new ConfigException("allow",
-                        "origins without port or path, as https://*.tunnels.example.com or http://127.0.0.1");
+                        "origins without a path, as https://*.tunnels.example.com, https://*.tunnels.example.com:8443 or http://127.0.0.1:*");
             }
         }
 

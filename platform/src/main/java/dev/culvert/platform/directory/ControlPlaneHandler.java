@@ -27,7 +27,7 @@ final class ControlPlaneHandler implements EdgeHandler {
 
     ControlPlaneHandler(Directory directory, AuditTrail audit, AllowedOrigins origins) {
         List<Call> calls = new ArrayList<>(AdminCalls.of(directory));
-        calls.addAll(RuntimeCalls.of(directory, origins));
+        calls.addAll(RuntimeCalls.of(directory, origins, audit));
         keys = new KeyCheck(directory);
         api = new DirectoryApi(calls, keys, audit);
         graphql = new GraphQlHandler(List.of(new MeFunction(directory, keys)), GraphQlLimits.defaults(),
@@ -44,7 +44,7 @@ final class ControlPlaneHandler implements EdgeHandler {
             return Mono.fromSupplier(() -> EdgeResponse.Http.of(HttpResponseStatus.OK, "text/plain", PONG));
         }
         if (path.equals(GRAPHQL)) {
-            return keys.holder(request.headers()).flatMap(known -> graphql.handle(request));
+            return keys.holder(request).flatMap(known -> graphql.handle(request));
         }
         return api.handle(request);
     }

@@ -69,25 +69,56 @@ final class Directory {
      * fails nothing was made. Nothing is done when there is an account. Completes empty.
      */
     Mono<Void> bootstrap(String accountName, FirstKey keep) {
-        return read(connection -> {
+        return write(connection -> {
             if (!PeopleTable.accounts(connection).isEmpty()) {
                 return false;
             }
             Account account = people.addAccount(connection, Id.create(), accountName);
             User admin = people.addUser(connection,
                     new User(Id.create(), account.id(), "admin", "admin@localhost", true, true));
-            keep.keep(issue(connection, account.id(), admin.id(), null, "first").text());
+            keep.keep(issue(connection, account.id(), admin.id(), null, "first", null).text());
             return true;
         }).then();
     }
 
-    /** Who presented this key; empty when nobody was given it. */
+    /** Who presented this key; empty when nobody was given it, or it has expired. */
     Mono<Holder> holder(String text) {
         KeyText presented = KeyText.parse(text);
         return presented == null
                 ? Mono.empty()
-                : read(connection -> Optional.ofNullable(KeyTable.holder(connection, presented)))
-                        .flatMap(Mono::justOrEmpty);
+                : read(connection -> Optional.ofNullable(KeyTable.holder(connection, presented, now())))
+                        .flatMap(Mono::justOrEmpty)
+                        .flatMap(holder -> holder.key().isUseStale(now())
+                                ? used(holder.key().id()).thenReturn(holder)
+                                : Mono.just(holder));
+    }
+
+    /** A key serves though its use can't be noted. */
+    private Mono<Void> used(String key) {
+        return write(connection -> {
+            KeyTable.used(connection, key, now());
+            return key;
+        }).then().onErrorComplete(StoreException.class);
+    }
+
+    /**
+     * A token with which a runtime may learn who the user is, for a while; it serves for nothing else. Errors: Absent when
+     * the account has no such runtime.
+     */
+    Mono<RuntimeTokens.Issued> issueToken(User user, String runtime, int seconds) {
+        return write(connection -> {
+            if (!KeyTable.hasRuntime(connection, user.account(), runtime, now())) {
+                throw new StoreException.Absent("there is no such runtime");
+            }
+            return RuntimeTokens.issue(connection, user, runtime, now() + seconds);
+        });
+    }
+
+    /** Whose token a runtime presented; empty when it is not for this runtime, expired, or no token of this control plane. */
+    Mono<RuntimeTokens.Known> tokenOf(String account, String runtime, String text) {
+        return read(connection -> Optional
+                .ofNullable(RuntimeTokens.check(connection, text, account, runtime, now())))
+                .flatMap(Mono::justOrEmpty);
     }
 
     Mono<List<Account>> accounts() {
@@ -101,7 +132,7 @@ final class Directory {
     }
 
     Mono<Account> addAccount(String id, String name) {
-        return read(connection -> people.addAccount(connection, id, name));
+        return write(connection -> people.addAccount(connection, id, name));
     }
 
     Mono<List<User>> users(String account) {
@@ -158,12 +189,13 @@ final class Directory {
     }
 
     /** A new key of a user or of a runtime: one of them is null. */
-    Mono<IssuedKey> addKey(String account, @Nullable String user, @Nullable String runtime, String name) {
+    Mono<IssuedKey> addKey(String account, @Nullable String user, @Nullable String runtime, String name,
+            @Nullable Long expires) {
         return change(account, "key", user, connection -> {
             if (user != null && PeopleTable.user(connection, account, user) == null) {
                 throw new StoreException.Absent("there is no such user");
             }
-            return issue(connection, account, user, runtime, name);
+            return issue(connection, account, user, runtime, name, expires);
         });
     }
 
@@ -199,11 +231,9 @@ final class Directory {
         return read(connection -> ChangeTable.since(connection, account, since));
     }
 
-    Mono<Void> reached(String account, String runtime, String url) {
-        return read(connection -> {
-            KeyTable.reached(connection, account, runtime, url);
-            return url;
-        }).then();
+    /** Sets where a runtime is reached. Emits whether that is new. Errors: Busy less than a minute after a change. */
+    Mono<Boolean> reached(String account, String runtime, String url) {
+        return write(connection -> KeyTable.reached(connection, account, runtime, url, now()));
     }
 
     Mono<Map<String, String>> urls(String account) {
@@ -211,16 +241,25 @@ final class Directory {
     }
 
     private IssuedKey issue(Connection connection, String account, @Nullable String user,
-            @Nullable String runtime, String name) throws SQLException {
+            @Nullable String runtime, String name, @Nullable Long expires) throws SQLException {
         KeyText text = KeyText.create();
         var issued = new IssuedKey(new StoredKey(text.id(), account, user, runtime, name,
-                clock.instant().getEpochSecond()), text);
+                now(), expires, null), text);
         keys.add(connection, issued);
         return issued;
     }
 
     private <T> Mono<T> read(Work<T> work) {
+        return database.read(work);
+    }
+
+    private <T> Mono<T> write(Work<T> work) {
         return database.transact(work, Function.identity());
+    }
+
+    /** Seconds since 1970. */
+    long now() {
+        return clock.instant().getEpochSecond();
     }
 
     private <T> Mono<T> change(String account, String what, @Nullable String user, Work<T> work) {

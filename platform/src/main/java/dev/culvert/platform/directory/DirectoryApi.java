@@ -47,7 +47,7 @@ final class DirectoryApi implements EdgeHandler {
     }
 
     private Mono<EdgeResponse> answer(Call call, EdgeRequest request) {
-        return keys.holder(request.headers())
+        return keys.holder(request)
                 .flatMap(holder -> {
                     var place = new AtomicReference<>(holder.account());
                     Mono<EdgeResponse> work = keys.admit(call.who(), holder, request)

@@ -41,7 +41,14 @@ final class DirectorySchema {
             "CREATE INDEX keys_of_user ON api_keys (user)",
             "CREATE INDEX teams_of_user ON team_members (user)",
             "CREATE INDEX rules_of_entity ON rules (account, entity)",
-            "CREATE INDEX changes_of_account ON changes (account, seq)"));
+            "CREATE INDEX changes_of_account ON changes (account, seq)"),
+            List.of("ALTER TABLE api_keys ADD COLUMN expires INTEGER",
+                    "ALTER TABLE api_keys ADD COLUMN last_used INTEGER",
+                    "ALTER TABLE runtimes ADD COLUMN changed INTEGER NOT NULL DEFAULT 0",
+                    "CREATE TABLE token_secret (only INTEGER PRIMARY KEY CHECK (only = 1), secret BLOB NOT NULL) STRICT",
+                    """
+                            DELETE FROM runtimes WHERE NOT EXISTS (SELECT 1 FROM api_keys k
+                              WHERE k.account = runtimes.account AND k.runtime = runtimes.name)"""));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "api_keys");
 

@@ -1,32 +1,81 @@
 package dev.culvert.platform.directory;
 
+import dev.culvert.edge.graphql.GraphQlCall;
+import dev.culvert.edge.quota.Quota;
+import dev.culvert.edge.quota.SourceAddress;
 import dev.culvert.edge.spi.EdgeRequest;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.edge.spi.RequestContext;
 import dev.culvert.edge.sqlite.StoreException;
 import dev.culvert.platform.directory.Call.Who;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
+import java.time.Duration;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** Who calls, by the key in {@code Authorization} (bare, or behind {@code Bearer}) or {@code x-access-token}, and what they may do here. */
 final class KeyCheck {
-    private static final String ACCOUNT = "account=";
+    /** API keys that are being looked up at once; a tenth of what may wait for the database. */
+    static final int MAX_LOOK_UPS = 1_000;
 
-    private final Directory directory;
+    private static final String ACCOUNT = "account=";
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private final Quota<SourceAddress> lookUps = new Quota<>(MAX_LOOK_UPS);
+
+    private final Function<String, Mono<Holder>> holders;
+    private final Function<String, Mono<Account>> accounts;
 
     KeyCheck(Directory directory) {
-        this.directory = directory;
+        this(directory::holder, directory::account);
     }
 
-    /** Errors: HandlerException UNAUTHORIZED. Never empty. */
-    Mono<Holder> holder(HttpHeaders headers) {
+    /**
+     * @param holders of keys; empty for a key of nobody's
+     * @param accounts by their ids
+     */
+    KeyCheck(Function<String, Mono<Holder>> holders, Function<String, Mono<Account>> accounts) {
+        this.holders = holders;
+        this.accounts = accounts;
+    }
+
+    /** Errors: HandlerException UNAUTHORIZED, OVERLOADED. Never empty. */
+    Mono<Holder> holder(EdgeRequest request) {
+        return holder(request.headers(), request.context());
+    }
+
+    /** The same for a GraphQL field. */
+    Mono<Holder> holder(GraphQlCall call) {
+        return holder(call.headers(), call.context());
+    }
+
+    private Mono<Holder> holder(HttpHeaders headers, RequestContext context) {
         String token = token(headers);
-        Mono<Holder> found = token == null ? Mono.empty() : directory.holder(token);
+        Mono<Holder> found = token == null ? Mono.empty() : inTurn(holders.apply(token), context);
         return found.onErrorMap(StoreException.class, DirectoryApi::told)
                 .switchIfEmpty(Mono.error(() -> HandlerException.of(Reason.UNAUTHORIZED,
                         "an API key of this control plane is needed in Authorization")));
+    }
+
+    /** A look-up takes one of the places; when all are taken, the newest look-up of the source that has most gives way. */
+    private Mono<Holder> inTurn(Mono<Holder> lookUp, RequestContext context) {
+        return Mono.defer(() -> {
+            Sinks.Empty<Holder> gaveWay = Sinks.empty();
+            var place = lookUps.tryOpen(SourceAddress.of(context.remote()), 1,
+                    () -> gaveWay.tryEmitError(tooMany()));
+            return place == null
+                    ? Mono.error(tooMany())
+                    : Mono.firstWithSignal(lookUp, gaveWay.asMono()).doFinally(done -> place.close());
+        });
+    }
+
+    private static HandlerException tooMany() {
+        return HandlerException.of(Reason.OVERLOADED, "too many API keys are being looked up")
+                .retryAfter(RETRY);
     }
 
     /** The account that the call is about. Errors: HandlerException FORBIDDEN, NOT_FOUND. */
@@ -55,7 +104,7 @@ final class KeyCheck {
         if (!named.equals(holder.account()) && !holder.isOperator()) {
             return Mono.error(HandlerException.of(Reason.NOT_FOUND, "there is no such account"));
         }
-        return directory.account(named).map(Account::id);
+        return accounts.apply(named).map(Account::id);
     }
 
     private static @Nullable String token(HttpHeaders headers) {

@@ -45,7 +45,7 @@ final class MeFunction implements GraphQlFunction {
     }
 
     private Mono<Me> me(GraphQlCall call) {
-        return keys.holder(call.headers()).flatMap(holder -> {
+        return keys.holder(call).flatMap(holder -> {
             User user = holder.user();
             if (user == null) {
                 return Mono.error(HandlerException.of(Reason.FORBIDDEN, "a runtime's key is nobody's"));

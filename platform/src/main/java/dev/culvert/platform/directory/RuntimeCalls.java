@@ -1,5 +1,6 @@
 package dev.culvert.platform.directory;
 
+import dev.culvert.edge.AuditTrail;
 import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.HandlerException.Reason;
@@ -15,8 +16,10 @@ import reactor.core.publisher.Mono;
 final class RuntimeCalls {
     private final Directory directory;
     private final AllowedOrigins origins;
+    private final AuditTrail audit;
 
-    private RuntimeCalls(Directory directory, AllowedOrigins origins) {
+    private RuntimeCalls(Directory directory, AllowedOrigins origins, AuditTrail audit) {
+        this.audit = audit;
         this.directory = directory;
         this.origins = origins;
     }
@@ -26,13 +29,17 @@ final class RuntimeCalls {
      *
      * @param state {@code known}, {@code foreign} for a user of another account, {@code unknown}
      * @param user only when known
+     * @param expires seconds since 1970 from which on it is unknown, if there is such a time
      */
-    record Resolved(String state, @Nullable User user) {}
+    record Resolved(String state, @Nullable User user, @Nullable Long expires) {
+        static final Resolved UNKNOWN = new Resolved("unknown", null, null);
+    }
 
-    static List<Call> of(Directory directory, AllowedOrigins origins) {
-        var calls = new RuntimeCalls(directory, origins);
+    static List<Call> of(Directory directory, AllowedOrigins origins, AuditTrail audit) {
+        var calls = new RuntimeCalls(directory, origins, audit);
         return List.of(new Call(HttpMethod.GET, "/api/me", Who.HOLDER, RuntimeCalls::me),
                 new Call(HttpMethod.POST, "/api/abac/decide", Who.HOLDER, calls::decide),
+                new Call(HttpMethod.POST, "/api/runtime-tokens", Who.HOLDER, calls::issue),
                 new Call(HttpMethod.POST, "/api/tokens/resolve", Who.RUNTIME, calls::resolve),
                 new Call(HttpMethod.GET, "/api/changes", Who.RUNTIME, calls::changes),
                 new Call(HttpMethod.PUT, "/api/runtime", Who.RUNTIME, calls::reach));
@@ -63,21 +70,38 @@ final class RuntimeCalls {
         });
     }
 
+    private Mono<EdgeResponse.Http> issue(Scope scope) {
+        User user = scope.holder().user();
+        return user == null
+                ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "a runtime's key is nobody's"))
+                : Bodies.read(scope.request(), Bodies.NewRuntimeToken.class)
+                        .flatMap(wanted -> directory.issueToken(user, wanted.runtime(), wanted.seconds()))
+                        .map(issued -> Bodies.answer(HttpResponseStatus.CREATED, issued));
+    }
+
     private Mono<EdgeResponse.Http> resolve(Scope scope) {
         return Bodies.read(scope.request(), Bodies.Token.class)
-                .flatMap(body -> directory.holder(body.token())
-                        .map(holder -> resolved(holder, scope.account()))
-                        .defaultIfEmpty(new Resolved("unknown", null)))
+                .flatMap(body -> (RuntimeTokens.looksLike(body.token())
+                        ? directory.tokenOf(scope.account(), runtime(scope), body.token())
+                                .map(known -> new Resolved("known", known.user(), known.expires()))
+                        : directory.holder(body.token()).map(holder -> resolved(holder, scope.account())))
+                        .defaultIfEmpty(Resolved.UNKNOWN))
                 .map(RuntimeCalls::ok);
+    }
+
+    private static String runtime(Scope scope) {
+        return String.valueOf(scope.holder().key().runtime());
     }
 
     /** A runtime's key is no user's, so that neither can be put in the place of the other. */
     private static Resolved resolved(Holder holder, String account) {
         User user = holder.user();
         if (user == null) {
-            return new Resolved("unknown", null);
+            return Resolved.UNKNOWN;
         }
-        return holder.account().equals(account) ? new Resolved("known", user) : new Resolved("foreign", null);
+        return holder.account().equals(account)
+                ? new Resolved("known", user, holder.key().expires())
+                : new Resolved("foreign", null, null);
     }
 
     private Mono<EdgeResponse.Http> changes(Scope scope) {
@@ -101,10 +125,16 @@ final class RuntimeCalls {
                 return Mono.error(HandlerException.of(Reason.FORBIDDEN,
                         "the control plane's nudge.allow does not cover that URL"));
             }
-            String runtime = String.valueOf(scope.holder().key().runtime());
-            return directory.reached(scope.account(), runtime, origin)
+            return directory.reached(scope.account(), runtime(scope), origin)
+                    .flatMap(isNew -> isNew ? noted(scope, origin) : Mono.empty())
                     .then(Mono.fromSupplier(() -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
         });
+    }
+
+    private Mono<Void> noted(Scope scope, String origin) {
+        return audit.write(new AuditTrail.Entry(scope.holder().name(), scope.account(), "PUT", "directory",
+                "/api/runtime " + origin, AuditTrail.Decision.ALLOWED,
+                scope.request().context().requestId(), null));
     }
 
     private static EdgeResponse.Http ok(Object view) {

@@ -21,7 +21,8 @@ final class Vocabulary {
             "gitSources", "pipelines", "projects", "helmCharts", "executionContext");
 
     static final Set<String> ATTRIBUTES = Set.of("cluster", "namespace", "runtime", "gitSource", "label",
-            "product", "integration", "repository", "branch", "path", "name", "project");
+            "product", "integration", "repository", "branch", "path", "name", "project",
+            "sourceRepository", "sourcePath", "sourceRevision");
 
     private Vocabulary() {}
 

@@ -1,6 +1,7 @@
 package dev.culvert.platform.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -13,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Base64;
@@ -168,6 +170,63 @@ class ControlPlaneIT {
     }
 
     @Test
+    void aTokenOfOneRuntimeIsWorthNothingElsewhere() throws Exception {
+        String prod = key("{\"runtime\":\"prod\"}");
+        String test = key("{\"runtime\":\"test\"}");
+        String jo = id(call("POST", "/api/users", admin, "{\"name\":\"Jo\",\"email\":\"jo@acme.test\"}"));
+        HttpResponse<String> made = call("POST", "/api/runtime-tokens", key("{\"user\":\"" + jo + "\"}"),
+                "{\"runtime\":\"prod\",\"ttlSeconds\":60}");
+        String token = json(made).path("token").textValue();
+
+        assertThat(made.statusCode()).isEqualTo(201);
+        JsonNode known = resolve(prod, token);
+        assertThat(known.path("state").textValue()).isEqualTo("known");
+        assertThat(known.path("user").path("id").textValue()).isEqualTo(jo);
+        assertThat(known.path("expires").longValue()).isEqualTo(json(made).path("expires").longValue());
+        assertThat(resolve(test, token).path("state").textValue()).isEqualTo("unknown");
+        assertThat(resolve(prod, token.substring(0, token.length() - 3) + "AAA").path("state").textValue())
+                .isEqualTo("unknown");
+        assertThat(call("GET", "/api/me", token, "").statusCode()).isEqualTo(401);
+        assertThat(call("DELETE", "/api/users/" + jo, admin, "").statusCode()).isEqualTo(204);
+        assertThat(resolve(prod, token).path("state").textValue()).isEqualTo("unknown");
+    }
+
+    @Test
+    void tokensAreForRuntimesThatAreThereAndForAnHour() throws Exception {
+        assertThat(call("POST", "/api/runtime-tokens", admin, "{\"runtime\":\"none\"}").statusCode())
+                .isEqualTo(404);
+        assertThat(call("POST", "/api/runtime-tokens", admin, "{\"runtime\":\"prod\",\"ttlSeconds\":3601}")
+                .body()).contains("ttlSeconds: 1..3600");
+        assertThat(call("POST", "/api/runtime-tokens", key("{\"runtime\":\"prod\"}"),
+                "{\"runtime\":\"prod\"}").statusCode()).isEqualTo(403);
+        assertThat(call("POST", "/api/keys", admin, "{\"runtime\":\"prod\",\"expires\":1}").body())
+                .contains("expires: 1 is past");
+    }
+
+    @Test
+    void aRuntimeThatMovesLeavesARecordOnceAMinute() throws Exception {
+        stop();
+        plane = Objects.requireNonNull(ControlPlane
+                .start(ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder,
+                        new ControlPlaneConfig.Nudge(List.of("http://127.0.0.1:*"), null)))
+                .block(TIME));
+        String runtime = key("{\"runtime\":\"prod\"}");
+
+        for (int port : List.of(1, 1)) {
+            assertThat(call("PUT", "/api/runtime", runtime, "{\"url\":\"http://127.0.0.1:" + port + "\"}")
+                    .statusCode()).isEqualTo(204);
+        }
+
+        assertThat(call("PUT", "/api/runtime", runtime, "{\"url\":\"http://127.0.0.1:2\"}").statusCode())
+                .isEqualTo(503);
+        assertThat(Files.readAllLines(folder.resolve("audit-changes.log")))
+                .filteredOn(line -> line.contains("/api/runtime "))
+                .singleElement()
+                .asString()
+                .contains("runtime prod", "http://127.0.0.1:1");
+    }
+
+    @Test
     void wrongBodiesAreNamed() throws Exception {
         assertThat(call("POST", "/api/users", admin, "{\"name\":\"Jo\",\"email\":\"j@x\",\"nam\":1}").body())
                 .contains("nam: unknown field");
@@ -184,6 +243,27 @@ class ControlPlaneIT {
         assertThat(call("POST", "/api/abac/decide", admin,
                 "{\"entity\":\"workflows\",\"action\":\"VIEW\",\"attributes\":{\"name\":null}}").statusCode())
                 .isEqualTo(400);
+    }
+
+    @Test
+    void aBackupOfARunningOneIsAWholeDirectory() throws Exception {
+        String runtime = key("{\"runtime\":\"prod\"}");
+        Path copy = folder.resolve("copy.db");
+
+        ControlPlane.backup(folder, copy).block(TIME);
+        key("{\"runtime\":\"later\"}");
+
+        assertThat(Files.getPosixFilePermissions(copy))
+                .isEqualTo(PosixFilePermissions.fromString("rw-------"));
+        assertThatThrownBy(() -> ControlPlane.backup(folder, copy).block(TIME))
+                .hasMessageContaining("exists already");
+        stop();
+        Files.deleteIfExists(folder.resolve("directory.db-wal"));
+        Files.deleteIfExists(folder.resolve("directory.db-shm"));
+        Files.copy(copy, folder.resolve("directory.db"), StandardCopyOption.REPLACE_EXISTING);
+        start();
+        assertThat(json(call("GET", "/api/keys", admin, "")).path("items")).hasSize(2);
+        assertThat(resolve(runtime, admin).path("state").textValue()).isEqualTo("known");
     }
 
     /** What a thief of the folder gets. */

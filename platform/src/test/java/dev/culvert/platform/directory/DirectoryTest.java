@@ -64,7 +64,7 @@ class DirectoryTest {
 
     @Test
     void aRevokedKeyIsNobodys() {
-        IssuedKey key = get(directory.addKey(ACCOUNT, user, null, "laptop"));
+        IssuedKey key = get(directory.addKey(ACCOUNT, user, null, "laptop", null));
         String text = key.text().reveal();
         assertThat(get(directory.holder(text)).user()).extracting(User::email).isEqualTo("jo@acme.test");
         assertThat(directory.holder(text.substring(0, text.length() - 1) + "!").block(TIME)).isNull();
@@ -75,8 +75,32 @@ class DirectoryTest {
     }
 
     @Test
+    void aKeyServesUntilItExpiresAndShowsItsLastUse() {
+        long now = directory.now();
+        String lasting = get(directory.addKey(ACCOUNT, user, null, "laptop", now + 600)).text().reveal();
+        String expired = get(directory.addKey(ACCOUNT, user, null, "old", now)).text().reveal();
+
+        assertThat(get(directory.holder(lasting)).key().name()).isEqualTo("laptop");
+        assertThat(directory.holder(expired).block(TIME)).isNull();
+        assertThat(get(directory.keys(ACCOUNT))).extracting(StoredKey::name, key -> key.lastUsed() != null)
+                .containsExactlyInAnyOrder(tuple("laptop", true), tuple("old", false));
+    }
+
+    @Test
+    void aRuntimeIsForgottenWithItsLastKey() {
+        String first = get(directory.addKey(ACCOUNT, null, "prod", "a", null)).key().id();
+        String second = get(directory.addKey(ACCOUNT, null, "prod", "b", null)).key().id();
+        get(directory.reached(ACCOUNT, "prod", "http://127.0.0.1"));
+
+        get(directory.removeKey(ACCOUNT, first));
+        assertThat(get(directory.urls(ACCOUNT))).containsKey("prod");
+        get(directory.removeKey(ACCOUNT, second));
+        assertThat(get(directory.urls(ACCOUNT))).isEmpty();
+    }
+
+    @Test
     void aUsersKeysGoWithThem() {
-        String text = get(directory.addKey(ACCOUNT, user, null, "laptop")).text().reveal();
+        String text = get(directory.addKey(ACCOUNT, user, null, "laptop", null)).text().reveal();
 
         directory.removeUser(ACCOUNT, user).block(TIME);
 
@@ -86,7 +110,7 @@ class DirectoryTest {
     @Test
     void tellsWhatChangedSince() {
         long before = get(directory.changes(ACCOUNT, -1)).next();
-        String key = get(directory.addKey(ACCOUNT, user, null, "laptop")).key().id();
+        String key = get(directory.addKey(ACCOUNT, user, null, "laptop", null)).key().id();
         get(directory.removeKey(ACCOUNT, key));
 
         Changes changes = get(directory.changes(ACCOUNT, before));
@@ -103,7 +127,7 @@ class DirectoryTest {
         long before = get(directory.changes(ACCOUNT, -1)).next();
         for (int i = 0; i < 3; i++) {
             get(directory.removeKey(ACCOUNT,
-                    get(directory.addKey(ACCOUNT, user, null, "k" + i)).key().id()));
+                    get(directory.addKey(ACCOUNT, user, null, "k" + i, null)).key().id()));
         }
 
         assertThat(get(directory.changes(ACCOUNT, before)).reset()).isTrue();
@@ -116,9 +140,9 @@ class DirectoryTest {
         get(directory.addUser(ACCOUNT, "c", "c@acme.test", false));
         assertFull(directory.addUser(ACCOUNT, "d", "d@acme.test", false));
         for (int i = 0; i < 3; i++) {
-            get(directory.addKey(ACCOUNT, user, null, "k"));
+            get(directory.addKey(ACCOUNT, user, null, "k", null));
         }
-        assertFull(directory.addKey(ACCOUNT, user, null, "k"));
+        assertFull(directory.addKey(ACCOUNT, user, null, "k", null));
         String team = get(directory.addTeam(ACCOUNT, "t1", List.of())).id();
         get(directory.addTeam(ACCOUNT, "t2", List.of()));
         assertFull(directory.addTeam(ACCOUNT, "t3", List.of()));
@@ -132,7 +156,7 @@ class DirectoryTest {
     @Test
     void anotherAccountsThingsAreNotThere() {
         String other = get(directory.addAccount(Id.create(), "other")).id();
-        String key = get(directory.addKey(ACCOUNT, user, null, "k")).key().id();
+        String key = get(directory.addKey(ACCOUNT, user, null, "k", null)).key().id();
 
         assertThatThrownBy(() -> directory.removeKey(other, key).block(TIME))
                 .isInstanceOf(StoreException.Absent.class);

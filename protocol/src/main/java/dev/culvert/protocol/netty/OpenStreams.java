@@ -5,6 +5,7 @@ import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionEvent.OfStream;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,12 +49,34 @@ final class OpenStreams {
         try {
             tell(stream, event);
         } catch (RuntimeException e) {
-            LOG.atError()
-                    .setCause(e)
-                    .addKeyValue("stream", stream.id())
-                    .log("stream reset, its handling failed");
-            stream.reset(ErrorCode.INTERNAL, 0, 0, "");
+            failed(stream, e);
         }
+    }
+
+    /** Tells all of them that the session ends soon; some may end themselves for that. */
+    void ending() {
+        for (TunnelStream stream : List.copyOf(streams.values())) {
+            StreamListener told = stream.listener;
+            if (told != null) {
+                ending(stream, told);
+            }
+        }
+    }
+
+    private static void ending(TunnelStream stream, StreamListener told) {
+        try {
+            told.ending();
+        } catch (RuntimeException e) {
+            failed(stream, e);
+        }
+    }
+
+    private static void failed(TunnelStream stream, RuntimeException e) {
+        LOG.atError()
+                .setCause(e)
+                .addKeyValue("stream", stream.id())
+                .log("stream reset, its handling failed");
+        stream.reset(ErrorCode.INTERNAL, 0, 0, "");
     }
 
     private void tell(TunnelStream stream, OfStream event) {

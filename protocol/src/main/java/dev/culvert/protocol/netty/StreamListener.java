@@ -19,6 +19,9 @@ public interface StreamListener {
     /** {@code bytes} given to {@link TunnelStream#data} have left the queue. */
     void sent(int bytes);
 
+    /** The session will end soon, and the stream with it if it lasts. */
+    default void ending() {}
+
     /** The stream is gone: reset by the peer, or with its session. */
     void reset(StreamReset reset);
 }

@@ -25,6 +25,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,13 @@ import org.jspecify.annotations.Nullable;
 public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     /** How long a peer may take to read the last words. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
+    /**
+     * Frames that one pass of the event loop handles of one session; the rest waits for the next pass, behind the other
+     * connections, and meanwhile nothing is read.
+     */
+    static final int FRAMES_A_PASS = 1024;
+    /** A task that is due later runs behind the next look at the sockets; one that is due now may run before it. */
+    private static final long NEXT_PASS_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
 
     private final Session session;
     private final SessionListener listener;
@@ -50,6 +58,12 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> timer;
     private long timerNanos = Long.MAX_VALUE;
     private boolean flushScheduled;
+    /** What was read and is not handled yet: the frames of this pass are spent. */
+    private final ArrayDeque<WebSocketFrame> unhandled = new ArrayDeque<>(0);
+    private int framesLeft = FRAMES_A_PASS;
+    private boolean paused;
+    /** The session seems dead; it is judged behind the next look at its socket. */
+    private boolean lastLook;
     private boolean finished;
     /** The payload of the ping that waits for its pong: of several, the last (RFC 6455 §5.5.3). */
     private byte @Nullable [] ping;
@@ -169,6 +183,12 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         wake();
     }
 
+    /** Tells the streams' listeners that the session will end soon, see {@link StreamListener#ending}. */
+    public void ending() {
+        streams.ending();
+        wake();
+    }
+
     /** Ends the session now; its streams are reset. */
     public void close(ErrorCode code, String detail) {
         session.close(code, detail);
@@ -200,33 +220,93 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
             ReferenceCountUtil.release(message);
             return;
         }
-        try {
-            switch (frame) {
-                case BinaryWebSocketFrame binary -> batch(binary.content());
-                case PingWebSocketFrame asked -> ping = ByteBufUtil.getBytes(asked.content());
-                case PongWebSocketFrame pong -> {
-                }
-                case CloseWebSocketFrame close -> session.disconnected();
-                default -> session.fail(ProtocolException.session(ErrorCode.PROTOCOL, "a text message"));
-            }
-        } finally {
-            frame.release();
+        if (frame instanceof BinaryWebSocketFrame) {
+            meter.received.add(frame.content().readableBytes());
+        }
+        unhandled.add(frame);
+        if (!paused) {
+            handle();
         }
         tell();
         wake();
     }
 
-    private void batch(ByteBuf batch) {
-        meter.received.add(batch.readableBytes());
+    /** Handles what was read, as far as this pass goes. */
+    private void handle() {
+        while (!unhandled.isEmpty()) {
+            boolean done = true;
+            try {
+                done = handle(unhandled.element());
+            } finally {
+                if (done) {
+                    unhandled.remove().release();
+                }
+            }
+            if (!done) {
+                paused = true;
+                context().channel().config().setAutoRead(false);
+                eventLoop().schedule(this::nextPass, NEXT_PASS_NANOS, TimeUnit.NANOSECONDS);
+                return;
+            }
+        }
+    }
+
+    private void nextPass() {
+        if (!paused) {
+            return; // the connection ended meanwhile
+        }
+        paused = false;
+        framesLeft = FRAMES_A_PASS;
+        session.received();
+        handle();
+        if (!paused) {
+            context().channel().config().setAutoRead(true);
+        }
+        tell();
+        wake();
+    }
+
+    /** Whether all of it is handled. */
+    private boolean handle(WebSocketFrame frame) {
+        switch (frame) {
+            case BinaryWebSocketFrame binary -> {
+                return batch(binary.content());
+            }
+            case PingWebSocketFrame asked -> ping = ByteBufUtil.getBytes(asked.content());
+            case PongWebSocketFrame pong -> {
+            }
+            case CloseWebSocketFrame close -> session.disconnected();
+            default -> session.fail(ProtocolException.session(ErrorCode.PROTOCOL, "a text message"));
+        }
+        return true;
+    }
+
+    private boolean batch(ByteBuf batch) {
         long now = System.nanoTime();
         try {
             while (batch.isReadable() && !session.isClosed()) {
+                if (framesLeft == 0) {
+                    return false;
+                }
+                framesLeft--;
                 session.handle(FrameCodec.decode(batch), now);
                 tell();
             }
         } catch (ProtocolException e) {
             session.fail(e);
         }
+        return true;
+    }
+
+    private void drop() {
+        paused = false;
+        unhandled.forEach(WebSocketFrame::release);
+        unhandled.clear();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        drop();
     }
 
     @Override
@@ -239,6 +319,9 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
+        paused = false;
+        framesLeft = Integer.MAX_VALUE; // what came before the end counts
+        handle();
         session.disconnected();
         pass();
         ctx.fireChannelInactive();
@@ -246,17 +329,35 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        // A broken WebSocket frame or a broken socket: either way this connection is of no more use.
-        session.disconnected();
+        // A broken WebSocket frame, a broken socket, or no memory: either way this connection is of no more use.
+        drop();
+        end(cause);
         pass();
         ctx.close();
+    }
+
+    private void end(Throwable cause) {
+        if (cause instanceof OutOfMemoryError) {
+            session.close(ErrorCode.OVERLOADED, "the direct memory is used up");
+        } else {
+            session.disconnected();
+        }
     }
 
     /** One pass: send what waits, tell what happened, count, set the timer. */
     private void pass() {
         flushScheduled = false;
+        if (!paused) {
+            framesLeft = FRAMES_A_PASS;
+        }
         pong();
-        send();
+        try {
+            send();
+        } catch (OutOfMemoryError e) { // of direct memory: the heap's ends the process
+            drop();
+            end(e);
+            context().close();
+        }
         tell();
         count();
         if (session.isClosed()
@@ -384,7 +485,15 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     private void onTimer() {
         timer = null;
-        session.onDeadline(System.nanoTime());
+        long now = System.nanoTime();
+        if (!lastLook && session.isOverdue(now)) {
+            // This loop may have been busy for long, and what the peer sent waits in the socket.
+            lastLook = true;
+            timer = eventLoop().schedule(this::onTimer, NEXT_PASS_NANOS, TimeUnit.NANOSECONDS);
+            return;
+        }
+        lastLook = false;
+        session.onDeadline(now);
         pass();
     }
 

@@ -56,6 +56,16 @@ public final class TunnelStream {
         handler.wake();
     }
 
+    /**
+     * Ends the stream both ways behind the DATA that waits for the wire; the listener hears no more. Cause and hop:
+     * docs/protocol.md §10.
+     */
+    public void breakOff(ErrorCode code, int cause, int hop, String detail) {
+        handler.forget(id);
+        handler.session().breakOff(id, code, cause, hop, detail);
+        handler.wake();
+    }
+
     /** {@code bytes} given to the listener were passed on: the peer may send as many more. */
     public void consumed(int bytes) {
         handler.session().consumed(id, bytes);

@@ -188,6 +188,10 @@ final class Arrivals {
             }
             boolean informational = HeadReader.isInformational(head);
             boolean ended = head.has(FrameCodec.END);
+            if (informational && !stream.takeInformational(fields, session.accepts.headBytes())) {
+                throw ProtocolException.stream(stream.id, ErrorCode.OVERLOADED,
+                        "too many informational responses");
+            }
             stream.answered = !informational;
             stream.remoteEnded = ended;
             session.events.add(

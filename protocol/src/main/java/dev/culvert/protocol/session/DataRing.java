@@ -94,7 +94,7 @@ final class DataRing {
     }
 
     private void write(StreamState stream, int bytes, ByteBuf out) {
-        boolean last = bytes == stream.queuedBytes && stream.endQueued && stream.trailers == null;
+        boolean last = bytes == stream.queuedBytes && stream.ends() && stream.trailers == null;
         FrameCodec.dataHeader(stream.id, bytes, last, out);
         for (int left = bytes; left > 0;) {
             ByteBuf body = Objects.requireNonNull(stream.data.peek());
@@ -102,7 +102,7 @@ final class DataRing {
             out.writeBytes(body, part);
             left -= part;
             if (!body.isReadable()) {
-                stream.data.remove().release();
+                Objects.requireNonNull(stream.data.poll()).release();
             }
         }
         stream.queuedBytes -= bytes;

@@ -51,11 +51,16 @@ final class Heads {
 
     /** Whether a peer with these limits takes the head; asked before encoding, since an encoded head must be sent. */
     static boolean fit(Http2Headers head, Limits peer) {
+        return bytes(head) <= peer.headBytes() && head.size() <= peer.headFields();
+    }
+
+    /** What a head is when decoded (RFC 7541 §4.1): close to what it costs in memory. */
+    static long bytes(Http2Headers head) {
         long bytes = 0;
         for (Map.Entry<CharSequence, CharSequence> field : head) {
             bytes += field.getKey().length() + field.getValue().length() + FIELD_OVERHEAD;
         }
-        return bytes <= peer.headBytes() && head.size() <= peer.headFields();
+        return bytes;
     }
 
     /** Appends the block of a head. */

@@ -20,6 +20,9 @@ final class Outbox {
     private static final int CONTROL_ROOM = FrameCodec.HEADER_BYTES + 512;
     private static final int AUTH_ROOM = CONTROL_ROOM + FrameCodec.MAX_CERTIFICATE + FrameCodec.MAX_PROOF;
 
+    /** What the heads may be, decoded, that wait for the socket. */
+    static final long MAX_HEAD_BYTES = 8 << 20;
+
     private final Heads heads;
     private final HeadWriter headWriter;
     private final DataRing ring = new DataRing();
@@ -28,6 +31,8 @@ final class Outbox {
     private final ArrayDeque<Frame> control = new ArrayDeque<>();
     private final ArrayDeque<StreamState> grants = new ArrayDeque<>();
     private final ArrayDeque<StreamState> headQueue = new ArrayDeque<>();
+    /** What the heads are that wait, decoded. */
+    private long headBytes;
     private int resets;
     private boolean pingDue;
     private long ping;
@@ -98,6 +103,12 @@ final class Outbox {
     void head(StreamState stream, OutgoingHead head) {
         stream.heads.add(head);
         headQueue.add(stream);
+        headBytes += head.bytes();
+    }
+
+    /** Whether the heads that wait for the socket are as many bytes as may wait (docs/protocol.md §12). */
+    boolean hasTooManyHeads() {
+        return headBytes >= MAX_HEAD_BYTES;
     }
 
     void data(StreamState stream, ByteBuf body) {
@@ -126,6 +137,7 @@ final class Outbox {
             grants.remove(stream);
         }
         if (!stream.heads.isEmpty()) {
+            stream.heads.forEach(head -> headBytes -= head.bytes());
             headQueue.removeIf(queued -> queued == stream);
         }
         ring.drop(stream);
@@ -175,7 +187,9 @@ final class Outbox {
             }
             StreamState next = headQueue.poll();
             if (next != null) {
-                headWriter.begin(next, next.heads.remove());
+                OutgoingHead head = next.heads.remove();
+                headBytes -= head.bytes();
+                headWriter.begin(next, head);
             } else {
                 return behindHeads != null && out.maxWritableBytes() >= CONTROL_ROOM
                         ? pollBehindHeads(behindHeads, out)
@@ -256,6 +270,7 @@ final class Outbox {
         control.clear();
         grants.clear();
         headQueue.clear();
+        headBytes = 0;
         ring.clear();
         resets = 0;
         pingDue = false;

@@ -101,6 +101,7 @@ public final class Session {
     public boolean canOpen() {
         return session.role == Role.SERVER && session.phase == Phase.LIVE && !session.goAwaySent
                 && !session.goAwayReceived
+                && !session.outbox.hasTooManyHeads()
                 && session.streams.size() < Math.min(session.accepts.streams(),
                         session.peer().limits().streams())
                 && session.lastStreamId < Integer.MAX_VALUE;
@@ -144,6 +145,11 @@ public final class Session {
         } else if (informational && stream.heads.size() >= session.limits.informationalHeads()) {
             abort(stream, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL,
                     "too many informational responses");
+        } else if (session.outbox.hasTooManyHeads()) {
+            abort(stream, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL, "too many heads wait");
+        } else if (informational
+                && !stream.takeInformational(head, session.peer().limits().headBytes())) {
+            return; // the peer takes no more of them; the final head tells all that matters
         } else {
             stream.answered = !informational;
             stream.endQueued = ended;
@@ -211,6 +217,21 @@ public final class Session {
             if (known) {
                 session.resetOnWire(streamId, code, cause, hop, detail);
             }
+        }
+    }
+
+    /**
+     * Ends a stream both ways as {@link #reset} does, but behind the DATA that it has queued: what its sender wrote before it
+     * failed arrives. It waits for no longer than an END would: for the peer's window, or its reset.
+     */
+    public void breakOff(int streamId, ErrorCode code, int cause, int hop, String detail) {
+        StreamState stream = session.streams.get(streamId);
+        if (stream == null || stream.queuedBytes == 0 || stream.breakOff != null) {
+            reset(streamId, code, cause, hop, detail);
+        } else {
+            stream.endless = !stream.endQueued;
+            stream.endQueued = true;
+            stream.breakOff = new Frame.Reset(streamId, code, cause, hop, detail);
         }
     }
 
@@ -306,6 +327,15 @@ public final class Session {
 
     // ---- what is to be done ----
 
+    /** Whether {@link #onDeadline} would end the session now. What was received and not handled yet could prevent that. */
+    public boolean isOverdue(long nowNanos) {
+        return switch (session.phase) {
+            case OPENING -> nowNanos - openingDeadlineNanos >= 0;
+            case LIVE -> session.heartbeat.isDead(nowNanos);
+            case CLOSED -> false;
+        };
+    }
+
     /** Time passed: sends a due session.heartbeat, ends a dead session. */
     public void onDeadline(long nowNanos) {
         if (session.phase == Phase.OPENING && nowNanos - openingDeadlineNanos >= 0) {
@@ -352,6 +382,10 @@ public final class Session {
         if (stream != null) {
             if (polled.bytes() > 0) {
                 session.events.add(new Sent(stream.id, polled.bytes()));
+            }
+            Frame.Reset end = stream.breakOff;
+            if (end != null && stream.mayBreakOff()) {
+                reset(end.streamId(), end.code(), end.cause(), end.hop(), end.detail());
             }
             session.closeIfDone(stream);
         }

@@ -3,9 +3,18 @@ package dev.culvert.protocol.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Frame;
+import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
+import dev.culvert.protocol.session.SessionLimits;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
@@ -13,6 +22,7 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -203,6 +213,130 @@ class TunnelChannelHandlerTest {
             assertThat(pong[0] & 0xff).isEqualTo(0x8a);
             assertThat(pong[1] & 0x7f).isEqualTo("the last".length());
         });
+    }
+
+    private static ChannelHandlerContext handler(Wire.End end) {
+        return Objects.requireNonNull(end.channel.pipeline().context(WebSocketFrameAggregator.class));
+    }
+
+    private static BinaryWebSocketFrame manyPings(int frames) {
+        ByteBuf batch = Unpooled.buffer();
+        for (int i = 0; i < frames; i++) {
+            FrameCodec.encode(new Frame.Ping(i, true), batch);
+        }
+        return new BinaryWebSocketFrame(batch);
+    }
+
+    @Test
+    void aPassHandlesABudgetOfFrames() {
+        BinaryWebSocketFrame first = manyPings(TunnelChannelHandler.FRAMES_A_PASS + 1);
+        BinaryWebSocketFrame second = manyPings(1);
+        wire.server.channel.freezeTime();
+        handler(wire.server).fireChannelRead(first);
+        handler(wire.server).fireChannelRead(second);
+        wire.server.channel.runPendingTasks();
+
+        assertThat(first.content().isReadable()).isTrue();
+        assertThat(second.refCnt()).isEqualTo(1);
+        assertThat(wire.server.channel.config().isAutoRead()).isFalse();
+
+        wire.server.channel.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+        wire.server.channel.runScheduledPendingTasks();
+
+        assertThat(first.refCnt()).isZero();
+        assertThat(second.refCnt()).isZero();
+        assertThat(wire.server.channel.config().isAutoRead()).isTrue();
+    }
+
+    @Test
+    void whatWaitsForItsPassIsReleasedWithTheConnection() {
+        BinaryWebSocketFrame first = manyPings(TunnelChannelHandler.FRAMES_A_PASS + 1);
+        handler(wire.server).fireChannelRead(first);
+        assertThat(first.refCnt()).isEqualTo(1);
+
+        wire.server.channel.close();
+
+        assertThat(first.refCnt()).isZero();
+    }
+
+    /** A server's session whose client should have spoken long ago; nothing was read since, as its loop was busy. */
+    private static EmbeddedChannel overdue(Wire.End told) {
+        SessionLimits limits = SessionLimits.defaults();
+        var session = new Session(Session.Role.SERVER, hello(1), limits,
+                System.nanoTime() - limits.openingTimeout().multipliedBy(2).toNanos());
+        var channel = new EmbeddedChannel();
+        channel.freezeTime();
+        channel.pipeline().addLast(new TunnelChannelHandler(session, false, told, new SessionMeter()));
+        channel.runPendingTasks(); // the deadline's timer, and no look at the socket yet
+        return channel;
+    }
+
+    private static Hello hello(long instance) {
+        return new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH, instance, 7, 0, false,
+                SessionLimits.defaults().accepts(), new Hello.Nonce(1, 2, 3, 4), "late");
+    }
+
+    @Test
+    void aPeerWhoseBytesWaitUnreadIsNotDead() {
+        EmbeddedChannel channel = overdue(wire.server);
+        int before = wire.server.told.size();
+        ByteBuf late = Unpooled.buffer();
+        FrameCodec.encode(new Frame.OpeningHello(hello(2)), late);
+
+        channel.writeInbound(new BinaryWebSocketFrame(late));
+        channel.pipeline().get(TunnelChannelHandler.class).ready(1, 2, 3, "acme/prod", "acme-prod.test");
+        channel.advanceTimeBy(1, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+
+        assertThat(wire.server.told.subList(before, wire.server.told.size()))
+                .noneMatch(SessionEvent.Closed.class::isInstance);
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void aPeerThatHasSentNothingIsDeadBehindALastLook() {
+        EmbeddedChannel channel = overdue(wire.server);
+        assertThat(wire.server.told).noneMatch(SessionEvent.Closed.class::isInstance);
+
+        channel.advanceTimeBy(1, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+
+        assertThat(closed(wire.server).code()).isEqualTo(ErrorCode.TIMEOUT);
+        channel.finishAndReleaseAll();
+    }
+
+    private static final class NoDirectMemory extends AbstractByteBufAllocator {
+        @Override
+        protected ByteBuf newHeapBuffer(int initial, int most) {
+            return UnpooledByteBufAllocator.DEFAULT.heapBuffer(initial, most);
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initial, int most) {
+            throw new OutOfMemoryError("no direct memory");
+        }
+
+        @Override
+        public boolean isDirectBufferPooled() {
+            return false;
+        }
+    }
+
+    @Test
+    void withoutDirectMemoryOnlyItsSessionEnds() {
+        var limits = SessionLimits.defaults();
+        var channel = new EmbeddedChannel();
+        channel.config().setAllocator(new NoDirectMemory());
+        channel.pipeline()
+                .addLast(new TunnelChannelHandler(
+                        new Session(Session.Role.SERVER, hello(1), limits, System.nanoTime()), false,
+                        wire.server,
+                        new SessionMeter()));
+        channel.runPendingTasks();
+
+        assertThat(closed(wire.server).detail()).contains("memory");
+        assertThat(channel.isOpen()).isFalse();
+        assertThat(wire.client.channel.isOpen()).isTrue();
     }
 
     /** DATA of a stream that was never opened. */

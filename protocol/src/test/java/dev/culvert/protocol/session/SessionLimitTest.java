@@ -179,6 +179,72 @@ final class SessionLimitTest {
     }
 
     @Test
+    void informationalHeadsBeyondTheReceiversLimitReset() {
+        try (SessionPair pair = SessionPair.live()) {
+            int id = pair.request();
+            RawHeads raw = new RawHeads(pair);
+            for (int i = 0; i < 100; i++) {
+                raw.toServer(id, 0, Side.response(103));
+            }
+            assertThat(pair.server.log(id).reset).isNull();
+
+            raw.toServer(id, 0, Side.response(103));
+
+            assertThat(pair.server.log(id).resetCode()).isEqualTo(ErrorCode.OVERLOADED);
+            assertThat(pair.server.session.isLive()).isTrue();
+        }
+    }
+
+    @Test
+    void informationalHeadsAreTogetherAtMostOneHead() {
+        try (SessionPair pair = SessionPair.live()) {
+            int id = pair.request();
+            RawHeads raw = new RawHeads(pair);
+            String half = "a".repeat(36 << 10);
+            raw.toServer(id, 0, Side.response(103).set("link", half));
+            assertThat(pair.server.log(id).reset).isNull();
+
+            raw.toServer(id, 0, Side.response(103).set("link", half));
+
+            assertThat(pair.server.log(id).resetCode()).isEqualTo(ErrorCode.OVERLOADED);
+        }
+    }
+
+    @Test
+    void senderDropsInformationalHeadsBeyondThePeersLimit() {
+        try (SessionPair pair = SessionPair.live()) {
+            int id = pair.request();
+            for (int i = 0; i < 150; i++) {
+                pair.client.respond(id, 103, false);
+                pair.drive();
+            }
+            pair.client.respond(id, 200, true);
+            pair.drive();
+
+            assertThat(pair.server.log(id).heads).hasSize(101);
+            assertThat(pair.server.log(id).closed).isTrue();
+        }
+    }
+
+    @Test
+    void headsThatWaitForTheSocketAreBounded() {
+        try (SessionPair pair = SessionPair.live()) {
+            pair.server.out.block(true);
+            String path = "/" + "a".repeat(60 << 10);
+            int opened = 0;
+            while (pair.server.session.canOpen()) {
+                pair.server.open(path, true);
+                opened++;
+            }
+
+            assertThat(opened).isBetween(100, 200);
+            pair.server.out.block(false);
+            pair.drive();
+            assertThat(pair.server.session.canOpen()).isTrue();
+        }
+    }
+
+    @Test
     void thousandStreamsRunAtOnceAndOneMoreDoesNot() {
         try (SessionPair pair = SessionPair.live()) {
             for (int i = 0; i < 1000; i++) {

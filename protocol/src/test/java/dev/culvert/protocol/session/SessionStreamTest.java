@@ -215,6 +215,65 @@ final class SessionStreamTest {
     }
 
     @Test
+    void aStreamThatIsBrokenOffDeliversWhatWasQueued() {
+        try (SessionPair pair = SessionPair.live()) {
+            int id = pair.server.open("/", false);
+            pair.drive();
+            pair.server.stall(id);
+            pair.client.respond(id, 200, false);
+            pair.client.write(id, 900_000);
+            pair.client.session.breakOff(id, ErrorCode.FAILED, 9, 4, "reset by the upstream");
+            pair.drive();
+            assertThat(pair.server.log(id).reset).isNull();
+
+            pair.server.resume(id);
+            pair.drive();
+
+            assertThat(pair.server.log(id).receivedBytes).isEqualTo(900_000);
+            assertThat(pair.server.log(id).ended).isFalse();
+            assertThat(pair.server.log(id).reset)
+                    .isEqualTo(new StreamReset(id, ErrorCode.FAILED, 9, 4, "reset by the upstream"));
+            pair.assertIdle();
+        }
+    }
+
+    @Test
+    void aStreamIsBrokenOffBehindItsEnd() {
+        try (SessionPair pair = SessionPair.live()) {
+            int id = pair.server.open("/", false);
+            pair.drive();
+            pair.client.respond(id, 200, false);
+            pair.client.write(id, 900_000);
+            pair.client.end(id);
+            pair.client.session.breakOff(id, ErrorCode.FAILED, 9, 4, "");
+            pair.drive();
+
+            assertThat(pair.server.log(id).receivedBytes).isEqualTo(900_000);
+            assertThat(pair.server.log(id).ended).isTrue();
+            assertThat(pair.server.log(id).reset).isNotNull();
+            pair.assertIdle();
+        }
+    }
+
+    @Test
+    void aPeerThatResetsABrokenOffStreamEndsIt() {
+        try (SessionPair pair = SessionPair.live()) {
+            int id = pair.server.open("/", false);
+            pair.drive();
+            pair.server.stall(id);
+            pair.client.respond(id, 200, false);
+            pair.client.write(id, 900_000);
+            pair.client.session.breakOff(id, ErrorCode.FAILED, 9, 4, "");
+            pair.drive();
+
+            pair.server.session.reset(id, ErrorCode.CANCELLED, 0, 1, "");
+            pair.drive();
+
+            pair.assertIdle();
+        }
+    }
+
+    @Test
     void streamResetBeforeItWasSentNeverReachesTheWire() {
         try (SessionPair pair = SessionPair.live()) {
             long before = pair.server.out.bytes();

@@ -96,6 +96,22 @@ public final class ClusterStandIn {
         }
     }
 
+    /** Changes an object by a JSON merge patch as if kubectl did; not recorded. Blocks a moment. */
+    public void change(String kind, String namespace, String name, String patch) {
+        Crud.Reply changed = write("PATCH", path(kind, namespace) + "/" + name, patch);
+        if (!changed.success()) {
+            throw new IllegalArgumentException(changed.body().toString());
+        }
+    }
+
+    /** Deletes the object of that name and puts this one in its place; not recorded. Blocks a moment. */
+    public void replace(JsonNode object) {
+        JsonNode metadata = object.path("metadata");
+        write("DELETE", path(object.path("kind").asText(), metadata.path("namespace").asText("default")) + "/"
+                + metadata.path("name").asText(), "");
+        put(object);
+    }
+
     /** An object as it is now. Throws IllegalArgumentException when it is not there. Blocks a moment. */
     public JsonNode get(String kind, String namespace, String name) {
         Crud.Reply reply = crud.call("GET", path(kind, namespace) + "/" + name, "");
@@ -119,7 +135,7 @@ public final class ClusterStandIn {
         }
     }
 
-    /** Answers as many of the next replacements with a conflict, as if somebody else had been faster. */
+    /** Answers as many of the next changes that name a version, but of a status, with a conflict, as if somebody else had been faster. */
     public void conflictNext(int times) {
         conflicts.set(times);
     }
@@ -198,7 +214,9 @@ public final class ClusterStandIn {
                 changes.removeFirst();
             }
         }
-        if (method.equals("PUT") && conflicts.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+        boolean bound = method.equals("PUT")
+                || body.contains("\"resourceVersion\"") && !request.uri().endsWith("/status");
+        if (bound && conflicts.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             return new Crud.Reply(409, Crud.status(409, "Conflict",
                     "Operation cannot be fulfilled: the object has been modified; please apply your changes to the latest"
                             + " version and try again"));

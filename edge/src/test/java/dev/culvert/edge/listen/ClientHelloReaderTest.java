@@ -1,12 +1,12 @@
-package dev.culvert.edge.caller;
+package dev.culvert.edge.listen;
 
-import static dev.culvert.edge.caller.ClientHelloBytes.body;
-import static dev.culvert.edge.caller.ClientHelloBytes.inRecords;
-import static dev.culvert.edge.caller.ClientHelloBytes.join;
-import static dev.culvert.edge.caller.ClientHelloBytes.message;
-import static dev.culvert.edge.caller.ClientHelloBytes.name;
-import static dev.culvert.edge.caller.ClientHelloBytes.real;
-import static dev.culvert.edge.caller.ClientHelloBytes.serverNames;
+import static dev.culvert.edge.testing.ClientHelloBytes.body;
+import static dev.culvert.edge.testing.ClientHelloBytes.inRecords;
+import static dev.culvert.edge.testing.ClientHelloBytes.join;
+import static dev.culvert.edge.testing.ClientHelloBytes.message;
+import static dev.culvert.edge.testing.ClientHelloBytes.name;
+import static dev.culvert.edge.testing.ClientHelloBytes.real;
+import static dev.culvert.edge.testing.ClientHelloBytes.serverNames;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

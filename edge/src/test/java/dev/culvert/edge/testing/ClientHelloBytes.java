@@ -1,4 +1,4 @@
-package dev.culvert.edge.caller;
+package dev.culvert.edge.testing;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -12,13 +12,13 @@ import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 
 /** The first bytes of TLS connections: real ones, and what can be made of them. */
-final class ClientHelloBytes {
+public final class ClientHelloBytes {
     private static final int RECORD_HEAD = 5;
 
     private ClientHelloBytes() {}
 
     /** What a JDK's client sends first, in one record. */
-    static byte[] real(@Nullable String serverName) {
+    public static byte[] real(@Nullable String serverName) {
         try {
             SSLContext tls = SSLContext.getInstance("TLS");
             tls.init(null, null, null);
@@ -40,7 +40,7 @@ final class ClientHelloBytes {
     }
 
     /** The same handshake bytes, cut into records of at most so many. */
-    static byte[] inRecords(byte[] hello, int most) {
+    public static byte[] inRecords(byte[] hello, int most) {
         var out = new ByteArrayOutputStream();
         for (int from = RECORD_HEAD; from < hello.length; from += most) {
             int part = Math.min(most, hello.length - from);
@@ -55,7 +55,7 @@ final class ClientHelloBytes {
     }
 
     /** A handshake message in as many records as it needs. */
-    static byte[] message(int type, byte[] body) {
+    public static byte[] message(int type, byte[] body) {
         var whole = new ByteArrayOutputStream();
         whole.writeBytes(new byte[RECORD_HEAD]);
         whole.write(type);
@@ -67,7 +67,7 @@ final class ClientHelloBytes {
     }
 
     /** The body of a ClientHello with these extensions, as they are given. */
-    static byte[] body(byte[] extensions) {
+    public static byte[] body(byte[] extensions) {
         var out = new ByteArrayOutputStream();
         out.write(3);
         out.write(3);
@@ -81,7 +81,7 @@ final class ClientHelloBytes {
     }
 
     /** A server_name extension that holds this list of names. */
-    static byte[] serverNames(byte[] list) {
+    public static byte[] serverNames(byte[] list) {
         var out = new ByteArrayOutputStream();
         out.writeBytes(new byte[]{0, 0, (byte) ((list.length + 2) >> 8), (byte) (list.length + 2),
                 (byte) (list.length >> 8), (byte) list.length});
@@ -90,7 +90,7 @@ final class ClientHelloBytes {
     }
 
     /** One name of a list. */
-    static byte[] name(int type, String name) {
+    public static byte[] name(int type, String name) {
         var out = new ByteArrayOutputStream();
         out.write(type);
         out.write(name.length() >> 8);
@@ -101,7 +101,7 @@ final class ClientHelloBytes {
         return out.toByteArray();
     }
 
-    static byte[] join(byte[]... parts) {
+    public static byte[] join(byte[]... parts) {
         var out = new ByteArrayOutputStream();
         for (byte[] part : parts) {
             out.writeBytes(part);

@@ -1,4 +1,4 @@
-package dev.culvert.edge.caller;
+package dev.culvert.edge.listen;
 
 import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.Problem;

@@ -1,4 +1,4 @@
-package dev.culvert.edge.caller;
+package dev.culvert.edge.listen;
 
 import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.Problem;
@@ -13,12 +13,14 @@ import org.jspecify.annotations.Nullable;
  * Collects the first bytes of a connection until its ClientHello is whole, however TLS records and packets cut it. Keeps
  * every byte as it came, to be passed on. Each byte is looked at once. Belongs to the connection's event loop.
  */
-final class ClientHelloReader {
+public final class ClientHelloReader {
     /** Of the message. Browsers send up to 2 KiB; tickets and key shares may make it longer. */
     static final int MAX_HELLO = 16 << 10;
     /** With the heads of its records: shorter ones than this allows for are an attack. */
     static final int MAX_BYTES = 2 * MAX_HELLO;
 
+    /** This, two buffers, and what its connection keeps beside them while it waits. */
+    private static final int OBJECTS = 512;
     private static final int HANDSHAKE = 22;
     private static final int CLIENT_HELLO = 1;
     private static final int RECORD_HEAD = 5;
@@ -32,7 +34,7 @@ final class ClientHelloReader {
     private int at;
     private int leftOfRecord;
 
-    ClientHelloReader(ByteBufAllocator allocator) {
+    public ClientHelloReader(ByteBufAllocator allocator) {
         received = allocator.buffer(1024);
     }
 
@@ -41,7 +43,7 @@ final class ClientHelloReader {
      *
      * @throws EdgeException when it can't become one
      */
-    boolean take(ByteBuf bytes) {
+    public boolean take(ByteBuf bytes) {
         try {
             received.writeBytes(bytes);
         } finally {
@@ -100,19 +102,24 @@ final class ClientHelloReader {
      * @throws EdgeException when it is malformed
      */
     @Nullable
-    String serverName() {
+    public String serverName() {
         return ClientHello.serverName(message.slice(MESSAGE_HEAD, message.getUnsignedMedium(1)));
     }
 
     /** All bytes as they came; the caller owns them. */
-    ByteBuf bytes() {
+    public ByteBuf bytes() {
         ByteBuf all = received;
         received = Unpooled.EMPTY_BUFFER;
         return all;
     }
 
+    /** What all of this takes up, in bytes: with its objects, and with room that nothing stands in yet. */
+    int cost() {
+        return OBJECTS + received.capacity() + message.capacity();
+    }
+
     /** Drops what was kept. */
-    void release() {
+    public void release() {
         bytes().release();
     }
 

@@ -1,0 +1,84 @@
+package dev.culvert.e2e.hostile;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Runs one scenario, in this process or as the program of another one, so that an attacker's CPU time is not that of the
+ * server's judge.
+ */
+final class Attacker {
+    private static final String FAULT = "fault: ";
+    private static final String OVER = "over";
+
+    private Attacker() {}
+
+    /**
+     * Returns what it saw that should not be.
+     *
+     * @param judge looks at the server when the time is over, before the peers leave
+     */
+    static List<String> attack(Target target, Scenario scenario, double factor, Duration time,
+            Runnable judge) throws Exception {
+        try (var attack = new Attack(target, time)) {
+            scenario.run().attack(attack, scenario.rate() * factor);
+            attack.awaitEnd();
+            judge.run();
+            System.out.println("attacker " + scenario.name() + ": " + attack.account());
+            return attack.faults();
+        }
+    }
+
+    /** Attacks from a process with little right to the CPU. */
+    static List<String> attackFromOutside(Target target, Scenario scenario, double factor, Duration time,
+            Runnable judge) throws Exception {
+        Process process = new ProcessBuilder(Stream.concat(
+                Stream.of("nice", "-n", "10", HostileServer.java(), "-Xmx1g", "-cp",
+                        System.getProperty("java.class.path"), Attacker.class.getName(), scenario.name(),
+                        Double.toString(factor), Long.toString(time.toMillis())),
+                Stream.of(target.arguments())).toList()).redirectErrorStream(true).start();
+        try (var output = process.inputReader()) {
+            List<String> lines = new ArrayList<>();
+            for (String line = output.readLine(); line != null && !line.equals(OVER); line = output
+                    .readLine()) {
+                lines.add(line);
+            }
+            judge.run();
+            process.outputWriter().append('\n').close(); // it may leave
+            output.lines().forEach(lines::add);
+            int exit = process.waitFor();
+            return exit == 0
+                    ? lines.stream()
+                            .filter(line -> line.startsWith(FAULT))
+                            .map(line -> line.substring(FAULT.length()))
+                            .toList()
+                    : List.of("the attacker failed: " + String.join("\n", lines));
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** Name, factor, milliseconds and the target's arguments. */
+    public static void main(String[] arguments) throws Exception {
+        attack(Target.of(Arrays.copyOfRange(arguments, 3, arguments.length)),
+                Scenarios.named(arguments[0]), Double.parseDouble(arguments[1]),
+                Duration.ofMillis(Long.parseLong(arguments[2])), Attacker::judged)
+                .forEach(fault -> System.out.println(FAULT + fault));
+        System.exit(0); // peers' threads may still wait
+    }
+
+    /** Waits, at its peers' cost, until the other process has judged. */
+    private static void judged() {
+        try {
+            System.out.println(OVER);
+            System.in.read();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package dev.culvert.e2e.hostile;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** What was measured while something went on. Thread-safe. */
+final class Figures {
+    final Samples requests = new Samples();
+    final Samples webhooks = new Samples();
+    final Samples admin = new Samples();
+    private final Queue<String> failures = new ConcurrentLinkedQueue<>();
+    private final Map<String, Double> peaks = new TreeMap<>();
+
+    /** Durations. */
+    static final class Samples {
+        private final Queue<Long> nanos = new ConcurrentLinkedQueue<>();
+
+        void add(long sample) {
+            nanos.add(sample);
+        }
+
+        int count() {
+            return nanos.size();
+        }
+
+        /** The milliseconds that 99 of 100 did not exceed. */
+        double p99() {
+            long[] sorted = nanos.stream().mapToLong(Long::longValue).sorted().toArray();
+            return sorted.length == 0
+                    ? 0
+                    : sorted[(int) Math.min(sorted.length - 1, Math.floor(0.99 * sorted.length))] / 1e6;
+        }
+    }
+
+    void failed(String what) {
+        failures.add(what);
+    }
+
+    synchronized void peak(Map<String, Double> metrics) {
+        metrics.forEach((name, value) -> peaks.merge(name, value, Math::max));
+    }
+
+    synchronized double peak(String name) {
+        return peaks.getOrDefault(name, 0.0);
+    }
+
+    /** Each kind of failure once, with its number. */
+    List<String> failures() {
+        Map<String, Integer> counted = new TreeMap<>();
+        failures.forEach(failure -> counted.merge(failure, 1, Integer::sum));
+        return counted.entrySet().stream().map(entry -> entry.getValue() + " x " + entry.getKey()).toList();
+    }
+}

@@ -1,0 +1,224 @@
+package dev.culvert.e2e.hostile;
+
+import dev.culvert.client.ClientConfig;
+import dev.culvert.client.ClientEvent;
+import dev.culvert.client.TunnelClient;
+import dev.culvert.edge.config.HostPort;
+import dev.culvert.router.RoutingConfig;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.ByteBufFlux;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.Http11SslContextSpec;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
+
+/**
+ * A tenant that does nothing wrong, {@code bob/prod}: a tunnel client with its router, an upstream that is an event source,
+ * too, and callers at a steady pace, on kept connections and on new ones. What they notice goes to the figures of the
+ * moment.
+ */
+final class HonestTenant implements AutoCloseable {
+    /** Where its callers come from: no attacker does. */
+    private static final String SOURCE = "127.0.1.1";
+    /** The body of a webhook that its event source never takes. */
+    static final String POISON = "poison";
+    /** The server alone says who calls, and it says nothing of callers that it does not ask. */
+    private static final Pattern FORGED = Pattern.compile("(?i)culvert[-_]caller[-_].*");
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration ANSWER = Duration.ofSeconds(30);
+    private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
+    private static final GenericSslContextSpec<?> TRUSTING = Http11SslContextSpec.forClient()
+            .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
+    private static final int EVENT_SOURCES = 3;
+
+    private final ConnectionProvider pool = ConnectionProvider.create("honest", 200);
+    private final Map<String, Long> sent = new ConcurrentHashMap<>();
+    private final Queue<Disposable> loads = new ConcurrentLinkedQueue<>();
+    private final AtomicLong number = new AtomicLong();
+    private final DisposableServer upstream;
+    private final TunnelClient client;
+    private final Target target;
+    private volatile int atOnce = 1;
+    private volatile Figures figures = new Figures();
+
+    HonestTenant(Target target) throws Exception {
+        this.target = target;
+        upstream = HttpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .handle((request, response) -> request.receive()
+                        .aggregate()
+                        .asString(StandardCharsets.UTF_8)
+                        .defaultIfEmpty("")
+                        .flatMap(body -> {
+                            arrived(body);
+                            boolean forged = request.requestHeaders()
+                                    .names()
+                                    .stream()
+                                    .anyMatch(FORGED.asMatchPredicate());
+                            return response.status(body.equals(POISON) ? 500 : 200)
+                                    .sendString(Mono.just(forged ? "forged" : "hello"))
+                                    .then();
+                        }))
+                .bindNow();
+        client = connect(target.createRuntime("bob", "prod"));
+    }
+
+    private TunnelClient connect(Path token) throws InterruptedException {
+        HostPort address = HostPort.of((InetSocketAddress) upstream.address());
+        Map<String, HostPort> names = new ConcurrentHashMap<>(Map.of("argo-server", address));
+        for (int i = 0; i < EVENT_SOURCES; i++) {
+            names.put("push" + i + "-eventsource-svc.argo.svc.cluster.local", address);
+        }
+        var router = new RoutingConfig(List.of(), RoutingConfig.Policy.allowing(List.of("argo/*")), names);
+        var connected = new CountDownLatch(1);
+        TunnelClient started = Objects.requireNonNull(TunnelClient.start(
+                new ClientConfig(List.of(URI.create("wss://localhost:" + target.tunnel())), null, token,
+                        target.folder().resolve("identity-bob"), new ClientConfig.Health(ANY_PORT), null,
+                        null, router, 2),
+                event -> {
+                    if (event instanceof ClientEvent.Connected) {
+                        connected.countDown();
+                    }
+                }).block(PATIENCE));
+        if (!connected.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+            throw new AssertionError("no tunnel within " + PATIENCE);
+        }
+        return started;
+    }
+
+    /**
+     * Begins to call: of ten requests two on new connections, and two more are webhooks.
+     *
+     * @param perSecond requests
+     * @param waiting how many of each kind may wait for their answers; beyond it none is sent
+     */
+    void begin(int perSecond, int waiting) {
+        atOnce = waiting;
+        load(perSecond * 0.8, caller(pool).get().uri("/workflows/"));
+        load(perSecond * 0.2, caller(ConnectionProvider.newConnection()).get().uri("/workflows/"));
+        loads.add(every(perSecond * 0.2).flatMap(tick -> webhook(), atOnce).subscribe());
+    }
+
+    private HttpClient caller(ConnectionProvider connections) {
+        return HttpClient.create(connections)
+                .bindAddress(() -> new InetSocketAddress(SOURCE, 0))
+                .secure(spec -> spec.sslContext(TRUSTING).handshakeTimeout(ANSWER))
+                .headers(headers -> headers.set("host", Target.HONEST))
+                .baseUrl("https://127.0.0.1:" + target.edge());
+    }
+
+    private static Flux<Long> every(double perSecond) {
+        return Flux.interval(Duration.ofNanos((long) (1e9 / perSecond))).onBackpressureDrop();
+    }
+
+    private void load(double perSecond, HttpClient.ResponseReceiver<?> request) {
+        loads.add(every(perSecond).flatMap(tick -> {
+            long began = System.nanoTime();
+            Figures now = figures;
+            return request
+                    .responseSingle((head, body) -> body.asString()
+                            .defaultIfEmpty("")
+                            .map(text -> head.status().code() + " " + text))
+                    .timeout(ANSWER)
+                    .onErrorResume(error -> Mono.just(String.valueOf(error)))
+                    .doOnNext(answer -> {
+                        if (answer.equals("200 hello")) {
+                            now.requests.add(System.nanoTime() - began);
+                        } else {
+                            now.failed("request: " + shortened(answer));
+                        }
+                    });
+        }, atOnce).subscribe());
+    }
+
+    private Mono<String> webhook() {
+        long at = number.incrementAndGet();
+        String id = "webhook-" + at;
+        Figures now = figures;
+        sent.put(id, System.nanoTime());
+        return caller(pool).post()
+                .uri("/webhooks/argo/push" + at % EVENT_SOURCES + "/x")
+                .send(ByteBufFlux.fromString(Mono.just(id)))
+                .responseSingle((head, body) -> body.asString()
+                        .defaultIfEmpty("")
+                        .map(text -> head.status().code() + " " + text))
+                .timeout(ANSWER)
+                .onErrorResume(error -> Mono.just(String.valueOf(error)))
+                .doOnNext(answer -> {
+                    if (!answer.startsWith("20")) {
+                        now.failed("webhook: " + shortened(answer));
+                        sent.remove(id);
+                    }
+                });
+    }
+
+    private static String shortened(String answer) {
+        String text = answer.replaceAll("(127\\.0\\.\\d+\\.\\d+|localhost)\\S*", "")
+                .replaceAll("\"instance\".*", "");
+        return text.substring(0, Math.min(160, text.length()));
+    }
+
+    private void arrived(String body) {
+        Long began = sent.remove(body);
+        if (began != null) {
+            figures.webhooks.add(System.nanoTime() - began);
+        }
+    }
+
+    /** What its callers notice from now on. */
+    Figures measure() {
+        var fresh = new Figures();
+        figures = fresh;
+        return fresh;
+    }
+
+    Figures figures() {
+        return figures;
+    }
+
+    /**
+     * Waits until every webhook that was sent by now has arrived, or was refused, which is a failure of its own. Returns those
+     * that have not.
+     */
+    Set<String> undelivered(Duration within) {
+        Set<String> due = new HashSet<>(sent.keySet());
+        long deadline = System.nanoTime() + within.toNanos();
+        while (!due.isEmpty() && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+            due.retainAll(sent.keySet());
+        }
+        return due;
+    }
+
+    @Override
+    public void close() {
+        loads.forEach(Disposable::dispose);
+        pool.dispose();
+        client.stop(Duration.ZERO).block(PATIENCE);
+        upstream.disposeNow();
+    }
+}

@@ -1,0 +1,46 @@
+package dev.culvert.e2e.hostile;
+
+import dev.culvert.protocol.frame.Frame;
+import dev.culvert.protocol.frame.FrameCodec;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** Hand-made clients of the attacker's runtimes. */
+final class Peers {
+    private Peers() {}
+
+    /** Takes whatever comes, answers nothing, gives no windows. */
+    static RawTunnel silent(Attack attack, int runtime) throws IOException {
+        return serving(attack, runtime, Peers::drop);
+    }
+
+    /** Serves one of the attacker's runtimes; {@code frames} must release what it gets. */
+    static RawTunnel serving(Attack attack, int runtime, Consumer<Frame> frames) throws IOException {
+        return attack.keep(
+                RawTunnel.open(attack.target, Attack.source(runtime), attack.identity(runtime)))
+                .serving(frames);
+    }
+
+    /** What a peer does about a request. */
+    interface Answer {
+        void to(RawTunnel tunnel, Frame.Head request) throws Exception;
+    }
+
+    /** Answers each request on a thread of its own. */
+    static RawTunnel answering(Attack attack, int runtime, Answer answer) throws IOException {
+        var tunnel = new CompletableFuture<RawTunnel>();
+        RawTunnel opened = serving(attack, runtime, frame -> {
+            Frame.release(frame);
+            if (frame instanceof Frame.Head head && head.has(FrameCodec.HEAD_OPENS)) {
+                attack.aside(() -> answer.to(tunnel.join(), head));
+            }
+        });
+        tunnel.complete(opened);
+        return opened;
+    }
+
+    static void drop(Frame frame) {
+        Frame.release(frame);
+    }
+}

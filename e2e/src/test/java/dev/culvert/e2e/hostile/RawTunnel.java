@@ -1,0 +1,231 @@
+package dev.culvert.e2e.hostile;
+
+import dev.culvert.certs.KeyProof;
+import dev.culvert.certs.TlsMaterial;
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Frame;
+import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.frame.HeadOptions;
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.frame.Hello.Nonce;
+import dev.culvert.protocol.frame.StreamKind;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.cert.CertificateEncodingException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's end of a {@code culvert.v1} session that keeps the rules while it opens, and then writes whatever bytes it
+ * likes. It answers heartbeats, gives no windows, and hands every other frame to its owner. Blocks.
+ */
+final class RawTunnel implements AutoCloseable {
+    /** Held requests are many: no limit of this side shall bound them. */
+    private static final Hello.Limits LIMITS = new Hello.Limits(100_000, 1 << 20, 10_000, 4096, 256 << 10,
+            16 << 20);
+    private static final int BINARY = 0x82;
+    private static final int MASKED = 0x80;
+
+    private final SSLSocket socket;
+    private final OutputStream out;
+    private final DataInputStream in;
+
+    private RawTunnel(SSLSocket socket) throws IOException {
+        this.socket = socket;
+        out = socket.getOutputStream();
+        in = new DataInputStream(socket.getInputStream());
+    }
+
+    /** Opens a session of the identity's runtime, proven by TLS. */
+    static RawTunnel open(Target target, String source, TlsMaterial identity) throws IOException {
+        var tunnel = new RawTunnel(
+                Tls.connect(Tls.context(identity), source, target.tunnel(), "localhost", "http/1.1"));
+        return tunnel.opened(() -> {
+            tunnel.upgrade();
+            tunnel.hello(tunnel.await(Frame.OpeningHello.class).hello(), null, "");
+        });
+    }
+
+    /** Opens one proven in its first frames, to the server as {@code host}. */
+    static RawTunnel prove(Target target, String source, TlsMaterial identity, String host)
+            throws IOException {
+        RawTunnel tunnel = promise(target, source);
+        return tunnel.opened(
+                () -> tunnel.hello(tunnel.await(Frame.OpeningHello.class).hello(), identity, host));
+    }
+
+    /** Upgrades, promises a proof, and says no more. */
+    static RawTunnel promise(Target target, String source) throws IOException {
+        var tunnel = new RawTunnel(Tls.connect(source, target.tunnel(), "localhost", "http/1.1"));
+        try {
+            tunnel.upgrade("culvert-proof: opening");
+            return tunnel;
+        } catch (IOException e) {
+            tunnel.close();
+            throw e;
+        }
+    }
+
+    private interface Opening {
+        void run() throws IOException;
+    }
+
+    private RawTunnel opened(Opening opening) throws IOException {
+        try {
+            socket.setSoTimeout(Tls.PATIENCE_MILLIS);
+            opening.run();
+            await(Frame.Ready.class);
+            socket.setSoTimeout(0);
+            return this;
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private void upgrade(String... fields) throws IOException {
+        String more = fields.length == 0 ? "" : String.join("\r\n", fields) + "\r\n";
+        out.write(("GET /tunnel/v1 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+                + "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                + "Sec-WebSocket-Protocol: culvert.v1\r\n" + more + "\r\n")
+                .getBytes(StandardCharsets.US_ASCII));
+        String head = RawHttp1.head(in);
+        if (!head.startsWith("HTTP/1.1 101")) {
+            throw new IOException(head.lines().findFirst().orElse(""));
+        }
+    }
+
+    private void hello(Hello servers, @Nullable TlsMaterial identity, String host) throws IOException {
+        var random = ThreadLocalRandom.current();
+        var nonce = new Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong());
+        ByteBuf frames = Unpooled.buffer();
+        FrameCodec.encode(new Frame.OpeningHello(new Hello(Hello.VERSION, Hello.VERSION,
+                Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF, random.nextLong(),
+                random.nextLong(), 0, true, LIMITS, nonce, "raw")), frames);
+        if (identity != null) {
+            byte[] certificate = der(identity);
+            FrameCodec.encode(new Frame.Auth(certificate,
+                    KeyProof.opening(servers.nonce().bytes(), nonce.bytes(), certificate, host)
+                            .sign(identity.key())),
+                    frames);
+        }
+        send(frames);
+    }
+
+    private static byte[] der(TlsMaterial identity) {
+        try {
+            return identity.leaf().getEncoded();
+        } catch (CertificateEncodingException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private <F extends Frame> F await(Class<F> type) throws IOException {
+        while (true) {
+            ByteBuf message = message();
+            while (message.isReadable()) {
+                Frame frame = FrameCodec.decode(message);
+                if (type.isInstance(frame)) {
+                    return type.cast(frame);
+                }
+                if (frame instanceof Frame.GoAway away) {
+                    throw new IOException(away.code() + " " + away.detail());
+                }
+            }
+        }
+    }
+
+    /** Announces durable webhooks of all names, and reads on a thread of its own: what is no heartbeat goes to {@code frames}. */
+    RawTunnel serving(Consumer<Frame> frames) throws IOException {
+        String document = """
+                {"routes":[{"path":"/webhooks/{namespace}/{eventSource}/","to":"{eventSource}.{namespace}","durable":true,"order":"source","maxBodyBytes":1048576}],\
+                "webhooks":["argo/*"],"requests":{"allow":[],"deny":[]}}""";
+        send(new Frame.Announce(document.getBytes(StandardCharsets.UTF_8), true));
+        Thread.ofVirtual().start(() -> read(frames));
+        return this;
+    }
+
+    private void read(Consumer<Frame> frames) {
+        try {
+            while (true) {
+                ByteBuf message = message();
+                while (message.isReadable()) {
+                    Frame frame = FrameCodec.decode(message);
+                    if (frame instanceof Frame.Ping(long opaque, boolean ack)) {
+                        if (!ack) {
+                            send(new Frame.Ping(opaque, true));
+                        }
+                    } else {
+                        frames.accept(frame);
+                    }
+                }
+            }
+        } catch (IOException e) {
+            // the server has closed, which is its right
+        }
+    }
+
+    /** The next binary message; others are skipped. */
+    private ByteBuf message() throws IOException {
+        while (true) {
+            int first = in.readUnsignedByte();
+            int length = in.readUnsignedByte();
+            if (length == 126) {
+                length = in.readUnsignedShort();
+            }
+            byte[] payload = in.readNBytes(length);
+            if (payload.length < length) {
+                throw new IOException("closed within a message");
+            }
+            if (first == BINARY) {
+                return Unpooled.wrappedBuffer(payload);
+            }
+            if (first == 0x88) {
+                throw new IOException("closed");
+            }
+        }
+    }
+
+    void send(Frame frame) throws IOException {
+        ByteBuf frames = Unpooled.buffer();
+        FrameCodec.encode(frame, frames);
+        send(frames);
+    }
+
+    /** A frame of any head block, complete in itself. */
+    static Frame.Head head(int stream, int flags, HeadBlock block) {
+        return new Frame.Head(stream, flags | FrameCodec.HEAD_LAST, StreamKind.HTTP, HeadOptions.NONE,
+                Unpooled.wrappedBuffer(block.bytes()));
+    }
+
+    static Frame.GoAway goAway(String detail) {
+        return new Frame.GoAway(ErrorCode.NO_ERROR, 0, 0, detail);
+    }
+
+    /** Writes bytes as one message, be they frames or not. */
+    synchronized void send(ByteBuf frames) throws IOException {
+        int length = frames.readableBytes();
+        ByteBuffer message = ByteBuffer.allocate(length + 8).put((byte) BINARY);
+        if (length < 126) {
+            message.put((byte) (MASKED | length));
+        } else {
+            message.put((byte) (MASKED | 126)).putShort((short) length);
+        }
+        message.putInt(0); // a key of zeros masks nothing
+        frames.readBytes(message.array(), message.position(), length);
+        out.write(message.array(), 0, message.position() + length);
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,191 @@
+package dev.culvert.e2e.hostile;
+
+import dev.culvert.certs.TlsMaterial;
+import dev.culvert.protocol.frame.Frame;
+import dev.culvert.protocol.frame.FrameCodec;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** What strangers do at the tunnel listener, and a tenant's client in its session. */
+final class TunnelScenarios {
+    private static final String CALLERS = "127.0.5.1";
+    private static final String ADDRESS = "127.0.6.1";
+
+    private TunnelScenarios() {}
+
+    static List<Scenario> all() {
+        return List.of(
+                new Scenario("D1-behind", "responses in DATA frames of one byte, which nobody reads", 20,
+                        TunnelScenarios::tinyFrames),
+                new Scenario("D2", "informational heads that HPACK expands a thousandfold", 40_000,
+                        TunnelScenarios::informational),
+                new Scenario("D6", "a proof that names another host", 1, TunnelScenarios::anotherHost),
+                new Scenario("D8", "strangers who promise a proof and are silent", 26,
+                        TunnelScenarios::silentOpeners),
+                new Scenario("D13", "a certificate that is renewed to three keys", 1,
+                        TunnelScenarios::renewedTwice),
+                new Scenario("D16", "readers that take a byte a second", 120, TunnelScenarios::trickling),
+                new Scenario("D20", "a tunnel that is lost twice under a GET", 1,
+                        TunnelScenarios::lostTwice),
+                new Scenario("D10", "a GOAWAY whose detail writes log lines", 1, TunnelScenarios::logLines));
+    }
+
+    private static void tinyFrames(Attack attack, double streams) throws Exception {
+        Peers.answering(attack, 2, (tunnel, head) -> answerInBytes(attack, tunnel, head.streamId()));
+        unread(attack, 2, streams);
+        attack.awaitEnd();
+    }
+
+    private static void answerInBytes(Attack attack, RawTunnel tunnel, int stream) throws IOException {
+        tunnel.send(RawTunnel.head(stream, 0, new HeadBlock().field(":status", "200")));
+        int inABatch = 1000;
+        int window = 256 << 10;
+        for (int sent = 0; sent + inABatch < window && attack.runs(); sent += inABatch) {
+            ByteBuf batch = Unpooled.buffer(9 * inABatch);
+            for (int i = 0; i < inABatch; i++) {
+                FrameCodec.dataHeader(stream, 1, false, batch);
+                batch.writeByte('x');
+            }
+            tunnel.send(batch);
+        }
+    }
+
+    /** Callers of one of the attacker's runtimes that read nothing of what they are sent. */
+    private static void unread(Attack attack, int runtime, double callers) throws Exception {
+        String host = Target.attackersHost(runtime);
+        for (RawHttp1 caller : attack.connected(callers,
+                () -> RawHttp1.connect(attack.target, CALLERS, host))) {
+            caller.lines("GET / HTTP/1.1", "Host: " + host, "");
+        }
+    }
+
+    private static void informational(Attack attack, double heads) throws Exception {
+        int callers = 10;
+        Peers.answering(attack, 3,
+                (tunnel, head) -> informAgain(attack, tunnel, head.streamId(), heads / callers));
+        unread(attack, 3, callers);
+        attack.awaitEnd();
+    }
+
+    private static void informAgain(Attack attack, RawTunnel tunnel, int stream, double heads)
+            throws IOException {
+        String value = "x".repeat(3900);
+        tunnel.send(RawTunnel.head(stream, 0,
+                new HeadBlock().field(":status", "103").added("link", value)));
+        for (int i = 0; i < heads && attack.runs(); i++) {
+            tunnel.send(RawTunnel.head(stream, 0, new HeadBlock().field(":status", "103").newest(15)));
+        }
+    }
+
+    private static void anotherHost(Attack attack, double rate) throws IOException {
+        try {
+            RawTunnel.prove(attack.target, ADDRESS, attack.identity(0), "relay.example.com").close();
+            attack.fault("a proof for relay.example.com opened a session");
+        } catch (IOException e) {
+            // refused, as it must be
+        }
+        try (var proven = RawTunnel.prove(attack.target, ADDRESS, attack.identity(0), "localhost")) {
+            proven.send(RawTunnel.goAway("done"));
+        } catch (IOException e) {
+            attack.fault("a proof for the listener's own name opened none: " + e.getMessage());
+        }
+    }
+
+    private static void silentOpeners(Attack attack, double perSecond) throws IOException {
+        var number = new AtomicInteger();
+        attack.aside(() -> attack.paced(perSecond,
+                () -> attack
+                        .keep(RawTunnel.promise(attack.target, Attack.source(number.incrementAndGet())))));
+        attack.aside(() -> attack.paced(3, () -> {
+            try {
+                RawTunnel.prove(attack.target, ADDRESS, attack.identity(4), "localhost").close();
+            } catch (IOException e) {
+                if (attack.runs()) {
+                    attack.fault("an honest client was not let in: " + e.getMessage());
+                }
+            }
+        }));
+        attack.awaitEnd();
+    }
+
+    private static void logLines(Attack attack, double times) throws IOException {
+        for (int i = 0; i < times; i++) {
+            try (RawTunnel tunnel = Peers.silent(attack, 0)) {
+                tunnel.send(RawTunnel.goAway("done\n2026-01-01T00:00:00Z INFO audit forged=1\r\u001b[2J"));
+                Peers.silent(attack, 0).close(); // the server has read the one before when this one has opened
+            }
+        }
+        attack.awaitEnd();
+        String log = Files.readString(attack.target.folder().resolve("server.log"),
+                StandardCharsets.ISO_8859_1);
+        if (log.lines().anyMatch(line -> line.startsWith("2026-01-01T00:00:00Z INFO audit"))) {
+            attack.fault("a peer wrote a line of the log");
+        }
+    }
+
+    /** A stolen key must not live on beside the client's own. */
+    private static void renewedTwice(Attack attack, double times) throws IOException {
+        TlsMaterial first = RawIdentity.renew(attack.target, ADDRESS, attack.identity(1));
+        RawIdentity.renew(attack.target, ADDRESS, first);
+        try {
+            RawIdentity.renew(attack.target, ADDRESS, first);
+            Files.readString(attack.target.folder().resolve("server.log"), StandardCharsets.ISO_8859_1)
+                    .lines()
+                    .filter(line -> line.contains("WARN") && line.contains("renew"))
+                    .findFirst()
+                    .ifPresentOrElse(attack::note,
+                            () -> attack.fault("a second key for a renewed certificate, and no word of it"));
+        } catch (IOException e) {
+            attack.note(String.valueOf(e.getMessage()));
+        }
+        attack.awaitEnd();
+    }
+
+    private static void trickling(Attack attack, double readers) throws Exception {
+        Peers.answering(attack, 2, (tunnel, head) -> {
+            tunnel.send(RawTunnel.head(head.streamId(), 0, new HeadBlock().field(":status", "200")));
+            for (int sent = 0; sent < 16 && attack.runs(); sent++) {
+                tunnel.send(new Frame.Data(head.streamId(), Unpooled.wrappedBuffer(new byte[16_000]), false));
+            }
+        });
+        String host = Target.attackersHost(2);
+        List<RawHttp2> callers = attack.connected(Math.ceil(readers / 60),
+                () -> RawHttp2.connect(attack.target, CALLERS, host));
+        for (RawHttp2 caller : callers) {
+            for (int i = 0; i < 60; i++) {
+                int stream = caller.open(HeadBlock.request("GET", host, "/"), true);
+                attack.aside(() -> attack.paced(1, () -> caller.frame(RawHttp2.WINDOW_UPDATE, 0, stream,
+                        new byte[]{0, 0, 0, 1})));
+            }
+        }
+        attack.awaitEnd();
+    }
+
+    private static void lostTwice(Attack attack, double times) throws Exception {
+        Peers.Answer answer = (tunnel, head) -> tunnel
+                .send(RawTunnel.head(head.streamId(), FrameCodec.END,
+                        new HeadBlock().field(":status", "200")));
+        Peers.answering(attack, 3, losing(attack, losing(attack, answer)));
+        String host = Target.attackersHost(3);
+        try (RawHttp1 caller = RawHttp1.connect(attack.target, CALLERS, host)) {
+            String head = caller.lines("GET / HTTP/1.1", "Host: " + host, "").head();
+            if (!head.startsWith("HTTP/1.1 200")) {
+                attack.fault("a GET whose tunnel was lost twice: " + head.lines().findFirst().orElse(""));
+            }
+        }
+        attack.awaitEnd();
+    }
+
+    /** Drops its connection; the next one answers. */
+    private static Peers.Answer losing(Attack attack, Peers.Answer next) {
+        return (tunnel, head) -> {
+            tunnel.close();
+            Peers.answering(attack, 3, next);
+        };
+    }
+}

@@ -1,0 +1,204 @@
+package dev.culvert.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.config.ByteSize;
+import dev.culvert.edge.relay.RelayRequest;
+import dev.culvert.edge.relay.RequestSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What webhooks cost while they arrive, and who gives way when that is too much. */
+class IntakeTest {
+    private static final String PUSH = "/webhooks/argo/push/";
+    private static final InetAddress NOISY = address(1);
+    private static final InetAddress QUIET = address(2);
+
+    @TempDir
+    Path folder;
+
+    /** An upload that has begun. */
+    private record Begun(RequestSink sink, Reply reply, EventLoop loop) {
+        Begun sends(int bytes) {
+            loop.submit(() -> sink.data(Unpooled.wrappedBuffer(new byte[bytes]))).syncUninterruptibly();
+            return this;
+        }
+
+        Begun ends() {
+            loop.submit(() -> sink.end(null)).syncUninterruptibly();
+            return this;
+        }
+    }
+
+    @Test
+    void headsWithoutBodiesRefuseNobody() {
+        try (var fixture = new InboxFixture(folder)) {
+            fixture.cut();
+            List<Begun> idle = new ArrayList<>();
+            for (int i = 0; i < 1000; i++) {
+                idle.add(begin(fixture, NOISY, 64 << 10));
+            }
+
+            assertThat(begin(fixture, QUIET, 10).sends(10).ends().reply.status()).isEqualTo(202);
+            assertThat(begin(fixture, NOISY, 10).sends(10).ends().reply.status()).isEqualTo(202);
+            assertThat(idle).noneMatch(begun -> begun.reply.isThere());
+            assertThat(fixture.inbox.intakes().memoryUsed()).isBetween(1000L * 2048, 1000L * 4096);
+            idle.forEach(begun -> begun.loop.submit(() -> begun.sink.cancel(AttemptResult.late()))
+                    .syncUninterruptibly());
+            await().until(() -> fixture.inbox.intakes().memoryUsed() == 0);
+        }
+    }
+
+    @Test
+    void theNewestOfTheNoisiestSourceGivesWay() {
+        try (var fixture = new InboxFixture(folder, little(), new MovableClock())) {
+            fixture.cut();
+            List<Begun> noisy = new ArrayList<>();
+            do {
+                noisy.add(begin(fixture, NOISY, -1).sends(30_000));
+            } while (!noisy.getLast().reply.isThere());
+            Reply refused = noisy.removeLast().reply;
+            assertThat(Objects.requireNonNull(refused.problem).cause()).isEqualTo(Cause.OVERLOADED);
+
+            Reply quiet = begin(fixture, QUIET, -1).sends(30_000).ends().reply;
+
+            assertThat(quiet.status()).isEqualTo(202);
+            assertThat(noisy.getLast().reply.status()).isEqualTo(503);
+            assertThat(noisy.getFirst().reply.isThere()).isFalse();
+            assertThat(noisy.getFirst().ends().reply.status()).isEqualTo(202);
+        }
+    }
+
+    @Test
+    void largeBodiesOfTheNoisiestSourceGiveWay() {
+        try (var fixture = new InboxFixture(folder, little(), new MovableClock())) {
+            fixture.cut();
+            Begun first = begin(fixture, NOISY, -1).sends(100_000);
+            Begun second = begin(fixture, NOISY, -1).sends(100_000);
+            await().until(() -> first.reply.consumed.get() + second.reply.consumed.get() == 200_000);
+            for (int i = 1; i < 4; i++) {
+                first.sends(90_000);
+                long sent = 100_000L + i * 90_000L;
+                await().until(() -> first.reply.consumed.get() == sent);
+            }
+
+            Begun quiet = begin(fixture, QUIET, -1).sends(100_000);
+
+            assertThat(second.reply.status()).isEqualTo(503);
+            await().until(() -> quiet.reply.consumed.get() == 100_000);
+            assertThat(quiet.ends().reply.status()).isEqualTo(202);
+            assertThat(first.ends().reply.status()).isEqualTo(202);
+            await().until(() -> fixture.inbox.intakes().filesUsed() == 0);
+        }
+    }
+
+    @Test
+    void whatDoesNotArriveInTimeIsRefused() {
+        var channel = new EmbeddedChannel();
+        EventLoop loop = channel.eventLoop();
+        try (var fixture = new InboxFixture(folder)) {
+            var reply = new Reply();
+            RequestSink sink = relay(fixture, NOISY).open(request(loop, 100), reply);
+
+            sink.data(Unpooled.wrappedBuffer(new byte[1]));
+            channel.advanceTimeBy(9, TimeUnit.SECONDS);
+            channel.runScheduledPendingTasks();
+            assertThat(reply.isThere()).isFalse();
+            sink.data(Unpooled.wrappedBuffer(new byte[1]));
+            channel.advanceTimeBy(1100, TimeUnit.MILLISECONDS);
+            channel.runScheduledPendingTasks();
+            channel.runScheduledPendingTasks();
+
+            assertThat(reply.status()).isEqualTo(408);
+            assertThat(fixture.inbox.intakes().memoryUsed()).isZero();
+        } finally {
+            channel.finishAndReleaseAll();
+        }
+    }
+
+    @Test
+    void whatArrivesEarnsTimeButNotWithoutEnd() {
+        var patience = new IntakePatience();
+
+        assertThat(patience.more(0, false)).isZero();
+        assertThat(patience.more(25 << 20, false)).isEqualTo(TimeUnit.SECONDS.toNanos(400));
+        assertThat(patience.more(25 << 20, false)).isZero();
+        assertThat(patience.more(25 << 20, true)).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+        assertThat(patience.more(1 << 30, false))
+                .isEqualTo(IntakePatience.MOST - TimeUnit.SECONDS.toNanos(411));
+        assertThat(patience.more(1 << 30, true)).isZero();
+    }
+
+    @Test
+    void smallPartsAreMerged() {
+        var parts = new UnwrittenParts();
+        for (int i = 0; i < 20_000; i++) {
+            parts.add(Unpooled.wrappedBuffer(new byte[]{(byte) i}));
+        }
+
+        assertThat(parts.cost()).isBetween(20_000L, 34_000L);
+        List<ByteBuf> taken = parts.take();
+        assertThat(taken).hasSize(2);
+        assertThat(taken.getFirst().getByte(300)).isEqualTo((byte) 300);
+        assertThat(taken.stream().mapToInt(ByteBuf::readableBytes).sum()).isEqualTo(20_000);
+        taken.forEach(ByteBuf::release);
+        assertThat(parts.cost()).isZero();
+    }
+
+    private static InboxConfig little() {
+        InboxConfig usual = InboxConfig.defaults();
+        return new InboxConfig(ByteSize.parse("1MiB"), ByteSize.parse("1MiB"), usual.maxSources(),
+                ByteSize.parse("1MiB"), usual.perAddress(), Duration.ZERO, usual.attemptTimeout(),
+                usual.maxAttempts(), usual.keepDead(), usual.keepDelivered(), usual.keepDeliveredBytes());
+    }
+
+    private static Begun begin(InboxFixture fixture, InetAddress source, long length) {
+        EventLoop loop = fixture.loop();
+        var reply = new Reply();
+        var sinks = new ArrayList<RequestSink>();
+        loop.submit(() -> sinks.add(relay(fixture, source).open(request(loop, length), reply)))
+                .syncUninterruptibly();
+        return new Begun(sinks.getFirst(), reply, loop);
+    }
+
+    private static InboxRelay relay(InboxFixture fixture, InetAddress source) {
+        return new InboxRelay(fixture.inbox,
+                new InboxRelay.Target(InboxFixture.RUNTIME, fixture.routes, WebhookSecrets.NONE, Hop.EDGE),
+                source, false, fixture.direct);
+    }
+
+    private static RelayRequest request(EventLoop loop, long length) {
+        var fields = new DefaultHttp2Headers(false).method("POST")
+                .scheme("https")
+                .authority("h.example")
+                .path(PUSH);
+        if (length >= 0) {
+            fields.setLong("content-length", length);
+        }
+        return new RelayRequest(RelayRequest.Kind.HTTP, fields, false, loop);
+    }
+
+    private static InetAddress address(int last) {
+        try {
+            return InetAddress.getByAddress(new byte[]{(byte) 192, 0, 2, (byte) last});
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

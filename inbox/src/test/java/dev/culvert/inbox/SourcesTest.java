@@ -1,0 +1,160 @@
+package dev.culvert.inbox;
+
+import static dev.culvert.edge.testing.Results.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.edge.config.ByteSize;
+import dev.culvert.edge.relay.WireProblem;
+import dev.culvert.edge.route.AnnouncedRoute;
+import dev.culvert.edge.route.Announcement;
+import dev.culvert.edge.route.DurableRoutes;
+import dev.culvert.edge.route.RequestPolicy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Event sources that callers invent, and those that are there. */
+class SourcesTest {
+    private static final String REAL = "/webhooks/argo/push/";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void inventedSourcesLeaveRealOnesTheirPlace() {
+        try (var fixture = new InboxFixture(folder, with(20), new MovableClock())) {
+            accept(fixture);
+            fixture.cut();
+
+            List<Integer> invented = IntStream.range(0, 25)
+                    .mapToObj(i -> fixture.post("/webhooks/argo/invented-" + i + "/", "x").status())
+                    .toList();
+
+            assertThat(invented.subList(0, 10)).containsOnly(202);
+            assertThat(invented.subList(10, 25)).containsOnly(503);
+            assertThat(fixture.post(REAL, "x").status()).isEqualTo(202);
+        }
+    }
+
+    @Test
+    void inventedSourcesLeaveRealOnesTheirBytes() {
+        try (var fixture = new InboxFixture(folder, with(20), new MovableClock())) {
+            accept(fixture);
+            fixture.cut();
+
+            List<Integer> invented = IntStream.range(0, 30)
+                    .mapToObj(i -> fixture.post("/webhooks/argo/invented/" + i, "x".repeat(60_000)).status())
+                    .toList();
+
+            assertThat(invented).contains(202, 503);
+            assertThat(fixture.post(REAL, "x".repeat(60_000)).status()).isEqualTo(202);
+        }
+    }
+
+    @Test
+    void sourcesThatTheAllowListNamesShareNothing() {
+        try (var fixture = new InboxFixture(folder, with(20), new MovableClock())) {
+            List<String> names = IntStream.range(0, 15).mapToObj(i -> "ci/real-" + i).toList();
+            fixture.routes = DurableRoutes.of(Announcement.parse(Announcement
+                    .of(List.of(AnnouncedRoute.durable("/webhooks/{namespace}/{eventSource}/",
+                            "{eventSource}.{namespace}")),
+                            names, RequestPolicy.OPEN)
+                    .toJson()));
+            fixture.cut();
+
+            assertThat(names).allMatch(name -> fixture.post("/webhooks/" + name + "/", "x").status() == 202);
+        }
+    }
+
+    @Test
+    void anInventedSourceIsGivenUpAfterAnHour() {
+        try (var fixture = new InboxFixture(folder)) {
+            accept(fixture);
+            fixture.runtime.answer(exchange -> exchange.fail(WireProblem.NO_NAME));
+            Reply known = fixture.post(REAL, "x");
+            Reply invented = fixture.post("/webhooks/argo/invented/", "x");
+            await().until(() -> outcome(fixture, known).equals("upstream-refused")
+                    && outcome(fixture, invented).equals("upstream-refused"));
+            int before = fixture.runtime.all.size();
+
+            fixture.advance(Duration.ofMinutes(59));
+            await().until(() -> fixture.runtime.all.size() >= before + 2);
+            assertThat(state(fixture, invented)).isEqualTo(WebhookState.PENDING);
+            fixture.advance(Duration.ofMinutes(2));
+
+            await().until(() -> state(fixture, invented) == WebhookState.DEAD);
+            assertThat(state(fixture, known)).isEqualTo(WebhookState.PENDING);
+            fixture.runtime.answer(exchange -> exchange.ok("there"));
+            fixture.inbox.replay(invented.id()).block();
+            await().until(() -> state(fixture, invented) == WebhookState.DELIVERED);
+        }
+    }
+
+    @Test
+    void aNewSourceThatIsDownKeepsItsSevenDays() {
+        try (var fixture = new InboxFixture(folder)) {
+            await().until(fixture.inbox::isDelivering);
+            fixture.runtime.answer(exchange -> exchange.fail(AttemptResult.late()));
+            Reply first = fixture.post("/webhooks/argo/new/", "x");
+            await().until(() -> outcome(fixture, first).equals("upstream-timeout"));
+            fixture.runtime.answer(exchange -> exchange.fail(WireProblem.NO_NAME));
+            fixture.advance(Duration.ofMinutes(1));
+            await().until(() -> outcome(fixture, first).equals("upstream-refused"));
+            int before = fixture.runtime.all.size();
+
+            fixture.advance(Duration.ofHours(30));
+
+            await().until(() -> fixture.runtime.all.size() > before + 1);
+            assertThat(state(fixture, first)).isEqualTo(WebhookState.PENDING);
+        }
+    }
+
+    @Test
+    void aSourceIsPurgedByItsName() {
+        try (var fixture = new InboxFixture(folder)) {
+            accept(fixture);
+            fixture.cut();
+            for (int i = 0; i < 250; i++) {
+                assertThat(fixture.post("/webhooks/argo/other/" + i, "x").status()).isEqualTo(202);
+            }
+            Reply kept = fixture.post(REAL, "x");
+            assertThat(kept.status()).isEqualTo(202);
+
+            assertThat(fixture.inbox.purge(InboxFixture.RUNTIME, "argo/other", WebhookState.DEAD).block())
+                    .isZero();
+            assertThat(fixture.inbox.purge(InboxFixture.RUNTIME, "argo/other", null).block()).isEqualTo(250);
+
+            assertThat(await(fixture.inbox.list(InboxQuery.of(null, 200))).entries())
+                    .extracting(InboxEntry::source)
+                    .containsOnly("argo/push");
+            assertThat(state(fixture, kept)).isEqualTo(WebhookState.PENDING);
+        }
+    }
+
+    /** The real event source accepts a webhook. */
+    private static void accept(InboxFixture fixture) {
+        await().until(fixture.inbox::isDelivering);
+        fixture.runtime.answer(exchange -> exchange.ok("there"));
+        Reply reply = fixture.post(REAL + "first", "x");
+        await().until(() -> state(fixture, reply) == WebhookState.DELIVERED);
+    }
+
+    private static WebhookState state(InboxFixture fixture, Reply reply) {
+        return await(fixture.inbox.entry(reply.id())).state();
+    }
+
+    private static String outcome(InboxFixture fixture, Reply reply) {
+        return await(fixture.inbox.entry(reply.id())).outcome();
+    }
+
+    private static InboxConfig with(int sources) {
+        InboxConfig usual = InboxConfig.defaults();
+        return new InboxConfig(ByteSize.parse("8MiB"), ByteSize.parse("8MiB"), sources, usual.memory(),
+                usual.perAddress(), usual.answerWithin(), usual.attemptTimeout(), usual.maxAttempts(),
+                usual.keepDead(), usual.keepDelivered(), usual.keepDeliveredBytes());
+    }
+}

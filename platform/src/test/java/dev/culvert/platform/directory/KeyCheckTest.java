@@ -1,0 +1,41 @@
+package dev.culvert.platform.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.edge.spi.EdgeRequest;
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.spi.RequestContext;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class KeyCheckTest {
+    private final KeyCheck keys = new KeyCheck(token -> Mono.never(), account -> Mono.never());
+    private final List<HandlerException.Reason> flood = new ArrayList<>();
+
+    @Test
+    void aFloodOfKeysGivesWayToAnotherSource() {
+        for (int i = 0; i < KeyCheck.MAX_LOOK_UPS + 1; i++) {
+            lookUp("127.0.0.66", flood);
+        }
+        assertThat(flood).containsExactly(HandlerException.Reason.OVERLOADED);
+
+        List<HandlerException.Reason> honest = new ArrayList<>();
+        lookUp("127.0.0.7", honest);
+
+        assertThat(honest).isEmpty();
+        assertThat(flood).hasSize(2).containsOnly(HandlerException.Reason.OVERLOADED);
+    }
+
+    private void lookUp(String source, List<HandlerException.Reason> refused) {
+        keys.holder(new EdgeRequest(HttpMethod.GET, "/api/me",
+                new DefaultHttpHeaders().set("authorization", KeyText.create().reveal()), Flux.empty(),
+                RequestContext.of("r", new InetSocketAddress(source, 1))))
+                .subscribe(holder -> {}, failed -> refused.add(((HandlerException) failed).reason()));
+    }
+}

@@ -1,0 +1,32 @@
+package dev.culvert.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.edge.sqlite.DatabaseTrouble;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.sqlite.SQLiteErrorCode;
+import org.sqlite.SQLiteException;
+
+/** What operators read when the store did not do what they asked. */
+class AdminRefusalTest {
+    @Test
+    void operatorsReadThatTheDiskIsFull() {
+        Throwable told = AdminApi.refusal(DatabaseTrouble.of(Path.of("culvert.db"),
+                new SQLiteException("full", SQLiteErrorCode.SQLITE_FULL)));
+
+        assertThat(told).isInstanceOfSatisfying(HandlerException.class, refused -> {
+            assertThat(refused.reason()).isEqualTo(HandlerException.Reason.OVERLOADED);
+            assertThat(refused).hasMessageContaining("the disk is full");
+        });
+    }
+
+    @Test
+    void otherFailuresStayWhatTheyAre() {
+        var failed = DatabaseTrouble.of(Path.of("culvert.db"), new IOException("broken"));
+
+        assertThat(AdminApi.refusal(failed)).isSameAs(failed);
+    }
+}
