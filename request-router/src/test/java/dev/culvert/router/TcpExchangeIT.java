@@ -336,9 +336,10 @@ class TcpExchangeIT {
     @Test
     void theEndOfTheRouterResetsConnections() {
         Asker asker = db();
+        Peer peer = peer();
         router.close();
 
         assertThat(asker.awaitProblem().cause()).isEqualTo(Cause.DRAINING);
-        assertThat(peer().read()).isEqualTo(-1);
+        assertThat(peer.read()).isEqualTo(-1);
     }
 }
