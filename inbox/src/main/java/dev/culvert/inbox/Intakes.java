@@ -116,6 +116,11 @@ final class Intakes {
             return true;
         }
 
+        /** Whether half of the memory is taken, of all webhooks or of those of its runtime. */
+        boolean isCrowded() {
+            return memory.used() >= memory.max() / 2 || share.memory.used() >= share.memory.max() / 2;
+        }
+
         void shrink(long bytes) {
             whole.give(bytes);
             own.give(bytes);

@@ -107,7 +107,7 @@ final class Upload implements RequestSink {
         var upload = new Upload(inbox, target, route, request, response, intake, headCost, announced);
         way.upload = upload;
         if (!request.ended()) {
-            upload.await(IntakePatience.FIRST);
+            upload.await(IntakePatience.SHORT);
         }
         return upload;
     }
@@ -160,7 +160,7 @@ final class Upload implements RequestSink {
         if (over || ended) {
             return;
         }
-        long more = patience.more(total, writing);
+        long more = patience.more(total, writing, intake.isCrowded());
         if (more > 0) {
             await(more);
             return;

@@ -110,39 +110,83 @@ class IntakeTest {
 
     @Test
     void whatDoesNotArriveInTimeIsRefused() {
-        var channel = new EmbeddedChannel();
-        EventLoop loop = channel.eventLoop();
-        try (var fixture = new InboxFixture(folder)) {
-            var reply = new Reply();
-            RequestSink sink = relay(fixture, NOISY).open(request(loop, 100), reply);
+        try (var fixture = new InboxFixture(folder); var slow = new Slow(fixture)) {
+            slow.waits(59);
+            assertThat(slow.reply.isThere()).isFalse();
 
-            sink.data(Unpooled.wrappedBuffer(new byte[1]));
-            channel.advanceTimeBy(9, TimeUnit.SECONDS);
-            channel.runScheduledPendingTasks();
-            assertThat(reply.isThere()).isFalse();
-            sink.data(Unpooled.wrappedBuffer(new byte[1]));
-            channel.advanceTimeBy(1100, TimeUnit.MILLISECONDS);
-            channel.runScheduledPendingTasks();
-            channel.runScheduledPendingTasks();
+            slow.sink.data(Unpooled.wrappedBuffer(new byte[1])); // it drips: that is no reason to wait on
+            slow.waits(2);
 
-            assertThat(reply.status()).isEqualTo(408);
+            assertThat(slow.reply.status()).isEqualTo(408);
             assertThat(fixture.inbox.intakes().memoryUsed()).isZero();
-        } finally {
+        }
+    }
+
+    @Test
+    void whileMemoryIsShortSilenceIsCutEarlier() {
+        try (var fixture = new InboxFixture(folder, little(), new MovableClock());
+                var slow = new Slow(fixture)) {
+            slow.waits(19);
+            assertThat(slow.reply.isThere()).isFalse();
+            Begun large = begin(fixture, QUIET, -1);
+            for (int i = 0; i < 5; i++) {
+                begin(fixture, QUIET, -1).sends(30_000);
+            }
+
+            slow.waits(2);
+
+            assertThat(slow.reply.status()).isEqualTo(408);
+            assertThat(large.sends(10).ends().reply.status()).isEqualTo(202);
+        }
+    }
+
+    /** A webhook of which one byte came, and whose time is the test's. */
+    private static final class Slow implements AutoCloseable {
+        final Reply reply = new Reply();
+        final RequestSink sink;
+        private final EmbeddedChannel channel = new EmbeddedChannel();
+
+        Slow(InboxFixture fixture) {
+            channel.freezeTime(); // a busy machine's pauses are nobody's silence
+            sink = relay(fixture, NOISY).open(request(channel.eventLoop(), 100), reply);
+            sink.data(Unpooled.wrappedBuffer(new byte[1]));
+        }
+
+        void waits(int seconds) {
+            for (int i = 0; i < seconds; i++) {
+                channel.advanceTimeBy(1, TimeUnit.SECONDS);
+                channel.runScheduledPendingTasks();
+            }
+            channel.runPendingTasks();
+        }
+
+        @Override
+        public void close() {
             channel.finishAndReleaseAll();
         }
     }
 
     @Test
     void whatArrivesEarnsTimeButNotWithoutEnd() {
+        assertThat(seconds(new IntakePatience(), 0, false, false)).isEqualTo(60);
+        assertThat(seconds(new IntakePatience(), 0, false, true)).isEqualTo(10);
+        assertThat(seconds(new IntakePatience(), 1 << 30, false, false)).isEqualTo(600);
         var patience = new IntakePatience();
+        assertThat(seconds(patience, 25 << 20, false, false)).isEqualTo(460);
+        assertThat(patience.more(25 << 20, true, false)).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+        assertThat(patience.more(25 << 20, false, false)).isZero();
+        assertThat(seconds(patience, 25 << 20, true, false)).isEqualTo(600 - 461 + 10);
+        assertThat(patience.more(25 << 20, true, false)).isZero();
+    }
 
-        assertThat(patience.more(0, false)).isZero();
-        assertThat(patience.more(25 << 20, false)).isEqualTo(TimeUnit.SECONDS.toNanos(400));
-        assertThat(patience.more(25 << 20, false)).isZero();
-        assertThat(patience.more(25 << 20, true)).isEqualTo(TimeUnit.SECONDS.toNanos(1));
-        assertThat(patience.more(1 << 30, false))
-                .isEqualTo(IntakePatience.MOST - TimeUnit.SECONDS.toNanos(411));
-        assertThat(patience.more(1 << 30, true)).isZero();
+    /** How long it waits on, with what it waited before it was asked. */
+    private static long seconds(IntakePatience patience, long arrived, boolean writing, boolean crowded) {
+        long waited = IntakePatience.SHORT;
+        for (long more = patience.more(arrived, writing, crowded); more > 0; more = patience
+                .more(arrived, writing, crowded)) {
+            waited += more;
+        }
+        return TimeUnit.NANOSECONDS.toSeconds(waited);
     }
 
     @Test
