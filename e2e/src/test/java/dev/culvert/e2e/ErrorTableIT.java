@@ -39,6 +39,8 @@ class ErrorTableIT {
             Cause.BAD_SIGNATURE, "SignedWebhooksIT", Cause.UNAVAILABLE, "the App-Proxy's access tests",
             Cause.REQUEST_TIMEOUT,
             "EdgeTimeoutsIT", Cause.CONFLICT, "AdminApiIT, TwinsIT", Cause.NOT_FOUND, "RoutesIT");
+    /** Of a body of which nothing comes: the head alone is answered. */
+    private static final String UNSENT = "Content-Length: 5\r\n";
     private static final String HOST = "acme-prod." + Platform.DOMAIN;
 
     @TempDir
@@ -147,8 +149,8 @@ class ErrorTableIT {
         return switch (cause) {
             case UNKNOWN_HOST -> send("GET /", "acme-none." + Platform.DOMAIN, "");
             case NO_ROUTE -> get("/nowhere");
-            case NOT_ALLOWED -> get("/webhooks/a/b");
-            case NO_TUNNEL -> send("GET /", "acme-away." + Platform.DOMAIN, "");
+            case NOT_ALLOWED -> send("POST /webhooks/a/b", HOST, UNSENT);
+            case NO_TUNNEL -> send("POST /", "acme-away." + Platform.DOMAIN, UNSENT);
             case OVERLOADED -> second("narrow");
             case TUNNEL_LOST -> lost();
             case UPSTREAM_REFUSED -> get("/refused/");
@@ -165,7 +167,7 @@ class ErrorTableIT {
                             "", ""));
             case METHOD_NOT_ALLOWED -> send("TRACE /odd/ok", HOST, "");
             case BODY_TOO_LARGE ->
-                send("POST /odd/ok", "acme-small." + Platform.DOMAIN, "Content-Length: 5\r\n");
+                send("POST /odd/ok", "acme-small." + Platform.DOMAIN, UNSENT);
             case URI_TOO_LONG -> get("/" + "x".repeat(17 << 10));
             case UPGRADE_REQUIRED -> RawCaller.exchange(platform.server.tunnelAddress().port(),
                     "GET /tunnel/v1 HTTP/1.1\r\nHost: localhost\r\n\r\n");

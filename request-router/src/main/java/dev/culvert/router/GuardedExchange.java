@@ -81,12 +81,13 @@ final class GuardedExchange implements RequestSink {
         return route.largestBody(method == null ? "" : method);
     }
 
+    /** Whether a route refuses a request for the length that its head announces. */
+    static boolean isTooLarge(RouteConfig route, RelayRequest request) {
+        return DeclaredLength.of(request.fields()) > largestBody(route, request);
+    }
+
     static RequestSink open(Upstreams upstreams, RelayRequest request, Outgoing outgoing, ResponseSink asker,
             RouteConfig route) {
-        if (DeclaredLength.of(request.fields()) > largestBody(route, request)) {
-            asker.fail(TOO_LARGE);
-            return SwallowingSink.INSTANCE;
-        }
         GuardedExchange exchange = new GuardedExchange(upstreams, request, outgoing, asker, route);
         exchange.attempt();
         return exchange;

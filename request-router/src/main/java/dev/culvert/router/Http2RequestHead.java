@@ -8,10 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Request heads in HTTP/2's form. */
 final class Http2RequestHead {
-    private static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
     private static final AsciiString TE = AsciiString.cached("te");
     private static final String TRAILERS = "trailers";
-    private static final String GRPC = "application/grpc";
     /** RFC 9113 §8.2.2: what HTTP/1.1 needs, and HTTP/2 forbids. */
     private static final Set<AsciiString> FORBIDDEN = Set.of(AsciiString.cached("host"),
             AsciiString.cached("connection"), AsciiString.cached("transfer-encoding"),
@@ -21,16 +19,6 @@ final class Http2RequestHead {
             AsciiString.cached("cookie"));
 
     private Http2RequestHead() {}
-
-    /** Whether the request is a gRPC call, which needs HTTP/2. gRPC-Web is another thing, and does not. */
-    static boolean isGrpc(Http2Headers fields) {
-        CharSequence type = fields.get(CONTENT_TYPE);
-        if (type == null || !AsciiString.contentEqualsIgnoreCase(GRPC,
-                type.subSequence(0, Math.min(type.length(), GRPC.length())))) {
-            return false;
-        }
-        return type.length() == GRPC.length() || "+; ".indexOf(type.charAt(GRPC.length())) >= 0;
-    }
 
     /** Whether a field should never be indexed by the compression of heads (RFC 7541 §7.1.3). */
     static boolean isSecret(CharSequence name) {

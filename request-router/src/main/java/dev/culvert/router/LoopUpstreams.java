@@ -1,6 +1,7 @@
 package dev.culvert.router;
 
 import dev.culvert.edge.Problem;
+import dev.culvert.edge.relay.GrpcContent;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RelayRequest.Kind;
 import dev.culvert.edge.relay.RequestSink;
@@ -52,7 +53,7 @@ final class LoopUpstreams {
     RequestSink open(RelayRequest request, Outgoing outgoing, ResponseSink response) {
         UpstreamAddress to = outgoing.address();
         boolean http2 = request.kind() == Kind.HTTP
-                && (to.http2() || Http2RequestHead.isGrpc(request.fields()));
+                && (to.http2() || GrpcContent.isGrpc(request.fields().get("content-type")));
         return pool(to.over(http2)).open(request, outgoing, response);
     }
 

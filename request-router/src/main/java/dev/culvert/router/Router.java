@@ -4,6 +4,7 @@ import dev.culvert.edge.Cidr;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.relay.BodyFirst;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
@@ -91,10 +92,17 @@ public final class Router implements Relay, AutoCloseable {
 
     private RequestSink forward(RelayRequest request, RouteMatch.Forward to, ResponseSink response) {
         RouteConfig route = to.route().config();
+        if (GuardedExchange.isTooLarge(route, request)) {
+            response.fail(GuardedExchange.TOO_LARGE);
+            return SwallowingSink.INSTANCE;
+        }
         Outgoing outgoing = outgoing(to, request.fields());
-        return GuardedExchange.isNeeded(route, request)
-                ? GuardedExchange.open(upstreams, request, outgoing, response, route)
-                : upstreams.open(request, outgoing, response);
+        Relay upstream = (asked, asker) -> GuardedExchange.isNeeded(route, asked)
+                ? GuardedExchange.open(upstreams, asked, outgoing, asker, route)
+                : upstreams.open(asked, outgoing, asker);
+        return BodyFirst.isFor(request)
+                ? BodyFirst.hold(upstream, request, response)
+                : upstream.open(request, response);
     }
 
     private RequestSink openTcp(Rules now, RelayRequest request, ResponseSink response) {

@@ -68,6 +68,20 @@ class GuardedExchangeIT {
     }
 
     @Test
+    void aBodyThatWasAnnouncedOpensItsConnectionWhenItComes() {
+        Asker asker = asker(new ByteSize(10), null, 0, upstream.port());
+        Router used = Objects.requireNonNull(router);
+
+        asker.open(Kind.HTTP, "POST", "/x", false, "content-length", "5");
+        assertThat(used.openConnections()).isZero();
+        asker.send("hello").finish();
+
+        upstream.accept().readHead();
+        assertThat(used.openConnections()).isOne();
+        asker.cancel();
+    }
+
+    @Test
     void aBodyThatGrowsTooLargeIsRefusedAndItsConnectionClosed() {
         Asker asker = asker(new ByteSize(10), null, 0, upstream.port()).open(Kind.HTTP, "POST", "/x", false);
         Peer peer = upstream.accept();
@@ -93,7 +107,7 @@ class GuardedExchangeIT {
         assertThat(webhook.awaitProblem().cause()).isEqualTo(Cause.BODY_TOO_LARGE);
 
         Asker other = new Asker(made, loops.group().next()).open(Kind.HTTP, "PUT", "/in", false,
-                "content-length", tooLarge);
+                "content-length", tooLarge).send("x");
 
         assertThat(upstream.accept().readHead()).startsWith("PUT /in HTTP/1.1\r\n");
         other.cancel();

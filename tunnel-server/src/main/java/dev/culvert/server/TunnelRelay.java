@@ -7,6 +7,7 @@ import dev.culvert.edge.caller.RuntimeQuota;
 import dev.culvert.edge.caller.RuntimeUsage;
 import dev.culvert.edge.quota.Quota;
 import dev.culvert.edge.quota.SourceAddress;
+import dev.culvert.edge.relay.BodyFirst;
 import dev.culvert.edge.relay.LoopCrossing;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
@@ -23,6 +24,10 @@ import org.jspecify.annotations.Nullable;
 /** A runtime's tunnel as the edge sees it. Streams are opened on the caller's own event loop where a session lives there. */
 final class TunnelRelay implements Relay {
     private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
+    /** A client that lost its tunnel is usually back by then. */
+    static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
+    static final Problem NO_TUNNEL = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime is not connected")
+            .retryAfter(RETRY_NO_TUNNEL);
 
     private final TunnelRegistry registry;
     private final RegisteredRuntime runtime;
@@ -34,8 +39,18 @@ final class TunnelRelay implements Relay {
         this.quota = quota;
     }
 
+    /** A body that is announced and does not come takes no stream: its request waits for it, unless the runtime is away. */
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
+        if (!BodyFirst.isFor(request)) {
+            return enter(request, response);
+        }
+        return pick(request.loop()) == null && !isExpected()
+                ? fail(response, NO_TUNNEL)
+                : BodyFirst.hold(this::enter, request, response);
+    }
+
+    private RequestSink enter(RelayRequest request, ResponseSink response) {
         var sent = new TunnelRequest(this, request, response);
         sent.enter();
         return sent;

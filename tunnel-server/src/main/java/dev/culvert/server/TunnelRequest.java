@@ -33,8 +33,6 @@ final class TunnelRequest implements RequestSink {
     static final Duration SETTLE = Duration.ofMillis(250);
     /** For the request whose place this one has to end its stream. */
     static final Duration YIELD = Duration.ofMillis(20);
-    /** A client that lost its tunnel is usually back by then. */
-    private static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
     /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
     /** How often a safe request is sent again whose session was lost: one cut may take a client's connections one by one. */
@@ -191,8 +189,7 @@ final class TunnelRequest implements RequestSink {
             response.fail(touched == Touched.PERHAPS
                     ? Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL,
                             "the tunnel was lost and did not come back in time")
-                    : Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime is not connected")
-                            .retryAfter(RETRY_NO_TUNNEL));
+                    : TunnelRelay.NO_TUNNEL);
         }
     }
 
@@ -222,7 +219,7 @@ final class TunnelRequest implements RequestSink {
             finish();
             response.fail(
                     Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many bytes wait for tunnels to come back")
-                            .retryAfter(RETRY_NO_TUNNEL));
+                            .retryAfter(TunnelRelay.RETRY_NO_TUNNEL));
         }
     }
 

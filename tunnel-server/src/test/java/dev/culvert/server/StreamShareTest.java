@@ -17,9 +17,11 @@ import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
 import dev.culvert.server.access.AccessRules;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,10 +87,18 @@ class StreamShareTest {
         String status = "";
 
         Silent(SourceAddress source) {
+            this(source, -1);
+        }
+
+        /** @param length announced; -1: none is */
+        Silent(SourceAddress source, int length) {
             Http2Headers head = new DefaultHttp2Headers(false, 4).method("POST")
                     .scheme("https")
                     .authority("a")
                     .path("/");
+            if (length >= 0) {
+                head.setInt("content-length", length);
+            }
             request = relay.open(
                     new RelayRequest(RelayRequest.Kind.HTTP, head, false, caller.eventLoop(), source),
                     this);
@@ -154,6 +164,37 @@ class StreamShareTest {
         assertThat(ends.handler().streamCount()).isEqualTo(PLACES - 1);
         assertThat(quota.usage().refusals(Refusal.STREAMS)).isEqualTo(1);
         noisy.forEach(Silent::leave);
+    }
+
+    @Test
+    void aBodyThatWasAnnouncedTakesItsStreamWhenItComes() {
+        List<Silent> silent = new ArrayList<>();
+        for (int i = 0; i < 2 * PLACES; i++) {
+            silent.add(new Silent(NOISY, 1));
+        }
+        assertThat(quota.streams().used()).isZero();
+        assertThat(ends.handler().streamCount()).isZero();
+
+        Silent first = silent.getFirst();
+        first.request.data(Unpooled.wrappedBuffer(new byte[1]));
+        first.request.end(null);
+        drive();
+        ends.answer("200");
+        drive();
+
+        assertThat(first.status).isEqualTo("200");
+        assertThat(quota.streams().used()).isZero();
+        silent.subList(1, silent.size()).forEach(Silent::leave);
+    }
+
+    @Test
+    void whoseRuntimeIsAwayIsToldSoBeforeItsBody() {
+        lose();
+        assertThat(new Silent(NOISY, 1).failure()).isNull(); // it is expected back
+
+        clock.advance(Duration.ofMinutes(1));
+
+        assertThat(new Silent(NOISY, 1).failure()).isEqualTo(Cause.NO_TUNNEL);
     }
 
     @Test

@@ -14,14 +14,10 @@ import org.jspecify.annotations.Nullable;
 final class CallerAdmission {
     private CallerAdmission() {}
 
-    /**
-     * The way that a request takes, whose fields are made ready to be forwarded.
-     *
-     * @param bodyFirst whether it goes further only with its body
-     */
+    /** The way that a request takes, whose fields are made ready to be forwarded. */
     static Relay way(EdgeRuntimes.Answerer runtime, EdgeRequestHead head, ForwardingRules.Peer peer,
-            EdgeStream stream, boolean bodyFirst) {
-        Relay target = bodyFirst ? BodyFirst.inFrontOf(runtime.relay()) : runtime.relay();
+            EdgeStream stream) {
+        Relay target = runtime.relay();
         Admission admission = runtime.admission();
         if (admission == null) {
             return target;

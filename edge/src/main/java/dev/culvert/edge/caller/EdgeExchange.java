@@ -85,7 +85,6 @@ final class EdgeExchange implements ResponseSink {
     /** Sends the request on its way. Throws {@link dev.culvert.edge.EdgeException} when it has none. */
     void forward(EdgeRequestHead head, ForwardingRules.Peer peer, boolean hasBody) {
         requestId = ForwardingRules.requestId(head.fields());
-        boolean bodyFirst = hasBody && BodyFirst.isFor(head);
         EdgeRuntimes.Answerer runtime = stream.shared().route(head, peer);
         answerer = runtime;
         held.of(runtime.quota().memory(), caller);
@@ -93,7 +92,7 @@ final class EdgeExchange implements ResponseSink {
         held.takeHead(headBytes(head.fields()));
         upgrade = head.upgrade();
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
-        request.open(runtime, CallerAdmission.way(runtime, head, peer, stream, bodyFirst),
+        request.open(runtime, CallerAdmission.way(runtime, head, peer, stream),
                 new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop(),
                         stream.shared().rules().source(head.fields(), peer)),
                 this, !hasBody);

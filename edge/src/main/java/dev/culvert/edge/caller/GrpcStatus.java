@@ -4,20 +4,10 @@ import dev.culvert.edge.Problem;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 
 /** What gRPC calls a problem of the gateway (gRPC over HTTP/2), for calls whose response has begun. */
 final class GrpcStatus {
-    private static final String TYPE = "application/grpc";
-
     private GrpcStatus() {}
-
-    /** Whether this is the content type of a gRPC call over HTTP/2; gRPC-Web's is another. */
-    static boolean isGrpc(@Nullable CharSequence contentType) {
-        String type = contentType == null ? "" : contentType.toString();
-        return type.startsWith(TYPE)
-                && (type.length() == TYPE.length() || "+; ".indexOf(type.charAt(TYPE.length())) >= 0);
-    }
 
     /** The trailers that end a call with {@code why}: its status says that it failed, so that nobody takes it for complete. */
     static Http2Headers trailers(Problem why) {

@@ -4,6 +4,7 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.ProblemDocument;
+import dev.culvert.edge.relay.GrpcContent;
 import dev.culvert.edge.relay.WireProblem;
 import dev.culvert.protocol.body.BodyWriter;
 import io.netty.buffer.ByteBuf;
@@ -95,7 +96,7 @@ final class Http2EdgeStream implements EdgeStream {
             head.status("200").remove("sec-websocket-accept");
         } else {
             response.begin(head, Integer.parseInt(head.status().toString()));
-            grpc = GrpcStatus.isGrpc(head.get("content-type"));
+            grpc = GrpcContent.isGrpc(head.get("content-type"));
         }
         last = connection.writeHead(stream, head, ended);
     }

@@ -3,6 +3,7 @@ package dev.culvert.edge.caller;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.relay.GrpcContent;
 import dev.culvert.edge.relay.Relay;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
@@ -266,7 +267,7 @@ final class RequestHalf {
 
     /** The messages of a gRPC call come as their sender has something to say. */
     private long leastRate(Http2Headers fields) {
-        return GrpcStatus.isGrpc(fields.get("content-type"))
+        return GrpcContent.isGrpc(fields.get("content-type"))
                 ? 0
                 : stream.shared().limits().minRequestBodyRate().bytes();
     }

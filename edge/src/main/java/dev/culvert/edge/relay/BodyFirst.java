@@ -1,31 +1,27 @@
-package dev.culvert.edge.caller;
+package dev.culvert.edge.relay;
 
 import dev.culvert.edge.Problem;
-import dev.culvert.edge.relay.Relay;
-import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.RequestSink;
-import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that announces a body and has not sent any of it: its head is held at the edge until the first byte or the end is
- * there. So a body that never comes takes no stream of the tunnel and no connection of the upstream; its silence is answered
- * 408 as that of any other.
+ * A request that announces the length of its body and has not sent any of it: it is opened at its target with the first byte of
+ * the body, or with its end. So a body that never comes takes no stream of a tunnel and no connection of an upstream. Stands
+ * behind whatever answers from the head alone; the silence is its asker's to judge. Of the exchange's event loop.
  *
  * <pre>
  *  HELD ──first byte, end──► OPEN (all calls go on)
  *    └──cancel──► OVER
  * </pre>
  */
-final class BodyFirst implements RequestSink {
+public final class BodyFirst implements RequestSink {
     private final Relay target;
     private final RelayRequest request;
     private final ResponseSink response;
     private @Nullable RequestSink opened;
     private boolean over;
-    /** What the target answered, and was taken, before it had said where the body goes. */
+    /** Bytes of the response that the asker took before the target had said where the body goes. */
     private int consumed;
 
     private BodyFirst(Relay target, RelayRequest request, ResponseSink response) {
@@ -34,21 +30,24 @@ final class BodyFirst implements RequestSink {
         this.response = response;
     }
 
-    static Relay inFrontOf(Relay target) {
-        return (request, response) -> new BodyFirst(target, request, response);
+    /**
+     * Whether a request can wait for its body: its sender has told a length, so that the body is there already. Not where the
+     * sender may wait for the answer first: {@code Expect}, upgrades, raw connections, gRPC, and bodies without a length, which
+     * may be one half of a conversation.
+     */
+    public static boolean isFor(RelayRequest request) {
+        Http2Headers fields = request.fields();
+        if (request.ended() || request.kind() != RelayRequest.Kind.HTTP) {
+            return false;
+        }
+        CharSequence length = fields.get("content-length");
+        return length != null && !"0".contentEquals(length) && !fields.contains("expect")
+                && !GrpcContent.isGrpc(fields.get("content-type"));
     }
 
-    /**
-     * Whether the head of a request with a body can wait: its sender has told a length, so that the body is there already.
-     * Not where the sender may wait for the answer first: {@code Expect}, upgrades, gRPC, and bodies without a length, which may
-     * be one half of a conversation.
-     *
-     * @param head as received: hop-by-hop fields still there
-     */
-    static boolean isFor(EdgeRequestHead head) {
-        Http2Headers fields = head.fields();
-        return !head.upgrade() && !fields.contains("expect") && !GrpcStatus.isGrpc(fields.get("content-type"))
-                && !fields.contains("transfer-encoding") && head.bodyBytes() > 0;
+    /** Holds a request that {@link #isFor} is true of. Otherwise as {@link Relay#open}. */
+    public static RequestSink hold(Relay target, RelayRequest request, ResponseSink response) {
+        return new BodyFirst(target, request, response);
     }
 
     @Override
