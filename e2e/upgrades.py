@@ -3,9 +3,9 @@
 
 Two servers share a folder; the client knows the addresses of both. In each upgrade the next server starts, waits for the
 database, and the old one is stopped. Webhooks are posted all the while, to the server that is listening. Prints for each
-upgrade how long after the client's connection to the next server that one delivered first, and the longest time that a
-webhook took from its acknowledgement to its arrival; exits 1 if one took over 2 s to be delivered by a connected successor, or
-is missing.
+upgrade how long after the next server listened, and after the client's connection to it, a webhook arrived, and how long
+webhooks took from their acknowledgement to their arrival. Exits 1 if the first one took over 2 s from the moment that
+the next server listened, or one is missing.
 
 Needs: python3 and ./culvert of this repository. Everything stays on 127.0.0.1.
 """
@@ -13,6 +13,7 @@ import argparse
 import http.client
 import http.server
 import json
+import os
 import pathlib
 import ssl
 import subprocess
@@ -21,11 +22,11 @@ import tempfile
 import threading
 import time
 
-from parts import ROOT, Part, free_port
+from parts import ROOT, Part, free_port, percentile
 
 DOMAIN = "upgrades.test"
 HOST = "acme-prod." + DOMAIN
-WITHIN = 2.0  # seconds, from the client's connection to the next server
+WITHIN = 2.0  # seconds, from the moment that the next server listens
 
 
 class EventSource:
@@ -173,11 +174,12 @@ router:
             faults += 1
         else:
             first = wait_for_arrival(source, sender, max(connected, delivering))
-            took = first - connected
+            took = first - listening
             within += took <= WITHIN
             faults += took > WITHIN
             print(f"upgrade {number}: stop to listening {listening - stopped:.2f} s, to connected {connected - stopped:.2f} s; "
-                  f"connected to lease {delivering - connected:+.2f} s, to first delivery {took:.2f} s", flush=True)
+                  f"connected to lease {delivering - connected:+.2f} s, to first delivery {first - connected:.2f} s; "
+                  f"listening to first delivery {took:.2f} s; load {os.getloadavg()[0]:.1f}", flush=True)
         old.process.wait(60)
         old = next_server
     time.sleep(1)
@@ -188,9 +190,10 @@ router:
         time.sleep(0.1)
     missing = set(sender.acknowledged) - set(source.arrivals)
     waits = sorted(max(0.0, source.arrivals[one] - at) for one, at in sender.acknowledged.items() if one in source.arrivals)
-    print(f"{within} of {options.upgrades} upgrades: first delivery within {WITHIN:.0f} s of the client's connection")
+    print(f"{within} of {options.upgrades} upgrades: first delivery within {WITHIN:.0f} s of the successor's listening")
     print(f"webhooks: {len(sender.acknowledged)} acknowledged, {sender.refused} refused, {len(missing)} missing; "
-          f"longest from acknowledgement to arrival {waits[-1]:.2f} s, over 2 s: {sum(wait > 2 for wait in waits)}")
+          f"from acknowledgement to arrival p50 {percentile(waits, .5):.2f} s, p95 {percentile(waits, .95):.2f} s, "
+          f"p99 {percentile(waits, .99):.2f} s, longest {waits[-1]:.2f} s, over 2 s: {sum(wait > 2 for wait in waits)}")
     return faults + len(missing)
 
 

@@ -1,6 +1,7 @@
 package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.culvert.client.TunnelClient;
 import java.net.URI;
@@ -15,10 +16,13 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.ConnectionProvider;
 
-/** Callers who notice nothing of a tunnel that is lost and comes back, or of a client that is replaced. */
+/** Tunnels that are lost and come back, and clients that are replaced: callers notice nothing. */
 class LostTunnelIT {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int CALLERS = 16;
+    /** A server's grace. */
+    private static final Duration SHORT = Duration.ofMillis(500);
+    private static final String WAITING = "waiting for the server's successor";
 
     @TempDir
     Path folder;
@@ -76,6 +80,19 @@ class LostTunnelIT {
 
             running.dispose();
             assertThat(load.failures()).isEmpty();
+        }
+    }
+
+    @Test
+    void aClientThatIsSentAwayWaitsForTheSuccessor() throws Exception {
+        try (LogLines log = new LogLines(); Platform platform = Platform.start(folder)) {
+            platform.connect("acme", "prod", to);
+
+            platform.server.stop(SHORT).block(PATIENCE);
+            await().atMost(PATIENCE)
+                    .until(() -> log.all().stream().anyMatch(line -> line.startsWith(WAITING)));
+
+            assertThat(log.all()).noneMatch(line -> line.startsWith("no tunnel connection"));
         }
     }
 }

@@ -36,9 +36,7 @@ final class Backoff {
 
     /** A session ended that had lived for {@code lifetime}; zero when none was opened. */
     Duration afterLoss(Duration lifetime) {
-        if (lifetime.compareTo(STABLE) >= 0) {
-            failures = 0;
-        }
+        served(lifetime);
         if (failures == 0 || lifetime.compareTo(SERVED) >= 0) {
             failures = Math.max(failures, 1);
             return upTo(FIRST);
@@ -46,6 +44,13 @@ final class Backoff {
         long ceiling = Math.min(CAP.toMillis(), BASE.toMillis() << Math.min(failures - 1, MAX_DOUBLINGS));
         failures++;
         return upTo(Duration.ofMillis(ceiling));
+    }
+
+    /** A session has lived for {@code lifetime}: a stable one starts the count anew. */
+    void served(Duration lifetime) {
+        if (lifetime.compareTo(STABLE) >= 0) {
+            failures = 0;
+        }
     }
 
     /** The server wants this client back after {@code asked}, not before; it is not believed beyond a minute. */

@@ -13,13 +13,16 @@ import io.netty.handler.codec.http.websocketx.WebSocketVersion;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** The client's end of the WebSocket handshake; gives way to the tunnel's handler, or reports why there is no tunnel. */
@@ -37,6 +40,8 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     private final String server;
     /** Success and failure are told once: a failed handshake is seen again as the connection's end. */
     private boolean settled;
+    /** The TLS handshake is over. */
+    private boolean secured;
     private @Nullable Future<?> timeout;
 
     ClientHandshake(URI server, Consumer<Channel> upgraded, Consumer<Channel> done,
@@ -54,13 +59,17 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event instanceof SslHandshakeCompletionEvent tls) {
             if (tls.isSuccess()) {
+                secured = true;
                 handshaker.handshake(ctx.channel());
                 timeout = ctx.executor()
                         .schedule(
                                 () -> fail(ctx, DialFailure.unreachable(server + " did not answer in time")),
                                 TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             } else {
-                fail(ctx, DialFailure.unreachable(server + ": TLS: " + reason(tls.cause())));
+                String text = server + ": TLS: " + reason(tls.cause());
+                fail(ctx, tls.cause() instanceof ClosedChannelException
+                        ? broken(text)
+                        : DialFailure.unreachable(text));
             }
         }
         ctx.fireUserEventTriggered(event);
@@ -94,7 +103,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
             String text = server + " answered " + response.status().code() + ": "
                     + Refusal.detail(response.content().toString(StandardCharsets.UTF_8));
             boolean refused = response.status().code() == 401 || response.status().code() == 403;
-            fail(ctx, refused ? DialFailure.refused(text) : busy(text, response));
+            fail(ctx, refused ? DialFailure.refused(text) : unavailable(text, response));
             return;
         }
         try {
@@ -111,11 +120,15 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     }
 
     /** RFC 9110 §10.2.3: whole seconds; its other form, a date, none of our servers sends. */
-    private static DialFailure busy(String text, FullHttpResponse response) {
+    private static DialFailure unavailable(String text, FullHttpResponse response) {
         String seconds = response.headers().get("retry-after", "");
-        return seconds.matches("\\d{1,9}")
-                ? DialFailure.overloaded(text, Duration.ofSeconds(Long.parseLong(seconds)))
-                : DialFailure.unreachable(text);
+        if (seconds.matches("\\d{1,9}")) {
+            return DialFailure.overloaded(text, Duration.ofSeconds(Long.parseLong(seconds)));
+        }
+        return switch (response.status().code()) {
+            case 502, 503, 504 -> DialFailure.absent(text); // a balancer's, which has no server
+            default -> DialFailure.unreachable(text);
+        };
     }
 
     private void settle() {
@@ -136,12 +149,20 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        fail(ctx, DialFailure.unreachable(server + " closed the connection"));
+        fail(ctx, broken(server + " closed the connection"));
         ctx.fireChannelInactive();
+    }
+
+    /** A balancer without a server takes a connection and closes it at once. */
+    private DialFailure broken(String text) {
+        return secured ? DialFailure.unreachable(text) : DialFailure.absent(text);
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        fail(ctx, DialFailure.unreachable(server + ": " + cause.getMessage()));
+        String text = server + ": " + cause.getMessage();
+        fail(ctx, cause instanceof IOException && !(cause instanceof SSLException)
+                ? broken(text)
+                : DialFailure.unreachable(text));
     }
 }

@@ -10,9 +10,11 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.handler.proxy.ProxyHandler;
 import io.netty.resolver.NoopAddressResolverGroup;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -89,8 +91,23 @@ final class Connector {
     private static final class Unreached extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        private Unreached(String message) {
+        /** Its host answered that nobody listens there. */
+        private final boolean absent;
+
+        private Unreached(String message, boolean absent) {
             super(message, null, false, false);
+            this.absent = absent;
+        }
+
+        private static Unreached direct(HostPort server, Throwable cause) {
+            return new Unreached(server + ": " + Reason.of(cause),
+                    cause instanceof ConnectException && !(cause instanceof ConnectTimeoutException));
+        }
+
+        private DialFailure failure(int addresses) {
+            String text = getMessage()
+                    + (addresses == 1 ? "" : "; none of its " + addresses + " addresses can be reached");
+            return absent ? DialFailure.absent(text) : DialFailure.unreachable(text);
         }
     }
 
@@ -98,9 +115,7 @@ final class Connector {
         return attempt.at(addresses.get(index))
                 .onErrorResume(Unreached.class, e -> index + 1 < addresses.size()
                         ? anyOf(addresses, index + 1, attempt)
-                        : Mono.error(DialFailure.unreachable(e.getMessage() + (addresses.size() == 1
-                                ? ""
-                                : "; none of its " + addresses.size() + " addresses can be reached"))));
+                        : Mono.error(e.failure(addresses.size())));
     }
 
     private Mono<Channel> direct(HostPort server, InetAddress address, EventLoop loop) {
@@ -112,7 +127,7 @@ final class Connector {
                 if (done.isSuccess()) {
                     ready(connecting.channel(), sink);
                 } else {
-                    sink.error(new Unreached(server + ": " + Reason.of(done.cause())));
+                    sink.error(Unreached.direct(server, done.cause()));
                 }
             });
         });
@@ -133,7 +148,7 @@ final class Connector {
         connecting.addListener(done -> {
             if (!done.isSuccess()) {
                 sink.error(new Unreached(
-                        "the proxy " + proxy + " can't be reached: " + Reason.of(done.cause())));
+                        "the proxy " + proxy + " can't be reached: " + Reason.of(done.cause()), false));
                 return;
             }
             handler.connectFuture().addListener(let -> {

@@ -6,28 +6,37 @@ import java.time.Duration;
 final class DialFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final boolean refused;
+    private final Kind kind;
     private final Duration retryAfter;
 
-    private DialFailure(String message, boolean refused, Duration retryAfter) {
+    private enum Kind {
+        UNREACHABLE, ABSENT, REFUSED, OVERLOADED
+    }
+
+    private DialFailure(String message, Kind kind, Duration retryAfter) {
         super(message, null, false, false);
-        this.refused = refused;
+        this.kind = kind;
         this.retryAfter = retryAfter;
     }
 
     /** The server could not be reached, or did not answer as one. */
     static DialFailure unreachable(String message) {
-        return new DialFailure(message, false, Duration.ZERO);
+        return new DialFailure(message, Kind.UNREACHABLE, Duration.ZERO);
+    }
+
+    /** No server listens there, as its host, a balancer or a proxy in front of it tells at once. */
+    static DialFailure absent(String message) {
+        return new DialFailure(message, Kind.ABSENT, Duration.ZERO);
     }
 
     /** The server does not accept this client's identity. */
     static DialFailure refused(String message) {
-        return new DialFailure(message, true, Duration.ZERO);
+        return new DialFailure(message, Kind.REFUSED, Duration.ZERO);
     }
 
     /** The server has too much to do, and says when to come back. */
     static DialFailure overloaded(String message, Duration retryAfter) {
-        return new DialFailure(message, false, retryAfter);
+        return new DialFailure(message, Kind.OVERLOADED, retryAfter);
     }
 
     /** How long the server asks this client to wait, as it said; zero: nothing. */
@@ -36,6 +45,10 @@ final class DialFailure extends RuntimeException {
     }
 
     boolean isRefused() {
-        return refused;
+        return kind == Kind.REFUSED;
+    }
+
+    boolean isAbsence() {
+        return kind == Kind.ABSENT;
     }
 }

@@ -27,6 +27,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 
 /**
@@ -49,6 +50,7 @@ final class Link {
     private final int index;
     private final EventLoop loop;
     private final Backoff backoff;
+    private final Handover handover;
     private final List<Tunnelled> sessions = new ArrayList<>();
     private int attempts;
     private boolean stopped;
@@ -97,6 +99,7 @@ final class Link {
         this.index = index;
         this.loop = loop;
         this.backoff = new Backoff(shared.random);
+        this.handover = new Handover(shared.random, shared.servers.size());
     }
 
     /** Whether a session is established and heard from. Callable from any thread. */
@@ -151,6 +154,13 @@ final class Link {
         if (begun != round) {
             return;
         }
+        Duration soon = handover.afterFailure(failure, System.nanoTime());
+        if (soon != null) {
+            again(soon, String.valueOf(failure.getMessage()),
+                    handover.isFirstFailure() ? Level.INFO : Level.DEBUG,
+                    "waiting for the server's successor");
+            return;
+        }
         boolean refused = failure instanceof DialFailure dial && dial.isRefused();
         if (refused) {
             shared.observer.refused();
@@ -165,15 +175,19 @@ final class Link {
     }
 
     private void retry(Duration delay, String reason) {
+        again(delay, reason, Level.WARN, "no tunnel connection");
+    }
+
+    private void again(Duration delay, String reason, Level level, String event) {
         if (stopped || paused) {
             dialling = false;
             return;
         }
-        log.atWarn()
+        log.atLevel(level)
                 .addKeyValue("connection", index)
                 .addKeyValue("reason", reason)
                 .addKeyValue("retryInMillis", delay.toMillis())
-                .log("no tunnel connection");
+                .log(event);
         start(delay);
     }
 
@@ -217,6 +231,7 @@ final class Link {
     void pause(Duration grace) {
         loop.execute(() -> {
             paused = true;
+            handover.end();
             round++;
             current = null;
             dialling = false;
@@ -281,6 +296,7 @@ final class Link {
         public void live(SessionEvent.Live ready) {
             live = true;
             dialling = false;
+            handover.end();
             liveSinceNanos = System.nanoTime();
             shared.pace.live(liveSinceNanos);
             shared.takeOver.done();
@@ -350,10 +366,17 @@ final class Link {
                 shared.takeOver.lost();
             } else if (current == this && live && !stopped
                     && (goingAway.code() == ErrorCode.NO_ERROR || goingAway.code() == ErrorCode.DRAINING)) {
-                current = null;
-                if (!dialling) {
-                    start(Duration.ofMillis(Math.min(goingAway.delayMillis(), Backoff.MAX_ASKED.toMillis())));
-                }
+                sentAway(Duration.ofMillis(Math.min(goingAway.delayMillis(), Backoff.MAX_ASKED.toMillis())));
+            }
+        }
+
+        private void sentAway(Duration delay) {
+            long now = System.nanoTime();
+            current = null;
+            backoff.served(Duration.ofNanos(now - liveSinceNanos));
+            handover.begin(delay, now);
+            if (!dialling) {
+                start(delay);
             }
         }
 

@@ -5,6 +5,7 @@ import dev.culvert.edge.config.HostPort;
 import io.netty.handler.proxy.ProxyConnectException;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,6 +14,8 @@ final class ProxyRefusal {
     /** Netty's messages end with the proxy's answer: {@code …, status: 407 Proxy Authentication Required}. */
     private static final Pattern HTTP_STATUS = Pattern.compile("status: (\\d{3})\\b(.*)");
     private static final Pattern SOCKS_STATUS = Pattern.compile("\\bstatus: ([A-Z_]+)");
+    /** What proxies answer when nobody listens behind them. */
+    private static final Set<String> GATEWAY_FAILED = Set.of("502", "503", "504");
     private static final int MAX_TEXT = 80;
 
     private ProxyRefusal() {}
@@ -22,7 +25,10 @@ final class ProxyRefusal {
         String text = cause instanceof ProxyConnectException ? Objects.toString(cause.getMessage(), "") : "";
         Matcher http = HTTP_STATUS.matcher(text);
         if (http.find()) {
-            return DialFailure.unreachable("the proxy " + proxy + " " + status(proxy, server, http));
+            String told = "the proxy " + proxy + " " + status(proxy, server, http);
+            return GATEWAY_FAILED.contains(http.group(1))
+                    ? DialFailure.absent(told)
+                    : DialFailure.unreachable(told);
         }
         Matcher socks = SOCKS_STATUS.matcher(text);
         if (socks.find()) {

@@ -87,6 +87,17 @@ class BackoffTest {
     }
 
     @Test
+    void aStableSessionThatWasSentAwayStartsTheCountAnew() {
+        Backoff backoff = new Backoff(new Extreme(true));
+        delays(backoff, 6);
+
+        backoff.served(UNSTABLE);
+        assertThat(backoff.afterLoss(Duration.ZERO)).hasMillis(15_000);
+        backoff.served(STABLE);
+        assertThat(delays(backoff, 2)).containsExactly(200, 500);
+    }
+
+    @Test
     void aSessionThatServedIsMissedAndOneThatDidNotIsNot() {
         Backoff backoff = new Backoff(new Extreme(true));
         delays(backoff, 3);

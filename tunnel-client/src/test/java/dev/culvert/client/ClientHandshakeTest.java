@@ -8,6 +8,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -137,6 +138,38 @@ class ClientHandshakeTest {
 
         assertFailedOnce("t.example:7443 answered " + status, refused);
         assertThat(upgraded).hasValue(0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"502, '', true", "503, '', true", "504, '', true", "503, 'Retry-After: 7\r\n', false",
+            "500, '', false", "401, '', false", "404, '', false"})
+    void aBalancerWithoutAServerSaysThatNobodyListens(int status, String fields, boolean absent) {
+        request();
+        answer("HTTP/1.1 " + status + " No\r\nContent-Length: 2\r\n" + fields + "\r\nno");
+
+        assertThat(failures).singleElement().returns(absent, DialFailure::isAbsence);
+    }
+
+    @Test
+    void aConnectionThatClosesBeforeTlsIsOverSaysThatNobodyListens() {
+        channel.close();
+
+        assertThat(failures).singleElement().returns(true, DialFailure::isAbsence);
+    }
+
+    @Test
+    void aConnectionThatIsResetBeforeTlsIsOverSaysThatNobodyListens() {
+        channel.pipeline().fireExceptionCaught(new IOException("Connection reset by peer"));
+
+        assertThat(failures).singleElement().returns(true, DialFailure::isAbsence);
+    }
+
+    @Test
+    void aServerThatClosesBehindTlsListens() {
+        request();
+        channel.close();
+
+        assertThat(failures).singleElement().returns(false, DialFailure::isAbsence);
     }
 
     @ParameterizedTest
