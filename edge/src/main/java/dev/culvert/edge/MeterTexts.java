@@ -41,6 +41,8 @@ final class MeterTexts implements MeterFilter {
                     "Bytes of callers' bodies: held (used), and that may be held (max)."),
             Map.entry("culvert.runtime", "Bytes of callers' bodies."),
             Map.entry("culvert.runtime.refused", "Requests refused, by the limit that they met."),
+            Map.entry("culvert.memory.refused",
+                    "Connections that ended because direct memory could not be had."),
             Map.entry("culvert.access.log.dropped",
                     "Lines of the access log that were dropped, as its queue was full."),
             Map.entry("culvert.tcp.connections", "Raw connections that are passed through."),

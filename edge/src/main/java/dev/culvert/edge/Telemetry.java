@@ -38,6 +38,8 @@ public final class Telemetry implements AutoCloseable {
         if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator) {
             new NettyAllocatorMetrics(allocator).bindTo(registry);
         }
+        refusedMemory("caller", MemoryRefusals.CALLER, MemoryRefusals::total);
+        refusedMemory("upstream", MemoryRefusals.UPSTREAM, MemoryRefusals::total);
     }
 
     /** Where a part registers its meters, dots for underscores: {@code culvert.tunnel.bytes}. */
@@ -63,7 +65,14 @@ public final class Telemetry implements AutoCloseable {
                 .register(registry);
         bytes("in", figures, TunnelFigures::receivedBytes);
         bytes("out", figures, TunnelFigures::sentBytes);
+        refusedMemory("tunnel", figures, TunnelFigures::refusedMemory);
         tunnels = figures; // Micrometer's reference is a weak one
+    }
+
+    private <T> void refusedMemory(String connection, T counted, ToDoubleFunction<T> count) {
+        FunctionCounter.builder("culvert.memory.refused", counted, count)
+                .tag("connection", connection)
+                .register(registry);
     }
 
     private void bytes(String direction, TunnelFigures figures, ToDoubleFunction<TunnelFigures> count) {

@@ -17,6 +17,9 @@ public interface TunnelFigures {
     /** Bytes of frames sent since the start. */
     long sentBytes();
 
+    /** Sessions that ended because direct memory could not be had for them, since the start. */
+    long refusedMemory();
+
     /** The last round trip in seconds; 0 before the first. */
     double rttSeconds();
 }

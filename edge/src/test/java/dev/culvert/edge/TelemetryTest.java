@@ -34,6 +34,11 @@ class TelemetryTest {
         }
 
         @Override
+        public long refusedMemory() {
+            return 3;
+        }
+
+        @Override
         public double rttSeconds() {
             return 0;
         }
@@ -51,8 +56,11 @@ class TelemetryTest {
                     .filter(line -> line.startsWith("# HELP culvert_"))
                     .toList();
 
-            assertThat(helps).hasSize(7).allMatch(line -> line.matches("# HELP \\w+ [A-Z].+"));
-            assertThat(telemetry.scrape()).contains("culvert_tunnel_bytes_total{direction=\"out\"} 7");
+            assertThat(helps).hasSize(8).allMatch(line -> line.matches("# HELP \\w+ [A-Z].+"));
+            assertThat(telemetry.scrape()).contains("culvert_tunnel_bytes_total{direction=\"out\"} 7",
+                    "culvert_memory_refused_total{connection=\"tunnel\"} 3",
+                    "culvert_memory_refused_total{connection=\"caller\"} ",
+                    "culvert_memory_refused_total{connection=\"upstream\"} ");
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.culvert.router;
 
+import dev.culvert.edge.MemoryRefusals;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
@@ -290,7 +291,8 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     /** Reset by the upstream, or broken TLS: whatever ends after this has not ended well. */
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (!(cause instanceof IOException) && !(cause instanceof DecoderException)) {
+        if (!MemoryRefusals.UPSTREAM.counts(cause) && !(cause instanceof IOException)
+                && !(cause instanceof DecoderException)) {
             log.atWarn().setCause(cause).log("upstream connection failed");
         }
         inputEnded(true);

@@ -1,5 +1,6 @@
 package dev.culvert.router;
 
+import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
@@ -353,7 +354,8 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
             super.exceptionCaught(ctx, cause);
             return;
         }
-        if (!(cause instanceof IOException) && !(cause instanceof DecoderException)) {
+        if (!MemoryRefusals.UPSTREAM.counts(cause) && !(cause instanceof IOException)
+                && !(cause instanceof DecoderException)) {
             log.atWarn().setCause(cause).log("upstream connection failed");
         }
         ctx.close();

@@ -1,5 +1,6 @@
 package dev.culvert.router;
 
+import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.RawSocket;
 import dev.culvert.edge.relay.RequestSink;
@@ -303,7 +304,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     /** Reset by the upstream. */
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (!(cause instanceof IOException)) {
+        if (!MemoryRefusals.UPSTREAM.counts(cause) && !(cause instanceof IOException)) {
             log.atWarn().setCause(cause).log("raw connection to an upstream failed");
         }
         if (inputEnded) {

@@ -208,6 +208,11 @@ final class TunnelLinks implements Link.Observer, TunnelFigures {
     }
 
     @Override
+    public long refusedMemory() {
+        return meter.refusedMemory();
+    }
+
+    @Override
     public long sentBytes() {
         return meter.sentBytes();
     }

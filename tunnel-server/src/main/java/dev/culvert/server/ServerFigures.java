@@ -26,6 +26,11 @@ record ServerFigures(TunnelRegistry registry, SessionMeter meter) implements Tun
     }
 
     @Override
+    public long refusedMemory() {
+        return meter.refusedMemory();
+    }
+
+    @Override
     public long sentBytes() {
         return meter.sentBytes();
     }

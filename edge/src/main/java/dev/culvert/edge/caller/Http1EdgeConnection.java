@@ -2,6 +2,7 @@ package dev.culvert.edge.caller;
 
 import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
@@ -405,7 +406,8 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (!(cause instanceof IOException) && !(cause instanceof DecoderException)) {
+        if (!MemoryRefusals.CALLER.counts(cause) && !(cause instanceof IOException)
+                && !(cause instanceof DecoderException)) {
             log.atWarn().setCause(cause).log("edge connection failed");
         }
         ctx.close();

@@ -1,6 +1,7 @@
 package dev.culvert.edge.caller;
 
 import dev.culvert.edge.EdgeException;
+import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
@@ -181,7 +182,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     /** Reset by the caller. */
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (!(cause instanceof IOException)) {
+        if (!MemoryRefusals.CALLER.counts(cause) && !(cause instanceof IOException)) {
             log.atWarn().setCause(cause).log("raw connection failed");
         }
         RawSocket.reset(channel);

@@ -2,6 +2,7 @@ package dev.culvert.edge.caller;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.testing.FakeRelay;
 import io.netty.channel.ChannelHandler;
@@ -283,11 +284,13 @@ class EdgeExchangeTest {
 
     @Test
     void aHeadThatCannotBeWrittenEndsItsConnection() {
+        long before = MemoryRefusals.CALLER.total();
         edge.send(GET);
         edge.withoutDirectMemory();
         edge.only().head("200", false, "content-length", "2");
 
         assertThat(edge.isOpen()).isFalse();
+        assertThat(MemoryRefusals.CALLER.total()).isGreaterThan(before);
         assertThat(edge.only().cancelled).isNotNull();
     }
 }

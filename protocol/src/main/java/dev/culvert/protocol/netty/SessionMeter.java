@@ -8,6 +8,7 @@ public final class SessionMeter {
     final LongAdder sent = new LongAdder();
     final LongAdder buffered = new LongAdder();
     final LongAdder streams = new LongAdder();
+    final LongAdder refusedMemory = new LongAdder();
 
     /** Bytes of batches received since the start. */
     public long receivedBytes() {
@@ -22,6 +23,11 @@ public final class SessionMeter {
     /** Bytes queued to send, plus bytes received that no reader has consumed, now. */
     public long bufferedBytes() {
         return buffered.sum();
+    }
+
+    /** Sessions that ended because direct memory could not be had for them, since the start. */
+    public long refusedMemory() {
+        return refusedMemory.sum();
     }
 
     /** Streams open now. */

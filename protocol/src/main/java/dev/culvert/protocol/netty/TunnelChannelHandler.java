@@ -51,6 +51,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     private final Session session;
     private final SessionListener listener;
     private final SessionMeter meter;
+    private final SessionFigures figures;
     private final BatchWriter writer;
     private final OpenStreams streams;
 
@@ -70,9 +71,6 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     /** Whether a pong is on its way to the socket; the next one waits for it. */
     private boolean ponging;
     private WebSocketCloseStatus closeStatus = WebSocketCloseStatus.NORMAL_CLOSURE;
-    private long meteredBuffered;
-    private volatile int meteredStreams;
-    private volatile long rttNanos = -1;
 
     /**
      * @param masks whether this side masks what it sends (RFC 6455 §5.3: the client does)
@@ -83,6 +81,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         this.session = session;
         this.listener = listener;
         this.meter = meter;
+        this.figures = new SessionFigures(meter);
         this.writer = new BatchWriter(masks);
         this.streams = new OpenStreams(this, listener);
     }
@@ -113,12 +112,12 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     /** Open streams as of the last pass. Callable from any thread. */
     public int streamCount() {
-        return meteredStreams;
+        return figures.streams();
     }
 
     /** The last round-trip time in nanoseconds, or -1 before the first. Callable from any thread. */
     public long rttNanos() {
-        return rttNanos;
+        return figures.rttNanos();
     }
 
     /** Whether the session is established and not over. On the event loop. */
@@ -150,7 +149,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         }
         wake();
         TunnelStream stream = streams.add(id, told);
-        count(); // who asks for the number next sees this one too
+        figures.show(session); // who asks for the number next sees this one too
         return stream;
     }
 
@@ -338,6 +337,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     private void end(Throwable cause) {
         if (cause instanceof OutOfMemoryError) {
+            figures.refusedMemory();
             session.close(ErrorCode.OVERLOADED, "the direct memory is used up");
         } else {
             session.disconnected();
@@ -359,7 +359,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
             context().close();
         }
         tell();
-        count();
+        figures.show(session);
         if (session.isClosed()
                 || (session.isDraining() && session.streamCount() == 0 && !session.hasFrames())) {
             finish();
@@ -429,22 +429,6 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
             case INTERNAL -> WebSocketCloseStatus.INTERNAL_SERVER_ERROR;
             default -> WebSocketCloseStatus.NORMAL_CLOSURE;
         };
-    }
-
-    private void count() {
-        long buffered = session.bufferedBytes();
-        int open = session.streamCount();
-        if (buffered != meteredBuffered) {
-            meter.buffered.add(buffered - meteredBuffered);
-            meteredBuffered = buffered;
-        }
-        if (rttNanos != session.rttNanos()) {
-            rttNanos = session.rttNanos();
-        }
-        if (open != meteredStreams) {
-            meter.streams.add(open - meteredStreams);
-            meteredStreams = open;
-        }
     }
 
     private void finish() {

@@ -326,15 +326,17 @@ class TunnelChannelHandlerTest {
     void withoutDirectMemoryOnlyItsSessionEnds() {
         var limits = SessionLimits.defaults();
         var channel = new EmbeddedChannel();
+        var meter = new SessionMeter();
         channel.config().setAllocator(new NoDirectMemory());
         channel.pipeline()
                 .addLast(new TunnelChannelHandler(
                         new Session(Session.Role.SERVER, hello(1), limits, System.nanoTime()), false,
                         wire.server,
-                        new SessionMeter()));
+                        meter));
         channel.runPendingTasks();
 
         assertThat(closed(wire.server).detail()).contains("memory");
+        assertThat(meter.refusedMemory()).isOne();
         assertThat(channel.isOpen()).isFalse();
         assertThat(wire.client.channel.isOpen()).isTrue();
     }
