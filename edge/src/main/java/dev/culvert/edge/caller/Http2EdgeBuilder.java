@@ -19,9 +19,13 @@ final class Http2EdgeBuilder
     static final int STREAM_WINDOW = 256 << 10;
     /** Answers that a caller makes necessary and does not read (CVE-2019-9512 and following). */
     static final int MAX_QUEUED_CONTROL_FRAMES = 1000;
-    /** Streams that a caller opens only to reset them, within {@link #RESETS_SECONDS} (CVE-2023-44487). */
+    /** Streams that a caller resets, or makes the edge reset, within {@link #RESETS_SECONDS} (CVE-2023-44487, CVE-2025-8671). */
     static final int MAX_RESETS = 200;
     static final int RESETS_SECONDS = 30;
+    /** DATA frames in a row that carry nothing and end nothing (CVE-2019-9518). */
+    static final int MAX_EMPTY_DATA_FRAMES = 2;
+    /** CONTINUATION frames of a head that are smaller than its sender could make them (CVE-2024-27316). */
+    static final int MAX_SMALL_CONTINUATIONS = 16;
 
     private final EdgeListener.Shared shared;
 
@@ -43,6 +47,8 @@ final class Http2EdgeBuilder
         decoderEnforceMaxRstFramesPerWindow(MAX_RESETS, RESETS_SECONDS);
         encoderEnforceMaxRstFramesPerWindow(MAX_RESETS, RESETS_SECONDS);
         encoderEnforceMaxQueuedControlFrames(MAX_QUEUED_CONTROL_FRAMES);
+        decoderEnforceMaxConsecutiveEmptyDataFrames(MAX_EMPTY_DATA_FRAMES);
+        decoderEnforceMaxSmallContinuationFrames(MAX_SMALL_CONTINUATIONS);
         gracefulShutdownTimeoutMillis(EdgeListener.DRAIN_IDLE.toMillis());
     }
 

@@ -2,6 +2,7 @@ package dev.culvert.edge.caller;
 
 import dev.culvert.edge.EdgeException;
 import dev.culvert.edge.ForwardingRules;
+import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.listen.RelayListener;
@@ -45,7 +46,8 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     /** Of streams whose head was understood, or answered. */
     private final Http2Connection.PropertyKey begun;
     private final Http2ClosedStreams closedStreams = new Http2ClosedStreams();
-    private final Http2ControlFrames control = new Http2ControlFrames(System::nanoTime);
+    private final Http2FrameBudget control = Http2FrameBudget.ofControlFrames();
+    private final Http2FrameBudget faults = Http2FrameBudget.ofFaults();
     private @Nullable ChannelHandlerContext context;
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline idle;
@@ -304,6 +306,14 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
             StreamException error) {
         Http2Stream stream = connection().stream(error.streamId());
         EdgeExchange exchange = exchangeOf(stream);
+        if (!outbound && stream != null && stream.getProperty(begun) != null) {
+            try {
+                faults.count();
+            } catch (Http2Exception flood) {
+                onConnectionError(ctx, false, flood, flood);
+                return;
+            }
+        }
         if (outbound || error.error() != Http2Error.PROTOCOL_ERROR) {
             closedOrReset(ctx, outbound, cause, error, stream);
         } else if (stream != null && stream.getProperty(begun) != null && !stream.state().remoteSideOpen()) {
@@ -353,7 +363,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
-        if (cause instanceof OutOfMemoryError) { // of direct memory: the heap's ends the process
+        if (MemoryRefusals.CALLER.counts(cause)) {
             ctx.close();
         } else {
             super.exceptionCaught(ctx, cause);

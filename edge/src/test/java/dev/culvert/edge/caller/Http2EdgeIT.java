@@ -1,8 +1,11 @@
 package dev.culvert.edge.caller;
 
+import static dev.culvert.edge.testing.FrameCaller.CONTINUATION;
 import static dev.culvert.edge.testing.FrameCaller.DATA;
 import static dev.culvert.edge.testing.FrameCaller.GOAWAY;
+import static dev.culvert.edge.testing.FrameCaller.HEADERS;
 import static dev.culvert.edge.testing.FrameCaller.PING;
+import static dev.culvert.edge.testing.FrameCaller.PRIORITY;
 import static dev.culvert.edge.testing.FrameCaller.RST_STREAM;
 import static dev.culvert.edge.testing.FrameCaller.SETTINGS;
 import static dev.culvert.edge.testing.FrameCaller.WINDOW_UPDATE;
@@ -24,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Callers that speak HTTP/2, over a real socket with TLS. */
@@ -291,11 +295,40 @@ class Http2EdgeIT {
         assertCalmed();
     }
 
+    @Test
+    void aFloodOfResetsThatTheEdgeIsMadeToSendEndsTheConnection() {
+        for (int i = 0; i <= Http2EdgeBuilder.MAX_RESETS; i++) {
+            caller.get(1 + 2 * i, "/").number(WINDOW_UPDATE, 1 + 2 * i, 0);
+        }
+
+        assertCalmed();
+    }
+
     @ParameterizedTest
-    @ValueSource(ints = {PING, SETTINGS})
-    void aFloodOfControlFramesEndsTheConnection(int type) {
-        for (int i = 0; i <= Http2ControlFrames.MAX_FRAMES; i++) {
-            caller.send(type, 0, 0, new byte[type == PING ? 8 : 0]);
+    @CsvSource({PING + ", 0, 8", SETTINGS + ", 0, 0", PRIORITY + ", 1, 5"})
+    void aFloodOfControlFramesEndsTheConnection(int type, int stream, int bytes) {
+        for (int i = 0; i <= Http2FrameBudget.MAX_CONTROL_FRAMES; i++) {
+            caller.send(type, 0, stream, new byte[bytes]);
+        }
+
+        assertCalmed();
+    }
+
+    @Test
+    void aFloodOfEmptyDataEndsTheConnection() {
+        caller.head(1, false, request("POST", "/"));
+        for (int i = 0; i <= Http2EdgeBuilder.MAX_EMPTY_DATA_FRAMES; i++) {
+            caller.data(1, "", false);
+        }
+
+        assertCalmed();
+    }
+
+    @Test
+    void aHeadInManySmallPartsEndsTheConnection() {
+        caller.send(HEADERS, 0, 1, caller.block(1, request("GET", "/")));
+        for (int i = 0; i <= Http2EdgeBuilder.MAX_SMALL_CONTINUATIONS; i++) {
+            caller.send(CONTINUATION, 0, 1, caller.block(1, new DefaultHttp2Headers().add("x-" + i, "y")));
         }
 
         assertCalmed();

@@ -17,12 +17,13 @@ import java.util.function.Predicate;
 public final class FrameCaller implements AutoCloseable {
     public static final int DATA = 0;
     public static final int HEADERS = 1;
+    public static final int PRIORITY = 2;
     public static final int RST_STREAM = 3;
     public static final int SETTINGS = 4;
     public static final int PING = 6;
     public static final int GOAWAY = 7;
     public static final int WINDOW_UPDATE = 8;
-    private static final int CONTINUATION = 9;
+    public static final int CONTINUATION = 9;
     public static final int END_STREAM = 1;
     private static final int ACK = 1;
     public static final int END_HEADERS = 4;
