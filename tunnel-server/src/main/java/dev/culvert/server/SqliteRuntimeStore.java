@@ -21,26 +21,20 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.context.ContextView;
-import reactor.util.retry.Retry;
 
 /** The runtimes in one SQLite file, all of them also in memory: read at start, written through. */
 public final class SqliteRuntimeStore implements RuntimeStore {
-    private static final Logger log = LoggerFactory.getLogger(SqliteRuntimeStore.class);
     /** The file in the data folder. */
     static final String FILE = "culvert.db";
-    /** Between attempts to write a revocation that holds in memory. */
-    private static final Duration STORE_AGAIN = Duration.ofSeconds(1);
     /** Expired tokens are kept so long, so that their late users are told the true reason. */
     private static final Duration TOKEN_REMEMBERED = Duration.ofDays(1);
 
     private final SqliteDatabase database;
     private final RuntimeTable table;
     private final SqliteAdminTokens adminTokens;
+    private final LateRevocations late;
     private final Clock clock;
 
     private SqliteRuntimeStore(SqliteDatabase database, RuntimeTable table, SqliteAdminTokens adminTokens,
@@ -48,6 +42,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         this.adminTokens = adminTokens;
         this.database = database;
         this.table = table;
+        this.late = new LateRevocations(database, table);
         this.clock = clock;
     }
 
@@ -160,14 +155,14 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             return database.transact(connection -> {
                 RegisteredRuntime after = hold(present(name), identity);
                 held.set(after);
-                write(connection, after);
+                late.write(connection, after);
                 return after;
             }, after -> after).onErrorMap(StoreException.Failed.class, failed -> {
                 RegisteredRuntime after = held.get();
                 if (after == null) {
                     return failed;
                 }
-                storeLater(after, context);
+                late.add(after, context);
                 return unstored(failed, name
                         + " is revoked and disconnected while this server runs, but the revocation is not stored yet: it is tried again each second");
             });
@@ -185,31 +180,6 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         RegisteredRuntime after = before.withIdentity(identity);
         table.revoke(before, after);
         return after;
-    }
-
-    private static void write(Connection connection, RegisteredRuntime revoked) throws SQLException {
-        SqliteDatabase.update(connection, "UPDATE runtimes SET identity = ?, connected = NULL WHERE id = ?",
-                revoked.identity(), revoked.id());
-        SqliteDatabase.update(connection, "DELETE FROM tokens WHERE runtime_id = ?", revoked.id());
-    }
-
-    /** Writes a revocation that holds in memory as soon as that is possible, with what the context has to be written with it. */
-    private void storeLater(RegisteredRuntime revoked, ContextView context) {
-        database.transact(connection -> {
-            if (revoked.equals(table.byId(revoked.id()))) {
-                write(connection, revoked);
-            }
-            return revoked;
-        }, stored -> stored)
-                .delaySubscription(STORE_AGAIN)
-                .retryWhen(Retry.indefinitely().filter(StoreException.Failed.class::isInstance))
-                .contextWrite(context)
-                .subscribe(
-                        stored -> log.atInfo().addKeyValue("runtime", stored.name()).log("revocation stored"),
-                        failed -> log.atError()
-                                .addKeyValue("runtime", revoked.name())
-                                .addKeyValue("reason", failed.getMessage())
-                                .log("revocation never stored: revoke again"));
     }
 
     private static StoreException.Failed unstored(StoreException.Failed failed, String what) {
@@ -341,7 +311,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
 
     @Override
     public Mono<Void> release() {
-        return database.release();
+        return database.release().doFinally(done -> late.close());
     }
 
     @Override
@@ -371,7 +341,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
 
     @Override
     public Mono<Void> close() {
-        return database.close();
+        return database.close().doFinally(done -> late.close());
     }
 
     private static void insert(Connection connection, RegisteredRuntime runtime) throws SQLException {

@@ -20,11 +20,14 @@ import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -35,11 +38,13 @@ import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 class SqliteRuntimeStoreTest {
     private static final Instant NOW = Instant.parse("2026-01-02T03:04:05.678Z");
     private static final String PEM = "a certificate";
     private static final Sha256 KEY = Sha256.of(bytes("key"));
+    private static final StoreLimits SMALL_QUEUE = new StoreLimits(3, 2, 2, 4, Duration.ofSeconds(1));
     private static final StoreLimits SMALL = new StoreLimits(3, 2, 2, 100, Duration.ofMillis(20));
 
     @TempDir
@@ -113,6 +118,88 @@ class SqliteRuntimeStoreTest {
         reopen();
         assertThat(store.byIdentity(runtime.identity())).isNull();
         assertThat(store.token("t1")).isNull();
+    }
+
+    @Test
+    void aRevokedRuntimeThatChangesMeanwhileStaysRevoked() throws SQLException {
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+        String identity = revokedInMemory(runtime);
+
+        await(store.replaceHosts(runtime.name(), List.of("git.example.com")));
+        await(store.add(token("t2", runtime)));
+        onDisk("DROP TRIGGER no_room");
+
+        Awaitility.await().until(() -> storedIdentities().contains(identity));
+        reopen();
+        assertThat(store.byIdentity(runtime.identity())).isNull();
+        assertThat(store.token("t1")).isNull();
+        assertThat(store.token("t2")).isNotNull();
+    }
+
+    @Test
+    void aRevocationIsStoredThoughTheDatabaseWasBusy() throws Exception {
+        store.close().block();
+        var clock = new HeldClock();
+        store = await(SqliteRuntimeStore.open(folder, "t.example", SMALL_QUEUE, clock));
+        RegisteredRuntime runtime = runtime("acme", "prod");
+        store.create(runtime, token("t1", runtime)).block();
+        VirtualTimeScheduler time = VirtualTimeScheduler.getOrSet();
+        try {
+            String identity = revokedInMemory(runtime);
+            clock.held = new CountDownLatch(1);
+            store.renewed(runtime.id(), KEY, KEY, NOW).subscribe();
+            var busy = new CountDownLatch(1);
+            for (int i = 0; i < 2 * SMALL_QUEUE.maxQueued(); i++) {
+                store.replaceHosts(runtime.name(), List.of()).subscribe(done -> {}, full -> busy.countDown());
+            }
+            assertThat(busy.await(20, TimeUnit.SECONDS)).isTrue();
+
+            time.advanceTimeBy(Duration.ofSeconds(1));
+            clock.held.countDown();
+            onDisk("DROP TRIGGER no_room");
+            Awaitility.await().until(() -> {
+                time.advanceTimeBy(Duration.ofSeconds(1));
+                return storedIdentities().contains(identity);
+            });
+        } finally {
+            clock.held.countDown();
+            VirtualTimeScheduler.reset();
+        }
+    }
+
+    /** Its identity, while the disk has another one. */
+    private String revokedInMemory(RegisteredRuntime runtime) throws SQLException {
+        onDisk("CREATE TRIGGER no_room BEFORE UPDATE ON runtimes BEGIN SELECT RAISE(ABORT, 'no room'); END");
+        String identity = UUID.randomUUID().toString();
+        assertThatThrownBy(() -> await(store.revoke(runtime.name(), identity)))
+                .isInstanceOf(StoreException.Failed.class);
+        return identity;
+    }
+
+    /** Stands still, and holds up whoever asks it. */
+    private static final class HeldClock extends Clock {
+        private volatile CountDownLatch held = new CountDownLatch(0);
+
+        @Override
+        public Instant instant() {
+            try {
+                held.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return NOW;
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
     }
 
     @Test
