@@ -53,11 +53,7 @@ public final class HealthFilter implements EdgeFilter {
 
     private EdgeResponse ready() {
         Readiness now = readiness.get();
-        if (now.reason() != null) {
-            return text(HttpResponseStatus.SERVICE_UNAVAILABLE, now.reason());
-        }
-        return text(HttpResponseStatus.OK,
-                now.degraded().isEmpty() ? "ok" : "degraded\n" + String.join("\n", now.degraded()));
+        return text(now.ready() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE, now.text());
     }
 
     private static EdgeResponse text(HttpResponseStatus status, String line) {

@@ -1,6 +1,7 @@
 package dev.culvert.edge;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,21 @@ public record Readiness(@Nullable String reason, List<String> degraded) {
     /** Ready to work, but for what these lines name; none: {@link #READY}. */
     public static Readiness degraded(List<String> lines) {
         return new Readiness(null, List.copyOf(lines));
+    }
+
+    /** The same, but for what this line names, if it is ready; null: nothing. */
+    public Readiness but(@Nullable String trouble) {
+        return trouble == null || reason != null
+                ? this
+                : degraded(Stream.concat(degraded.stream(), Stream.of(trouble)).toList());
+    }
+
+    /** What {@code /readyz} answers, without the last line's end. */
+    public String text() {
+        if (reason != null) {
+            return reason;
+        }
+        return degraded.isEmpty() ? "ok" : "degraded\n" + String.join("\n", degraded);
     }
 
     public boolean ready() {

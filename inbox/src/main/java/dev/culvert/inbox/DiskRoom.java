@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DiskRoom {
     private static final String DISK_FULL = "the disk is full";
+    private static final String READ_ONLY = "the disk can only be read";
     private static final String INBOX_FULL = "the inbox is full";
     /** Of the disk stay free, within the bounds. */
     private static final int RESERVED = 20;
@@ -36,8 +37,13 @@ final class DiskRoom {
      *
      * @param total all of it
      * @param free what this user may still write
+     * @param writable whether this user may write at all
      */
-    record Space(long total, long free) {
+    record Space(long total, long free, boolean writable) {
+        Space(long total, long free) {
+            this(total, free, true);
+        }
+
         long reserve() {
             return Math.clamp(total / RESERVED, LEAST_RESERVED, MOST_RESERVED);
         }
@@ -55,7 +61,7 @@ final class DiskRoom {
     static DiskRoom of(Path folder) {
         return new DiskRoom(() -> {
             FileStore store = Files.getFileStore(folder);
-            return new Space(store.getTotalSpace(), store.getUsableSpace());
+            return new Space(store.getTotalSpace(), store.getUsableSpace(), Files.isWritable(folder));
         });
     }
 
@@ -74,6 +80,11 @@ final class DiskRoom {
         }
         if (space == null) {
             left.set(Long.MAX_VALUE);
+            return;
+        }
+        if (!space.writable) {
+            reason = READ_ONLY;
+            left.set(0);
             return;
         }
         long ofDisk = space.free - space.reserve();

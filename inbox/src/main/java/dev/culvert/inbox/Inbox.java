@@ -283,6 +283,11 @@ public final class Inbox {
         return intakes;
     }
 
+    /** Why webhooks are refused though all else works, for {@code /readyz}; null: they are not. Any thread. */
+    public @Nullable String trouble() {
+        return room.isThere() ? null : "webhooks are refused: " + room.reason();
+    }
+
     DiskRoom room() {
         return room;
     }

@@ -45,6 +45,15 @@ class DiskRoomTest {
     }
 
     @Test
+    void aDiskThatCanOnlyBeReadTakesNothing() {
+        disk.set(new Space(GIB, GIB, false));
+        room.look(0);
+
+        assertThat(room.isThere()).isFalse();
+        assertThat(room.reason()).isEqualTo("the disk can only be read");
+    }
+
+    @Test
     void whereTheDiskCanNotBeAskedWritingDecides() {
         var unknown = new DiskRoom(() -> {
             throw new IOException("unknown");
@@ -70,9 +79,11 @@ class DiskRoomTest {
 
             assertThat(refused.status()).isEqualTo(503);
             assertThat(Objects.requireNonNull(refused.problem).detail()).isEqualTo("the disk is full");
+            assertThat(fixture.inbox.trouble()).isEqualTo("webhooks are refused: the disk is full");
             disk.set(new Space(GIB, GIB));
             fixture.inbox.tick();
             await().until(room::isThere);
+            assertThat(fixture.inbox.trouble()).isNull();
             assertThat(fixture.post("/webhooks/argo/push/", "x").status()).isEqualTo(202);
         }
     }

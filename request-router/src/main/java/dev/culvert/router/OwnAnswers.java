@@ -45,7 +45,7 @@ final class OwnAnswers implements Relay {
             response.fail(UpstreamProblem.HEALTH_METHOD);
             return SwallowingSink.INSTANCE;
         }
-        String line = (ready.reason() == null ? "ok" : ready.reason()) + "\n";
+        String line = ready.text() + "\n";
         response.head(new DefaultHttp2Headers().status(ready.ready() ? "200" : "503")
                 .set("content-type", "text/plain; charset=utf-8")
                 .set("cache-control", "no-store")

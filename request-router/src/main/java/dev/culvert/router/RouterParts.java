@@ -106,7 +106,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         Disposable.Composite watches = Disposables.composite(memory.ticking());
         InboxFront front = inbox == null ? null : front(inbox, router, watches);
         Relay first = front == null ? router : front;
-        var answerer = new Answerer(NAME, new OwnAnswers(readiness, first), quota);
+        var answerer = new Answerer(NAME, new OwnAnswers(troubledBy(inbox, readiness), first), quota);
         AccessLog accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
         if (tls != null) {
             watches.add(CertificateWatch.start(List.of(tls)));
@@ -119,6 +119,15 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
                         new Reports(accessLog, config.serverTiming()), memory, blocks(config.inboxPeers())),
                 watches);
+    }
+
+    /** Whether the router works, but for its inbox. */
+    Supplier<Readiness> troubledBy(Supplier<Readiness> readiness) {
+        return troubledBy(inbox, readiness);
+    }
+
+    private static Supplier<Readiness> troubledBy(@Nullable Inbox inbox, Supplier<Readiness> readiness) {
+        return inbox == null ? readiness : () -> readiness.get().but(inbox.trouble());
     }
 
     private static List<Cidr> blocks(List<String> networks) {

@@ -78,7 +78,8 @@ public final class RouterServer {
         return config == null
                 ? Mono.empty()
                 : EdgeServer.apart(own -> EdgeServer.Setup.of(config.listen(), own)
-                        .filter(new HealthFilter(readiness::get, parts.telemetry())), NOTHING_ELSE)
+                        .filter(new HealthFilter(parts.troubledBy(readiness::get), parts.telemetry())),
+                        NOTHING_ELSE)
                         .doOnNext(started -> operators = started);
     }
 

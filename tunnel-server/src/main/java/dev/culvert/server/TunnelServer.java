@@ -61,7 +61,9 @@ public final class TunnelServer {
         Mono<EdgeServer> adminStart = EdgeServer
                 .apart(own -> EdgeServer.Setup.of(config.admin().listen(), own)
                         .telemetry(parts.telemetry())
-                        .filter(new HealthFilter(() -> readiness, parts.telemetry())), parts.admin());
+                        .filter(new HealthFilter(() -> readiness.but(parts.webhooks().inbox().trouble()),
+                                parts.telemetry())),
+                        parts.admin());
         return adminStart.doOnNext(started -> admin = started)
                 .then(config.shared() ? Mono.empty() : listenForTunnels(config))
                 .then(EdgeListener.start(config.edge().listen(), parts.entrances().edge(), parts.edge(),
