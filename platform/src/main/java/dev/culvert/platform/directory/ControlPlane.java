@@ -3,6 +3,7 @@ package dev.culvert.platform.directory;
 import dev.culvert.certs.AtomicFile;
 import dev.culvert.certs.TlsContexts;
 import dev.culvert.edge.AuditTrail;
+import dev.culvert.edge.Cidr;
 import dev.culvert.edge.EdgeServer;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.HealthFilter;
@@ -119,6 +120,7 @@ public final class ControlPlane {
             directory.onChange(nudges::changed);
             var setup = EdgeServer.Setup.of(config.listen(), loops)
                     .telemetry(telemetry)
+                    .trustedProxies(config.trustedProxies().stream().map(Cidr::parse).toList())
                     .filter(new HealthFilter(readiness::get, telemetry));
             var handler = new ControlPlaneHandler(directory, audit,
                     new AllowedOrigins(config.nudge().allow()));

@@ -1,6 +1,7 @@
 package dev.culvert.platform.directory;
 
 import dev.culvert.certs.CertificateFiles;
+import dev.culvert.edge.Cidr;
 import dev.culvert.edge.config.ConfigException;
 import dev.culvert.edge.config.HostPort;
 import dev.culvert.edge.config.Setting;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param adminKeyFile where the first administrator's key is put
  * @param firstAccount name of the account that an empty database begins with
  * @param nudge which runtimes are told of changes at once
+ * @param trustedProxies networks whose {@code X-Forwarded-For} says which address a request comes from
  */
 public record ControlPlaneConfig(
         @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "127.0.0.1:3030") HostPort listen,
@@ -25,11 +27,23 @@ public record ControlPlaneConfig(
         @Setting("Folder of the database and the audit log; made when absent") Path dataDir,
         @Setting("File for the API key of the first administrator, made with mode 0600 when the database is empty; left out: admin.key in dataDir") @Nullable Path adminKeyFile,
         @Setting(value = "Name of the account that an empty database begins with", byDefault = "main") String firstAccount,
-        Nudge nudge) {
+        Nudge nudge,
+        @Setting(value = "Networks of ingress controllers and balancers before it: the last address of X-Forwarded-For that is in none of them has its share of the API keys that are looked up", byDefault = PRIVATE_NETWORKS, accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1") List<String> trustedProxies) {
+    private static final String PRIVATE_NETWORKS = "127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7";
+
+    public ControlPlaneConfig {
+        trustedProxies = List.copyOf(trustedProxies);
+        try {
+            trustedProxies.forEach(Cidr::parse);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException("trustedProxies", "addresses or CIDR blocks, as 10.0.0.0/8,::1");
+        }
+    }
 
     /** With defaults, in this folder. */
     public static ControlPlaneConfig of(HostPort listen, Path dataDir, Nudge nudge) {
-        return new ControlPlaneConfig(listen, null, dataDir, null, "main", nudge);
+        return new ControlPlaneConfig(listen, null, dataDir, null, "main", nudge,
+                List.of(PRIVATE_NETWORKS.split(",")));
     }
 
     Path adminKey() {

@@ -65,7 +65,7 @@ final class KeyCheck {
     private Mono<Holder> inTurn(Mono<Holder> lookUp, RequestContext context) {
         return Mono.defer(() -> {
             Sinks.Empty<Holder> gaveWay = Sinks.empty();
-            var place = lookUps.tryOpen(SourceAddress.of(context.remote()), 1,
+            var place = lookUps.tryOpen(SourceAddress.of(context.source()), 1,
                     () -> gaveWay.tryEmitError(tooMany()));
             return place == null
                     ? Mono.error(tooMany())

@@ -7,6 +7,7 @@ import dev.culvert.edge.spi.HandlerException;
 import dev.culvert.edge.spi.RequestContext;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,10 +33,32 @@ class KeyCheckTest {
         assertThat(flood).hasSize(2).containsOnly(HandlerException.Reason.OVERLOADED);
     }
 
+    @Test
+    void callersBehindAProxyAreOnDifferentAccounts() {
+        InetSocketAddress proxy = new InetSocketAddress("10.0.0.1", 1);
+        for (int i = 0; i < KeyCheck.MAX_LOOK_UPS; i++) {
+            lookUp(RequestContext.of("r", proxy).withSource(address("192.0.2.66")), flood);
+        }
+
+        List<HandlerException.Reason> honest = new ArrayList<>();
+        lookUp(RequestContext.of("r", proxy).withSource(address("192.0.2.7")), honest);
+
+        assertThat(honest).isEmpty();
+        assertThat(flood).containsExactly(HandlerException.Reason.OVERLOADED);
+    }
+
+    private static InetAddress address(String literal) {
+        return new InetSocketAddress(literal, 1).getAddress();
+    }
+
     private void lookUp(String source, List<HandlerException.Reason> refused) {
+        lookUp(RequestContext.of("r", new InetSocketAddress(source, 1)), refused);
+    }
+
+    private void lookUp(RequestContext context, List<HandlerException.Reason> refused) {
         keys.holder(new EdgeRequest(HttpMethod.GET, "/api/me",
                 new DefaultHttpHeaders().set("authorization", KeyText.create().reveal()), Flux.empty(),
-                RequestContext.of("r", new InetSocketAddress(source, 1))))
+                context))
                 .subscribe(holder -> {}, failed -> refused.add(((HandlerException) failed).reason()));
     }
 }
