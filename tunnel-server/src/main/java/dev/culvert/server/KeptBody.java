@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.edge.relay.HeadCost;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.protocol.body.BodyQueue;
 import io.netty.buffer.ByteBuf;
@@ -10,12 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What a request has sent of its body, as long as it may have to be sent again. Belongs to the request's event loop. */
 final class KeptBody {
-    /** What a caller's connection reads before it stops, and one read more. */
-    static final int MAX_BYTES = 256 << 10;
+    /** What a caller's connection reads before it stops, and one read more, in parts of 1 KiB at least. */
+    static final int MAX_COST = 320 << 10;
 
     private final HeldRequests held;
     private final BodyQueue parts = new BodyQueue();
-    private int bytes;
+    /** Of what is kept: bytes, and the objects that hold them. */
+    private int cost;
     private boolean complete = true;
     private boolean ended;
     private @Nullable Http2Headers trailers;
@@ -36,19 +38,29 @@ final class KeptBody {
         if (!complete) {
             return;
         }
-        int more = body.readableBytes();
-        if (bytes + more > MAX_BYTES || !held.keep(more)) {
-            forget();
-            return;
+        int more = body.readableBytes() + (BodyQueue.isSmall(body) ? 0 : BodyQueue.PART_BYTES);
+        if (keep(more)) {
+            parts.add(body.retainedDuplicate());
         }
-        bytes += more;
-        parts.add(body.retainedDuplicate());
     }
 
-    /** The request has ended. */
+    /** Takes room, or forgets all. */
+    private boolean keep(int more) {
+        if (cost + more > MAX_COST || !held.keep(more)) {
+            forget();
+            return false;
+        }
+        cost += more;
+        return true;
+    }
+
+    /** The request has ended; its trailers are kept, too. */
     void end(@Nullable Http2Headers last) {
         ended = true;
         trailers = last;
+        if (last != null && complete) {
+            keep(HeadCost.of(last));
+        }
     }
 
     /** Sends what is kept, and keeps it. */
@@ -65,7 +77,7 @@ final class KeptBody {
     void forget() {
         complete = false;
         parts.clear();
-        held.forget(bytes);
-        bytes = 0;
+        held.forget(cost);
+        cost = 0;
     }
 }

@@ -215,6 +215,11 @@ final class TunnelRequest implements RequestSink {
             return;
         }
         body.release();
+        requireKept();
+    }
+
+    /** Without a session nothing goes on that is not kept. */
+    private void requireKept() {
         if (!kept.isComplete()) {
             finish();
             response.fail(
@@ -230,6 +235,8 @@ final class TunnelRequest implements RequestSink {
         RequestSink to = target;
         if (to != null) {
             to.end(trailers);
+        } else if (!done) {
+            requireKept();
         }
     }
 

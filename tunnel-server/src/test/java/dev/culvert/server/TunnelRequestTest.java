@@ -500,7 +500,7 @@ class TunnelRequestTest {
         TunnelEnds first = dial();
         Asked asked = new Asked("POST", false);
         drive();
-        asked.body("x".repeat(KeptBody.MAX_BYTES + 1));
+        asked.body("x".repeat(KeptBody.MAX_COST + 1));
         assertThat(registry.held().keptBytes()).isZero();
 
         first.clientGoesAway();

@@ -3,12 +3,12 @@ package dev.culvert.edge.caller;
 import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.relay.HeadCost;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
 final class EdgeExchange implements ResponseSink {
     /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
     private static final Duration LINGER = Duration.ofSeconds(10);
-    /** What a field costs beside its name and value. */
-    private static final int FIELD_BYTES = 32;
 
     private final EdgeStream stream;
     private final ResponseProgress response;
@@ -89,7 +87,7 @@ final class EdgeExchange implements ResponseSink {
         answerer = runtime;
         held.of(runtime.quota().memory(), caller);
         admit(runtime.quota(), hasBody ? head.bodyBytes() : 0);
-        held.takeHead(headBytes(head.fields()));
+        held.takeHead(HeadCost.of(head.fields()));
         upgrade = head.upgrade();
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
         request.open(runtime, CallerAdmission.way(runtime, head, peer, stream),
@@ -106,15 +104,6 @@ final class EdgeExchange implements ResponseSink {
             quota.memory().budget().refuses(held.source());
         }
         quota.admit(bodyBytes, response);
-    }
-
-    /** What a head is when decoded (RFC 7541 §4.1). */
-    private static int headBytes(Http2Headers head) {
-        int bytes = 0;
-        for (Map.Entry<CharSequence, CharSequence> field : head) {
-            bytes += field.getKey().length() + field.getValue().length() + FIELD_BYTES;
-        }
-        return bytes;
     }
 
     void requestData(ByteBuf body) {
@@ -135,8 +124,16 @@ final class EdgeExchange implements ResponseSink {
             request.ended(true);
             finish();
         } else {
+            hold(trailers);
             request.end(trailers);
             record.passes(request);
+        }
+    }
+
+    /** Trailers wait for what stands before them. */
+    private void hold(@Nullable Http2Headers trailers) {
+        if (trailers != null) {
+            held.takeHead(HeadCost.of(trailers));
         }
     }
 
@@ -204,7 +201,7 @@ final class EdgeExchange implements ResponseSink {
         record.answers(head);
         response.fields().forEach(field -> head.add(field.name(), field.value()));
         if (!stream.channel().isWritable()) {
-            held.takeHead(headBytes(head)); // it waits with what stands before it
+            held.takeHead(HeadCost.of(head)); // it waits with what stands before it
         }
         stream.head(head, ended, upgrade);
         if (response.isUpgraded()) {
@@ -248,6 +245,7 @@ final class EdgeExchange implements ResponseSink {
             request.pass(null);
         }
         if (response.mayEnd()) {
+            hold(trailers);
             body.end(() -> complete(trailers));
         } else {
             giveUp(EdgeProblems.broken("the response is shorter than its length"));

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldBytes {
     /** A part beside its bytes: the buffer object, its place in a queue, and the promise of its write. */
-    static final int PART_BYTES = 256;
+    static final int PART_BYTES = BodyQueue.PART_BYTES;
     /** Exchanges that hold less count for no source address: the accounts take a lock for a moment. */
     static final int CLAIMED_FROM = 4 << 10;
 

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 public final class BodyQueue {
     /** Parts below this are merged: copying that much costs about as much as an object. */
     public static final int SMALL = 1 << 10;
+    /** What a part costs beside its bytes: its objects, and the rest of the buffer that it is a slice of. */
+    public static final int PART_BYTES = 256;
     /** What one buffer of merged parts holds at most. */
     static final int MERGED_BYTES = 16 << 10;
     private static final int FIRST_BYTES = 256;
