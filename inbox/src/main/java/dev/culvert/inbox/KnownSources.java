@@ -12,7 +12,7 @@ final class KnownSources {
     /** Names that are known without a look at the table. */
     private static final int CACHED = 10_000;
     /** Rows of a runtime, for each source that may have pending webhooks at once. */
-    private static final int ROWS = 4;
+    static final int ROWS = 4;
 
     private final Set<String> cached = new HashSet<>();
     private final long most;

@@ -10,7 +10,11 @@ import dev.culvert.edge.route.AnnouncedRoute;
 import dev.culvert.edge.route.Announcement;
 import dev.culvert.edge.route.DurableRoutes;
 import dev.culvert.edge.route.RequestPolicy;
+import dev.culvert.edge.sqlite.SqliteDatabase;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -135,11 +139,31 @@ class SourcesTest {
         }
     }
 
+    @Test
+    void onlySoManySourcesOfARuntimeAreNotedAsKnown() throws SQLException {
+        try (var fixture = new InboxFixture(folder, with(1), new MovableClock())) {
+            for (int i = 0; i < KnownSources.ROWS + 2; i++) {
+                accept(fixture, "/webhooks/argo/other-" + i + "/");
+            }
+
+            try (Connection other = SqliteDatabase.connect(folder.resolve(InboxFiles.FILE));
+                    var statement = other.createStatement();
+                    ResultSet row = statement.executeQuery("SELECT count(*) FROM sources")) {
+                assertThat(row.next()).isTrue();
+                assertThat(row.getInt(1)).isEqualTo(KnownSources.ROWS);
+            }
+        }
+    }
+
     /** The real event source accepts a webhook. */
     private static void accept(InboxFixture fixture) {
+        accept(fixture, REAL + "first");
+    }
+
+    private static void accept(InboxFixture fixture, String path) {
         await().until(fixture.inbox::isDelivering);
         fixture.runtime.answer(exchange -> exchange.ok("there"));
-        Reply reply = fixture.post(REAL + "first", "x");
+        Reply reply = fixture.post(path, "x");
         await().until(() -> state(fixture, reply) == WebhookState.DELIVERED);
     }
 
