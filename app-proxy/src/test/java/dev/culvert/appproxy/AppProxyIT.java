@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class AppProxyIT {
-    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final HostPort ANY = new HostPort("127.0.0.1", 0);
 
     private final HttpClient http = HttpClient.newHttpClient();

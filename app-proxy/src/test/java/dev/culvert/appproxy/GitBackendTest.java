@@ -30,7 +30,7 @@ import reactor.test.publisher.TestPublisher;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 class GitBackendTest {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
 
     private static final String ADVERTISEMENT = "info/refs?service=git-upload-pack";
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GitHandlerIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     /** More than the pipes and socket buffers between git and a reader that stalls. */
     private static final int STALLING_BYTES = 16 << 20;
     private static final String UPLOAD_PACK = "demo.git/info/refs?service=git-upload-pack";

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** The handler of docs/handlers.md, and what a part does for the handlers of others. */
 class HandlersPageIT {
-    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final Path PAGE = Path.of("..", "docs", "handlers.md");
     private static final Path SOURCE = Path.of("src", "test", "java", "com", "example", "greeting",
             "GreetingProvider.java");

@@ -27,7 +27,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** Who may call, through server and tunnel. */
 class CallersIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final CertificateAuthority CA = CertificateAuthority.create("Callers", Clock.systemUTC());
 
     @TempDir

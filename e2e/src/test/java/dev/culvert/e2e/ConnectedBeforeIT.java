@@ -14,7 +14,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** After a restart of the server, requests wait for clients that were there before, and for no others. */
 class ConnectedBeforeIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     /** Far below the hold of 5 s. */
     private static final Duration AT_ONCE = Duration.ofSeconds(2);
 

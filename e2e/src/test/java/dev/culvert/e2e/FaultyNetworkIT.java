@@ -30,7 +30,7 @@ import reactor.netty.resources.ConnectionProvider;
 /** A tunnel over networks that delay, cut up, reset or swallow what it sends. */
 class FaultyNetworkIT {
     private static final Logger log = LoggerFactory.getLogger(FaultyNetworkIT.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     /** The contract's: three heartbeats missed. */
     private static final Duration NOTICED = Duration.ofSeconds(15);
     private static final int CALLERS = 16;

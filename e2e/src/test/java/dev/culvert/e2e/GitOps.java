@@ -44,7 +44,7 @@ import reactor.netty.http.client.HttpClient;
  * in front of the same repositories.
  */
 final class GitOps implements AutoCloseable {
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
     private static final JsonMapper JSON = new JsonMapper();
     private static final Map<ProviderKind, ProviderApi> APIS = Map.of(ProviderKind.GITHUB, new GithubApi(),

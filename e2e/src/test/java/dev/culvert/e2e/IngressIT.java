@@ -31,7 +31,7 @@ import reactor.netty.http.server.HttpServerRequest;
 
 /** What passes through nginx and HAProxy with their configurations of deploy/ingress to a router, and what does not. */
 class IngressIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final HostPort ANY = HostPort.parse("127.0.0.1:0");
     private static final List<String> SHOWN = List.of("x-forwarded-for", "x-forwarded-proto",
             "x-forwarded-host", "forwarded", "culvert-webhook-id", "culvert-delivery-attempt");

@@ -20,7 +20,7 @@ import reactor.netty.resources.ConnectionProvider;
 
 /** Certificates of a running server: chosen by name, and replaced under way. */
 class ListenerCertificatesIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final URI NOWHERE = URI.create("http://127.0.0.1:1");
 
     @TempDir

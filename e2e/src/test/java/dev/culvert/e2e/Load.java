@@ -13,7 +13,7 @@ import reactor.netty.http.client.HttpClient;
 
 /** Callers that get {@code /} again and again, each when it was answered. What is not {@code 200 hello} is a failure. */
 final class Load {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private final HttpClient caller;
     private final int callers;

@@ -18,7 +18,7 @@ import reactor.netty.resources.ConnectionProvider;
 
 /** Tunnels that are lost and come back, and clients that are replaced: callers notice nothing. */
 class LostTunnelIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final int CALLERS = 16;
     /** A server's grace. */
     private static final Duration SHORT = Duration.ofMillis(500);

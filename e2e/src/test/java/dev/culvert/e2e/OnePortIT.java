@@ -32,7 +32,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** Listeners other than two with TLS: one for callers and tunnel clients, and plain ones behind something that ends TLS. */
 class OnePortIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final String LOOPBACK = "127.0.0.1";
 
     @TempDir

@@ -46,7 +46,7 @@ import reactor.netty.http.client.HttpClient;
 
 /** The metrics of docs/operations.md against what running parts show. */
 class OperationsPageIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final Path PAGE = Path.of("..", "docs", "operations.md");
     private static final Pattern LABEL = Pattern.compile("[{,]([a-z_]+)=");
     private static final Pattern WORD = Pattern.compile("`([a-z_*]+)`");

@@ -22,7 +22,7 @@ import reactor.netty.http.client.HttpClient;
 
 /** Tunnels that leave the cluster by real proxies. */
 class OutboundIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     @TempDir
     private Path folder;
 

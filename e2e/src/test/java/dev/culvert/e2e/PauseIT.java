@@ -23,7 +23,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** A client that its operator pauses and resumes. */
 class PauseIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     @TempDir
     Path folder;

@@ -42,7 +42,7 @@ import reactor.netty.ByteBufFlux;
  * plane, which tells it of changes back through edge and tunnel. Looks by the App-Proxy itself are an hour apart.
  */
 class PermissionsIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final HostPort ANY = HostPort.parse("127.0.0.1:0");
     private static final JsonMapper JSON = new JsonMapper();
     private static final EventLoops LOOPS = EventLoops.create(1);

@@ -41,7 +41,7 @@ import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 final class Platform implements AutoCloseable {
     static final String DOMAIN = "tunnels.test";
     private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final GenericSslContextSpec<?> TRUSTING = Http11SslContextSpec.forClient()
             .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
     private static final Duration YEAR = Duration.ofDays(365);

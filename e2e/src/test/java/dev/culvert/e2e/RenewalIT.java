@@ -28,7 +28,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** Certificates that live seconds: requests and a WebSocket go on while they are renewed. */
 class RenewalIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     /** Set to {@code 30s}, with the next one at 300, for the long run. */
     private static final Duration LIFE = Duration
             .parse("PT" + System.getProperty("culvert.renewal.life", "10s"));

@@ -22,7 +22,7 @@ import reactor.netty.resources.ConnectionProvider;
 /** A tunnel of one connection that is reset again and again, under load, while its client is replaced twice. */
 class ResetTunnelIT {
     private static final Logger log = LoggerFactory.getLogger(ResetTunnelIT.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final int CALLERS = 16;
     /** Of one client in short order: the back-off after more would be longer than requests are held. */
     private static final int[] RESETS = {4, 3, 3};

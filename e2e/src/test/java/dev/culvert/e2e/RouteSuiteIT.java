@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  * controller refuses by itself stands in ingress-cases.csv.
  */
 class RouteSuiteIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final HostPort ANY = HostPort.parse("127.0.0.1:0");
     private static final String HOST = "acme-prod." + Platform.DOMAIN;
     /** Each hop's own: when, by whom, how the connection goes on, and whether an inbox stands there. */

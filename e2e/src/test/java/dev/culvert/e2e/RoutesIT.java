@@ -28,7 +28,7 @@ import reactor.netty.http.server.HttpServer;
  * as they stand, so that what a caller's library would tidy up arrives.
  */
 class RoutesIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final AtomicInteger WEBHOOKS = new AtomicInteger();
 
     @TempDir

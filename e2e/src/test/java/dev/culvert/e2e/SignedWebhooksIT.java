@@ -39,7 +39,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** Signatures of webhooks at the server's edge, with secrets that the cluster's owner shares. */
 class SignedWebhooksIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("dev.culvert");
 
     @TempDir

@@ -28,7 +28,7 @@ import reactor.netty.resources.ConnectionProvider;
 
 /** One caller that reads slowly: what it costs in memory, and what others feel of it. */
 class SlowReaderIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final int MIB = 1 << 20;
     private static final int DOWNLOAD = 256 * MIB;
     /** Set to measure (docs/performance.md): then the run is long, and what others feel is judged too. */

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Server and client over real sockets: what a caller sees. */
 class TunnelIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     @TempDir
     Path folder;

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 /** Two clients with the same identity, as when a volume is copied or a deployment has two replicas. */
 class TwinsIT {
     private static final Logger log = LoggerFactory.getLogger(TwinsIT.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     /** How long they are watched; 60 s for the figure of docs. */
     private static final Duration WATCHED = Duration
             .ofSeconds(Integer.getInteger("culvert.twins.seconds", 10));

@@ -29,7 +29,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** Webhooks through edge, inbox, tunnel and router to an event source. */
 class WebhooksIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     @TempDir
     Path folder;

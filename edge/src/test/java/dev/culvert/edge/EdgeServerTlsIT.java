@@ -31,7 +31,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 class EdgeServerTlsIT {
-    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Duration TIME = Duration.ofMinutes(1);
 
     private final EventLoops loops = EventLoops.create(1);
     private final CertificateAuthority authority = CertificateAuthority.create("test", Clock.systemUTC());

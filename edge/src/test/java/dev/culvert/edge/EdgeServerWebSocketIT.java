@@ -26,7 +26,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 class EdgeServerWebSocketIT {
-    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Duration TIME = Duration.ofMinutes(1);
 
     private final EventLoops loops = EventLoops.nio(1);
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();

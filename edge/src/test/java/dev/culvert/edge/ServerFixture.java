@@ -20,7 +20,7 @@ import reactor.core.publisher.Mono;
 
 /** A server for one test on a free port. Blocking calls on its event loops are errors. */
 final class ServerFixture implements AfterEachCallback {
-    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final EventLoops LOOPS = EventLoops.create(2);
 
     static {

@@ -89,8 +89,10 @@ final class CertsIssueCommand implements Task {
 
     private String summary(CertificateFiles files, X509Certificate issued, Duration wanted) {
         Instant end = issued.getNotAfter().toInstant();
-        Duration lives = Duration.between(Instant.now(), end).plusSeconds(1);
-        String note = lives.plusMinutes(1).compareTo(wanted) < 0
+        Duration left = Duration.between(Instant.now(), end);
+        boolean shorter = left.plusMinutes(1).compareTo(wanted) < 0;
+        Duration lives = shorter ? left : wanted;
+        String note = shorter
                 ? ", when its authority ends"
                 : lives.compareTo(CertsFolder.LIFE.plusDays(1)) > 0
                         ? "; browsers refuse certificates that live longer than 398 days"

@@ -35,7 +35,8 @@ final class Launched implements AutoCloseable {
         Path err = Files.createTempFile(folder, "err", ".log");
         var command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
+                        "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                        "--enable-native-access=ALL-UNNAMED", "-cp",
                         System.getProperty("java.class.path"),
                         Main.class.getName()));
         command.addAll(List.of(arguments));

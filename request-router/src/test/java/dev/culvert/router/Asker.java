@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The asking side of one exchange: counts, keeps the beginning of what it gets, and consumes it at once unless told not to. */
 final class Asker implements ResponseSink {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final int KEPT_BYTES = 1 << 20;
 
     private final EventLoop loop;

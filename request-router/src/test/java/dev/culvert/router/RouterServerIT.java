@@ -35,7 +35,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** A router in its own pod, over real sockets. */
 class RouterServerIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final HostPort ANY = HostPort.parse("127.0.0.1:0");
 
     private static final String MARKED = post("Host: x", "Culvert-Webhook-Id: w1",

@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
 
 /** Connections to real sockets. */
 class ConnectorIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final EventLoops LOOPS = EventLoops.create(1);
     private Connector connector = new Connector(LOOPS, Outbound.of(null, Map.of()));
 

@@ -27,7 +27,7 @@ import reactor.test.StepVerifier;
 
 /** Who may change a database that several processes open. */
 class SqliteLeaseTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     @TempDir
     Path folder;

@@ -38,7 +38,7 @@ import reactor.core.publisher.Mono;
 
 /** A handler that terminates workflows, behind the real access and a real control plane. */
 class AccessIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final HostPort ANY = new HostPort("127.0.0.1", 0);
     private static final Operation TERMINATE = new Operation("TERMINATE", "workflows", "argo/build-42",
             Map.of("namespace", "argo"));

@@ -11,7 +11,7 @@ import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
 
 class ChangeFeedTest {
-    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Duration TIME = Duration.ofMinutes(1);
 
     private final TestPublisher<Answers.Changes> changes = TestPublisher.create();
     private final AtomicInteger asked = new AtomicInteger();

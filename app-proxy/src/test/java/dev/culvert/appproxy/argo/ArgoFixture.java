@@ -30,7 +30,7 @@ import reactor.core.publisher.Flux;
 
 /** A cluster with stand-ins of Argo's servers, and handlers that work on it. */
 final class ArgoFixture implements AutoCloseable {
-    static final Duration TIME = Duration.ofSeconds(10);
+    static final Duration TIME = Duration.ofMinutes(1);
     static final String TOKEN = "cluster-token";
 
     final EventLoops loops = EventLoops.create(1);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SharedConfigurationIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final RequestContext CONTEXT = RequestContext.of("r1",
             InetSocketAddress.createUnresolved("127.0.0.1", 1));
     private static final String SPECIFIER = "https://git.test/acme/apps.git/env/prod?ref=stable";

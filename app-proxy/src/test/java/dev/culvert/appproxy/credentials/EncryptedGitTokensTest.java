@@ -23,7 +23,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 class EncryptedGitTokensTest {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final Scheduler BLOCKING = Schedulers.newBoundedElastic(2, 100, "tokens");
     private static final Caller ALICE = new Caller("acme", "alice", "Alice", "alice@example.com", false);
     private static final Caller BOB = new Caller("acme", "bob", "Bob", "bob@example.com", false);

@@ -22,7 +22,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** Keys and tokens in secrets of the stand-in cluster. */
 class KubernetesTokenVaultIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final Caller ALICE = new Caller("acme", "alice", "Alice", "alice@example.com", false);
     private static final GitToken TOKEN = new GitToken("alice", "ghp_inCluster123456");
 

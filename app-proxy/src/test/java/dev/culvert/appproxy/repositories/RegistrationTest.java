@@ -12,7 +12,7 @@ import reactor.netty.http.client.HttpClient;
 import reactor.test.StepVerifier;
 
 class RegistrationTest {
-    private static final Duration TIME = Duration.ofSeconds(5);
+    private static final Duration TIME = Duration.ofMinutes(1);
 
     @ParameterizedTest
     @ValueSource(strings = {"ada\nx", "ada:x", "ada x", "\u00e4da"})

@@ -53,7 +53,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** The handler over GraphQL on a socket, at a stand-in of GitHub. Everything that is logged meanwhile is kept. */
 class RepositoriesHandlerIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final String SECRET = "ghp_Zx81LkPq0aSecretOfAlice77";
     private static final String WEAK = "ghp_TokenWithoutScopes000001";
     private static final Scheduler BLOCKING = Schedulers.newBoundedElastic(2, 100, "repositories");

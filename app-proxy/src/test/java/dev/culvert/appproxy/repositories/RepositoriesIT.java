@@ -45,7 +45,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** All kinds of integration against stand-ins with TLS, one folder of 250 bare repositories behind all of them. */
 class RepositoriesIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final int COUNT = 250;
     private static final GitToken TOKEN = new GitToken("alice", "t-alice");
     private static final GitToken READER = new GitToken("bob", "t-bob");

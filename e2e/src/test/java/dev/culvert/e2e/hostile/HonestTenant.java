@@ -47,7 +47,7 @@ final class HonestTenant implements AutoCloseable {
     static final String POISON = "poison";
     /** The server alone says who calls, and it says nothing of callers that it does not ask. */
     private static final Pattern FORGED = Pattern.compile("(?i)culvert[-_]caller[-_].*");
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final Duration ANSWER = Duration.ofSeconds(30);
     private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
     private static final GenericSslContextSpec<?> TRUSTING = Http11SslContextSpec.forClient()

@@ -27,7 +27,7 @@ record Target(int edge, int tunnel, int admin, Path folder) {
     static final int ATTACKERS_RUNTIMES = 5;
 
     private static final HttpClient HTTP = HttpClient.newHttpClient();
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     /** The host of one of the attacker's runtimes. */
     static String attackersHost(int runtime) {

@@ -34,7 +34,7 @@ import reactor.core.publisher.Sinks;
 import reactor.test.StepVerifier;
 
 class HandlerGuardTest {
-    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Duration TIME = Duration.ofMinutes(1);
     private static final EdgeRequest REQUEST = TestHandlers.get("/");
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();

@@ -47,7 +47,7 @@ import reactor.core.publisher.Mono;
 
 /** Handlers that misbehave beside one that does not, behind a listener with two event loops. */
 class HandlerHostIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     /** More than the event loops, the threads of a handler and the calls it may have, each. */
     private static final int CALLS = 24;
 

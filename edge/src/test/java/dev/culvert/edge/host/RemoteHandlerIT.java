@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
 class RemoteHandlerIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
 
     private final EventLoops loops = EventLoops.create();
     private final List<HttpHeaders> received = new CopyOnWriteArrayList<>();

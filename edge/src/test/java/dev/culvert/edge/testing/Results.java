@@ -6,7 +6,7 @@ import reactor.core.publisher.Mono;
 
 /** Waits for results in tests. */
 public final class Results {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private Results() {}
 

@@ -18,7 +18,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.client.HttpClient;
 
 class DemoUpstreamsIT {
-    private static final Duration WAIT = Duration.ofSeconds(30);
+    private static final Duration WAIT = Duration.ofMinutes(1);
 
     private final EventLoops loops = EventLoops.create(1);
     private final DisposableServer workflows = start(DemoWorkflows.start(loops));

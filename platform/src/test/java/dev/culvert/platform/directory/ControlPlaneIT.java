@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ControlPlaneIT {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
 
     @TempDir
     Path folder;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
 
 class DirectoryTest {
-    private static final Duration TIME = Duration.ofSeconds(20);
+    private static final Duration TIME = Duration.ofMinutes(1);
     /** Few of each, so that tests cross them. */
     private static final DirectoryLimits FEW = new DirectoryLimits(100, 3, 2, 3, 3, 2, 2);
     private static final String ACCOUNT = "6791f6184c56bd51c65784a2";
