@@ -3,9 +3,9 @@
 
 Two servers share a folder; the client knows the addresses of both. In each upgrade the next server starts, waits for the
 database, and the old one is stopped. Webhooks are posted all the while, to the server that is listening. Prints for each
-upgrade how long after the next server listened, and after the client's connection to it, a webhook arrived, and how long
-webhooks took from their acknowledgement to their arrival. Exits 1 if the first one took over 2 s from the moment that
-the next server listened, or one is missing.
+upgrade how long after the next server listened the first webhook that it acknowledged arrived, how long after the client's
+connection to it and its lease of the inbox it delivered itself, and how long webhooks took from their acknowledgement to
+their arrival. Exits 1 if a first one took over 2 s from the moment that its server listened, or one is missing.
 
 Needs: python3 and ./culvert of this repository. Everything stays on 127.0.0.1.
 """
@@ -60,6 +60,7 @@ class Sender:
     def __init__(self, port):
         self.port = port
         self.acknowledged = {}
+        self.at = {}
         self.refused = 0
         self.running = True
         self.tls = ssl.create_default_context()
@@ -84,6 +85,7 @@ class Sender:
             response.read()
             if 200 <= response.status < 300:
                 self.acknowledged[number] = time.monotonic()
+                self.at[number] = port
             else:
                 self.refused += 1
             connection.close()
@@ -173,13 +175,15 @@ router:
             print(f"upgrade {number}: connected {connected}, delivering {delivering} (expected: both within 60 s)")
             faults += 1
         else:
-            first = wait_for_arrival(source, sender, max(connected, delivering))
-            took = first - listening
+            began = max(connected, delivering)
+            own = wait_for_arrival(source, lambda number, at: at > began)
+            port = ports[current][0]
+            took = wait_for_arrival(source, lambda number, at: at > listening and sender.at.get(number) == port) - listening
             within += took <= WITHIN
             faults += took > WITHIN
             print(f"upgrade {number}: stop to listening {listening - stopped:.2f} s, to connected {connected - stopped:.2f} s; "
-                  f"connected to lease {delivering - connected:+.2f} s, to first delivery {first - connected:.2f} s; "
-                  f"listening to first delivery {took:.2f} s; load {os.getloadavg()[0]:.1f}", flush=True)
+                  f"connected to lease {delivering - connected:+.2f} s, delivering to first delivery {own - began:.2f} s; "
+                  f"listening to first arrival {took:.2f} s; load {os.getloadavg()[0]:.1f}", flush=True)
         old.process.wait(60)
         old = next_server
     time.sleep(1)
@@ -190,19 +194,20 @@ router:
         time.sleep(0.1)
     missing = set(sender.acknowledged) - set(source.arrivals)
     waits = sorted(max(0.0, source.arrivals[one] - at) for one, at in sender.acknowledged.items() if one in source.arrivals)
-    print(f"{within} of {options.upgrades} upgrades: first delivery within {WITHIN:.0f} s of the successor's listening")
+    print(f"{within} of {options.upgrades} upgrades: first arrival within {WITHIN:.0f} s of the successor's listening")
     print(f"webhooks: {len(sender.acknowledged)} acknowledged, {sender.refused} refused, {len(missing)} missing; "
           f"from acknowledgement to arrival p50 {percentile(waits, .5):.2f} s, p95 {percentile(waits, .95):.2f} s, "
           f"p99 {percentile(waits, .99):.2f} s, longest {waits[-1]:.2f} s, over 2 s: {sum(wait > 2 for wait in waits)}")
     return faults + len(missing)
 
 
-def wait_for_arrival(source, sender, since):
+def wait_for_arrival(source, is_wanted):
+    """When the first webhook that is wanted, by its number and arrival, arrived."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        later = [at for at in list(source.arrivals.values()) if at > since]
-        if later:
-            return min(later)
+        arrived = [at for number, at in list(source.arrivals.items()) if is_wanted(number, at)]
+        if arrived:
+            return min(arrived)
         time.sleep(0.01)
     return deadline
 

@@ -13,16 +13,13 @@ import io.netty.handler.codec.http.websocketx.WebSocketVersion;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
-import java.io.IOException;
 import java.net.URI;
-import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** The client's end of the WebSocket handshake; gives way to the tunnel's handler, or reports why there is no tunnel. */
@@ -40,8 +37,6 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     private final String server;
     /** Success and failure are told once: a failed handshake is seen again as the connection's end. */
     private boolean settled;
-    /** The TLS handshake is over. */
-    private boolean secured;
     private @Nullable Future<?> timeout;
 
     ClientHandshake(URI server, Consumer<Channel> upgraded, Consumer<Channel> done,
@@ -59,17 +54,13 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event instanceof SslHandshakeCompletionEvent tls) {
             if (tls.isSuccess()) {
-                secured = true;
                 handshaker.handshake(ctx.channel());
                 timeout = ctx.executor()
                         .schedule(
                                 () -> fail(ctx, DialFailure.unreachable(server + " did not answer in time")),
                                 TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             } else {
-                String text = server + ": TLS: " + reason(tls.cause());
-                fail(ctx, tls.cause() instanceof ClosedChannelException
-                        ? broken(text)
-                        : DialFailure.unreachable(text));
+                fail(ctx, DialFailure.unreachable(server + ": TLS: " + reason(tls.cause())));
             }
         }
         ctx.fireUserEventTriggered(event);
@@ -149,20 +140,12 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        fail(ctx, broken(server + " closed the connection"));
+        fail(ctx, DialFailure.unreachable(server + " closed the connection"));
         ctx.fireChannelInactive();
-    }
-
-    /** A balancer without a server takes a connection and closes it at once. */
-    private DialFailure broken(String text) {
-        return secured ? DialFailure.unreachable(text) : DialFailure.absent(text);
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        String text = server + ": " + cause.getMessage();
-        fail(ctx, cause instanceof IOException && !(cause instanceof SSLException)
-                ? broken(text)
-                : DialFailure.unreachable(text));
+        fail(ctx, DialFailure.unreachable(server + ": " + cause.getMessage()));
     }
 }

@@ -24,7 +24,7 @@ final class DialFailure extends RuntimeException {
         return new DialFailure(message, Kind.UNREACHABLE, Duration.ZERO);
     }
 
-    /** No server listens there, as its host, a balancer or a proxy in front of it tells at once. */
+    /** No server listens there: its host refused the connection, or a balancer or proxy answered that. */
     static DialFailure absent(String message) {
         return new DialFailure(message, Kind.ABSENT, Duration.ZERO);
     }

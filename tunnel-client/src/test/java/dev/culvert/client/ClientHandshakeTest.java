@@ -8,7 +8,6 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -150,23 +149,9 @@ class ClientHandshakeTest {
         assertThat(failures).singleElement().returns(absent, DialFailure::isAbsence);
     }
 
+    /** A server with too many handshakes does that: it is not asked again soon. */
     @Test
-    void aConnectionThatClosesBeforeTlsIsOverSaysThatNobodyListens() {
-        channel.close();
-
-        assertThat(failures).singleElement().returns(true, DialFailure::isAbsence);
-    }
-
-    @Test
-    void aConnectionThatIsResetBeforeTlsIsOverSaysThatNobodyListens() {
-        channel.pipeline().fireExceptionCaught(new IOException("Connection reset by peer"));
-
-        assertThat(failures).singleElement().returns(true, DialFailure::isAbsence);
-    }
-
-    @Test
-    void aServerThatClosesBehindTlsListens() {
-        request();
+    void aConnectionThatClosesBeforeTlsIsOverIsABusyServers() {
         channel.close();
 
         assertThat(failures).singleElement().returns(false, DialFailure::isAbsence);
