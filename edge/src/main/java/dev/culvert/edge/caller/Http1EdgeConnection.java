@@ -6,6 +6,7 @@ import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.listen.ReadSize;
 import dev.culvert.edge.listen.RelayListener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -51,6 +52,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private final Http1ResponseEncoder encoder;
     private final ArrayDeque<Object> pipelined = new ArrayDeque<>();
 
+    private @Nullable ReadSize reads;
     private @Nullable ChannelHandlerContext context;
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline deadline;
@@ -100,6 +102,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     private void begin(ChannelHandlerContext ctx) {
         context = ctx;
+        reads = ReadSize.of(ctx.channel());
         deadline = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "1.1");
         // A fresh connection, its TLS handshake included, has as long as a head.
@@ -108,6 +111,9 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (reads != null) {
+            reads.part(message instanceof HttpRequest ? ReadSize.HEAD : 1);
+        }
         EdgeExchange exchange = current;
         if (closing) {
             ReferenceCountUtil.release(message);

@@ -5,6 +5,7 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
+import dev.culvert.edge.listen.ReadSize;
 import dev.culvert.edge.listen.RelayListener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -49,6 +50,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     private final Http2FrameBudget control = Http2FrameBudget.ofControlFrames();
     private final Http2FrameBudget faults = Http2FrameBudget.ofFaults();
     private @Nullable ChannelHandlerContext context;
+    private @Nullable ReadSize reads;
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline idle;
     private boolean flushScheduled;
@@ -94,6 +96,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
         context = ctx;
+        reads = ReadSize.of(ctx.channel());
         idle = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "2.0");
         idle().set(shared.limits().headTimeout(), ctx.channel()::close);
@@ -173,6 +176,12 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
+    private void count(int cost) {
+        if (reads != null) {
+            reads.part(cost);
+        }
+    }
+
     private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
         EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())),
                 RequestFacts.of(head, Objects.requireNonNull(peer), shared.rules()));
@@ -247,6 +256,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         public void onHeadersRead(ChannelHandlerContext ctx, int id, Http2Headers headers, int padding,
                 boolean ended) throws Http2Exception {
             requireReader();
+            count(ReadSize.HEAD);
             Http2Stream stream = connection().stream(id);
             EdgeExchange exchange = exchangeOf(stream);
             if (exchange != null) {
@@ -264,6 +274,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
 
         @Override
         public int onDataRead(ChannelHandlerContext ctx, int id, ByteBuf data, int padding, boolean ended) {
+            count(1);
             return Http2EdgeConnection.this.data(connection().stream(id), data, padding, ended);
         }
 
@@ -289,7 +300,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         @Override
         public void onUnknownFrame(ChannelHandlerContext ctx, byte type, int id, Http2Flags flags,
                 ByteBuf payload) {
-            // RFC 9113 §5.5: ignored. Their bytes cost their sender more than the server.
+            count(1); // RFC 9113 §5.5: ignored. Their bytes cost their sender more than the server.
         }
 
         @Override

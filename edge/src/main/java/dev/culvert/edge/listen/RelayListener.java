@@ -58,6 +58,7 @@ public final class RelayListener {
                 .doOnChannelInit((observer, channel, remote) -> {
                     channel.pipeline().remove(NettyPipeline.ReactiveBridge);
                     KeepAlive.bound(channel);
+                    channel.config().setRecvByteBufAllocator(new ReadSize());
                     connections.add(channel);
                     if (senders == null) {
                         open(channel, gate, init);
