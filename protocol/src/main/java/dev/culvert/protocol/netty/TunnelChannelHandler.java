@@ -1,6 +1,7 @@
 package dev.culvert.protocol.netty;
 
 import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Frame;
 import dev.culvert.protocol.frame.FrameCodec;
 import dev.culvert.protocol.frame.HeadOptions;
 import dev.culvert.protocol.frame.Hello;
@@ -45,6 +46,8 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
      * connections, and meanwhile nothing is read.
      */
     static final int FRAMES_A_PASS = 1024;
+    /** What a head counts, in frames: HPACK makes much of few bytes. */
+    static final int HEAD_COST = 16;
     /** A task that is due later runs behind the next look at the sockets; one that is due now may run before it. */
     private static final long NEXT_PASS_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
 
@@ -284,11 +287,12 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         long now = System.nanoTime();
         try {
             while (batch.isReadable() && !session.isClosed()) {
-                if (framesLeft == 0) {
+                if (framesLeft <= 0) {
                     return false;
                 }
-                framesLeft--;
-                session.handle(FrameCodec.decode(batch), now);
+                Frame frame = FrameCodec.decode(batch);
+                framesLeft -= frame instanceof Frame.Head ? HEAD_COST : 1;
+                session.handle(frame, now);
                 tell();
             }
         } catch (ProtocolException e) {

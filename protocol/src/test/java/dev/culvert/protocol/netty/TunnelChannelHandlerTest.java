@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Frame;
 import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.frame.HeadOptions;
 import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
@@ -246,6 +249,28 @@ class TunnelChannelHandlerTest {
         assertThat(first.refCnt()).isZero();
         assertThat(second.refCnt()).isZero();
         assertThat(wire.server.channel.config().isAutoRead()).isTrue();
+    }
+
+    @Test
+    void headsTakeMoreOfAPassThanOtherFrames() {
+        int heads = TunnelChannelHandler.FRAMES_A_PASS / TunnelChannelHandler.HEAD_COST + 1;
+        ByteBuf batch = Unpooled.buffer();
+        for (int stream = 1; stream <= heads; stream++) {
+            FrameCodec.encode(new Frame.Head(stream, FrameCodec.HEAD_OPENS | FrameCodec.HEAD_LAST,
+                    StreamKind.HTTP, HeadOptions.NONE,
+                    Unpooled.wrappedBuffer(ByteBufUtil.decodeHexDump("82874103612e6284"))), batch);
+        }
+        int bytes = batch.readableBytes();
+        wire.client.channel.freezeTime();
+        handler(wire.client).fireChannelRead(new BinaryWebSocketFrame(batch));
+        wire.client.channel.runPendingTasks();
+
+        assertThat(batch.readableBytes()).isEqualTo(bytes / heads);
+
+        wire.client.channel.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+        wire.client.channel.runScheduledPendingTasks();
+
+        assertThat(batch.refCnt()).isZero();
     }
 
     @Test
