@@ -4,8 +4,10 @@ import dev.culvert.certs.TlsMaterial;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -21,17 +23,21 @@ final class Attack implements AutoCloseable {
     private static final long NANOS = Duration.ofSeconds(1).toNanos();
 
     final Target target;
+    private final int number;
     private final Duration time;
     private final Queue<AutoCloseable> peers = new ConcurrentLinkedQueue<>();
     private final Queue<String> faults = new ConcurrentLinkedQueue<>();
     private final Queue<String> notes = new ConcurrentLinkedQueue<>();
+    private final Map<String, Integer> answers = new ConcurrentSkipListMap<>();
     private final AtomicLong done = new AtomicLong();
     private final AtomicLong cut = new AtomicLong();
     private volatile long end;
     private volatile boolean closed;
 
-    Attack(Target target, Duration time) {
+    /** @param number of its scenario, which has its own address and runtime: several may attack at once */
+    Attack(Target target, int number, Duration time) {
         this.target = target;
+        this.number = number;
         this.time = time;
         begins();
     }
@@ -107,6 +113,18 @@ final class Attack implements AutoCloseable {
         }
     }
 
+    /** Repeats an action at most at a rate per second until the attack ends or a peer leaves, one after the other. */
+    void inTurn(double perSecond, Action action) {
+        aside(() -> {
+            long next = System.nanoTime();
+            while (runs()) {
+                action.run();
+                next = Math.max(next + (long) (NANOS / perSecond), System.nanoTime() - NANOS);
+                LockSupport.parkNanos(next - System.nanoTime());
+            }
+        });
+    }
+
     void awaitEnd() {
         while (runs()) {
             LockSupport.parkNanos(end - System.nanoTime());
@@ -138,9 +156,34 @@ final class Attack implements AutoCloseable {
         notes.add(note);
     }
 
+    /** Counts the answer that begins with this head. */
+    void answered(String head) {
+        answers.merge(head.substring(0, Math.min(12, head.length())), 1, Integer::sum);
+    }
+
     /** For the report: actions that were done, and those that the server cut. */
     String account() {
-        return done + " done, " + cut + " cut " + notes;
+        return done + " done, " + cut + " cut " + notes + (answers.isEmpty() ? "" : " " + answers);
+    }
+
+    /** Where its callers and clients come from, if from one place. */
+    String address() {
+        return "127.0.3." + (1 + number);
+    }
+
+    /** The runtime that is its own. */
+    int runtime() {
+        return Target.SPARE_RUNTIMES + number;
+    }
+
+    /** The host of its own runtime. */
+    String host() {
+        return Target.attackersHost(runtime());
+    }
+
+    /** The certificate of its own runtime. */
+    TlsMaterial identity() throws IOException {
+        return identity(runtime());
     }
 
     /** A certificate of one of the attacker's runtimes. */

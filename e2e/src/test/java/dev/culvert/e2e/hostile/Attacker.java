@@ -18,17 +18,24 @@ final class Attacker {
 
     private Attacker() {}
 
+    /** Looks at the server while the peers are still there. */
+    interface Judge {
+        void judge() throws Exception;
+    }
+
     /**
      * Returns what it saw that should not be.
      *
-     * @param judge looks at the server when the time is over, before the peers leave
+     * @param judge when the time is over, before the peers leave
      */
     static List<String> attack(Target target, Scenario scenario, double factor, Duration time,
-            Runnable judge) throws Exception {
-        try (var attack = new Attack(target, time)) {
+            Judge judge) throws Exception {
+        try (var attack = new Attack(target, Scenarios.ALL.indexOf(scenario), time)) {
             scenario.run().attack(attack, scenario.rate() * factor);
-            attack.awaitEnd();
-            judge.run();
+            if (scenario.isLoad()) {
+                attack.awaitEnd();
+            }
+            judge.judge();
             System.out.println("attacker " + scenario.name() + ": " + attack.account());
             return attack.faults();
         }
@@ -36,7 +43,7 @@ final class Attacker {
 
     /** Attacks from a process with little right to the CPU. */
     static List<String> attackFromOutside(Target target, Scenario scenario, double factor, Duration time,
-            Runnable judge) throws Exception {
+            Judge judge) throws Exception {
         Process process = new ProcessBuilder(Stream.concat(
                 Stream.of("nice", "-n", "10", HostileServer.java(), "-Xmx1g", "-cp",
                         System.getProperty("java.class.path"), Attacker.class.getName(), scenario.name(),
@@ -48,7 +55,7 @@ final class Attacker {
                     .readLine()) {
                 lines.add(line);
             }
-            judge.run();
+            judge.judge();
             process.outputWriter().append('\n').close(); // it may leave
             output.lines().forEach(lines::add);
             int exit = process.waitFor();

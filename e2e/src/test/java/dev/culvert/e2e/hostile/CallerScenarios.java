@@ -4,6 +4,7 @@ import static dev.culvert.e2e.hostile.RawHttp2.DATA;
 import static dev.culvert.e2e.hostile.Target.HONEST;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -12,7 +13,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** What anonymous callers of the edge do. */
 final class CallerScenarios {
     private static final int STREAMS_OF_A_CONNECTION = 100;
-    private static final String CALLERS = "127.0.3.1";
 
     private CallerScenarios() {}
 
@@ -30,19 +30,27 @@ final class CallerScenarios {
                         CallerScenarios::bodyless),
                 new Scenario("D12", "heads of 60 KiB whose requests nobody answers", 300,
                         CallerScenarios::largeHeads),
-                new Scenario("D15", "a field that says who calls, spelled with underscores", 1,
+                Scenario.once("D15", "a field that says who calls, spelled with underscores",
                         CallerScenarios::forgedCaller),
+                Scenario.once("D17", "a rule whose service is asked over plain http",
+                        CallerScenarios::plainRule),
                 new Scenario("resets", "streams that are reset at once", 200, CallerScenarios::resets),
                 new Scenario("slow-heads", "heads that arrive a byte a second", 100,
-                        CallerScenarios::slowHeads));
+                        CallerScenarios::slowHeads),
+                new Scenario("slow-bodies", "bodies that arrive a byte a second", 100,
+                        CallerScenarios::slowBodies),
+                new Scenario("pipelined", "requests behind each other, whose answers nobody reads", 20,
+                        CallerScenarios::pipelined),
+                Scenario.once("limits", "heads and frames of HTTP that are too many or too large",
+                        CallerScenarios::limits));
     }
 
     private static void tinyFrames(Attack attack, double streams) throws Exception {
-        Peers.silent(attack, 0);
+        Peers.silent(attack);
         int each = 30; // streams of a connection, as in the finding
-        String host = Target.attackersHost(0);
+        String host = attack.host();
         for (RawHttp2 caller : attack.connected(streams / each,
-                () -> RawHttp2.connect(attack.target, CALLERS, host))) {
+                () -> RawHttp2.connect(attack.target, attack.address(), host))) {
             attack.aside(() -> {
                 int[] ids = new int[each];
                 for (int i = 0; i < each; i++) {
@@ -56,23 +64,21 @@ final class CallerScenarios {
                 }
             });
         }
-        attack.awaitEnd();
     }
 
     private static void tinyChunks(Attack attack, double callers) throws Exception {
-        Peers.silent(attack, 0);
+        Peers.silent(attack);
         byte[] chunks = repeated("1\r\nx\r\n".getBytes(StandardCharsets.US_ASCII), 1000);
         for (RawHttp1 caller : attack.connected(callers,
-                () -> RawHttp1.connect(attack.target, CALLERS, Target.attackersHost(0)))) {
+                () -> RawHttp1.connect(attack.target, attack.address(), attack.host()))) {
             attack.aside(() -> {
-                caller.lines("POST /upload HTTP/1.1", "Host: " + Target.attackersHost(0),
+                caller.lines("POST /upload HTTP/1.1", "Host: " + attack.host(),
                         "Transfer-Encoding: chunked", "");
                 while (attack.runs()) {
                     caller.write(chunks);
                 }
             });
         }
-        attack.awaitEnd();
     }
 
     private static byte[] repeated(byte[] bytes, int times) {
@@ -85,7 +91,8 @@ final class CallerScenarios {
 
     private static void commas(Attack attack, double perSecond) throws Exception {
         String nobody = "nobody." + Target.DOMAIN;
-        List<RawHttp2> callers = attack.connected(4, () -> RawHttp2.connect(attack.target, CALLERS, nobody));
+        List<RawHttp2> callers = attack.connected(4,
+                () -> RawHttp2.connect(attack.target, attack.address(), nobody));
         for (RawHttp2 caller : callers) {
             attack.aside(() -> {
                 caller.open(HeadBlock.request("GET", nobody, "/").added("via", ",".repeat(3900)), true);
@@ -93,12 +100,11 @@ final class CallerScenarios {
                         HeadBlock.request("GET", nobody, "/").newest(15), true));
             });
         }
-        attack.awaitEnd();
     }
 
     private static void halfHellos(Attack attack, double perSecond) {
         attack.paced(perSecond, () -> {
-            try (Socket socket = Tls.plain(CALLERS, attack.target.edge())) {
+            try (Socket socket = Tls.plain(attack.address(), attack.target.edge())) {
                 socket.getOutputStream().write(0x16);
                 socket.setSoTimeout(Tls.PATIENCE_MILLIS);
                 socket.getInputStream().read();
@@ -108,7 +114,7 @@ final class CallerScenarios {
 
     private static void bodyless(Attack attack, double requests) throws Exception {
         for (RawHttp2 caller : attack.connected(requests / STREAMS_OF_A_CONNECTION,
-                () -> RawHttp2.connect(attack.target, CALLERS, HONEST))) {
+                () -> RawHttp2.connect(attack.target, attack.address(), HONEST))) {
             attack.aside(() -> {
                 for (int i = 0; i < STREAMS_OF_A_CONNECTION && attack.runs(); i++) {
                     caller.open(HeadBlock.request("POST", HONEST, "/workflows/upload")
@@ -116,16 +122,15 @@ final class CallerScenarios {
                 }
             });
         }
-        attack.awaitEnd();
     }
 
     private static void largeHeads(Attack attack, double requests) throws Exception {
-        Peers.silent(attack, 1);
-        String host = Target.attackersHost(1);
+        Peers.silent(attack);
+        String host = attack.host();
         var number = new AtomicInteger();
         int each = 50;
         for (RawHttp2 caller : attack.connected(requests / each, () -> RawHttp2.connect(attack.target,
-                "127.0.3." + (1 + number.incrementAndGet() % 250), host))) {
+                "127.0.7." + (1 + number.incrementAndGet() % 250), host))) {
             attack.aside(() -> {
                 caller.open(HeadBlock.request("GET", host, "/").added("x-large", "x".repeat(3900)).newest(14),
                         true);
@@ -134,11 +139,10 @@ final class CallerScenarios {
                 }
             });
         }
-        attack.awaitEnd();
     }
 
-    private static void forgedCaller(Attack attack, double times) throws Exception {
-        try (RawHttp1 caller = RawHttp1.connect(attack.target, CALLERS, HONEST)) {
+    private static void forgedCaller(Attack attack) throws Exception {
+        try (RawHttp1 caller = RawHttp1.connect(attack.target, attack.address(), HONEST)) {
             caller.lines("GET /workflows/ HTTP/1.1", "Host: " + HONEST, "culvert_caller_subject: admin",
                     "Culvert-Caller_Subject: admin", "Connection: close", "");
             String answer = new String(caller.in().readAllBytes(), StandardCharsets.ISO_8859_1);
@@ -146,14 +150,24 @@ final class CallerScenarios {
                 attack.fault("the service got " + answer);
             }
         }
-        attack.awaitEnd();
+    }
+
+    private static void plainRule(Attack attack) throws Exception {
+        int status = attack.target
+                .admin("PUT", "/api/v1/runtimes/bob/prod/access", """
+                        {"rules":[{"path":"/","require":"forwardAuth",
+                        "forwardAuth":{"url":"http://192.0.2.1/verify"}}]}""")
+                .statusCode();
+        if (status != 400) {
+            attack.fault("a rule with http://192.0.2.1/verify got " + status);
+        }
     }
 
     private static void resets(Attack attack, double perSecond) throws Exception {
-        String host = Target.attackersHost(0);
-        Peers.silent(attack, 0);
+        String host = attack.host();
+        Peers.silent(attack);
         attack.paced(perSecond / STREAMS_OF_A_CONNECTION, () -> {
-            RawHttp2 caller = attack.keep(RawHttp2.connect(attack.target, CALLERS, host));
+            RawHttp2 caller = attack.keep(RawHttp2.connect(attack.target, attack.address(), host));
             for (int i = 0; i < 10 * STREAMS_OF_A_CONNECTION; i++) {
                 int stream = caller.open(HeadBlock.request("GET", host, "/"), true);
                 caller.frame(RawHttp2.RST_STREAM, 0, stream, new byte[]{0, 0, 0, 8});
@@ -161,14 +175,67 @@ final class CallerScenarios {
         });
     }
 
+    private static void slowBodies(Attack attack, double connections) throws Exception {
+        for (RawHttp1 caller : attack.connected(connections,
+                () -> RawHttp1.connect(attack.target, attack.address(), HONEST))) {
+            attack.aside(() -> {
+                caller.lines("POST /workflows/ HTTP/1.1", "Host: " + HONEST, "Content-Length: 1000", "");
+                attack.inTurn(1, () -> caller.write(new byte[]{'x'}));
+            });
+        }
+    }
+
+    private static void pipelined(Attack attack, double connections) throws Exception {
+        byte[] requests = repeated(("GET /workflows/ HTTP/1.1\r\nHost: " + HONEST + "\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII), 200);
+        for (RawHttp1 caller : attack.connected(connections,
+                () -> RawHttp1.connect(attack.target, attack.address(), HONEST))) {
+            attack.aside(() -> {
+                while (attack.runs()) {
+                    caller.write(requests);
+                }
+            });
+        }
+    }
+
+    /** Each ends its connection. */
+    private static void limits(Attack attack) throws Exception {
+        try (RawHttp1 caller = RawHttp1.connect(attack.target, attack.address(), HONEST)) {
+            String head = caller
+                    .lines("GET / HTTP/1.1", "Host: " + HONEST, "x: " + "x".repeat(70_000), "")
+                    .head();
+            if (!head.startsWith("HTTP/1.1 431")) {
+                attack.fault("a head of 70,000 bytes got " + head.lines().findFirst().orElse(""));
+            }
+        }
+        ended(attack, "2,000 pings", repeated(RawHttp2.bytes(RawHttp2.PING, 0, 0, new byte[8]), 2000));
+        ended(attack, "2,000 settings",
+                repeated(RawHttp2.bytes(RawHttp2.SETTINGS, 0, 0, new byte[0]), 2000));
+        var continued = new ByteArrayOutputStream();
+        continued.writeBytes(RawHttp2.bytes(RawHttp2.HEADERS, 0, 1, new byte[0]));
+        continued.writeBytes(repeated(RawHttp2.bytes(RawHttp2.CONTINUATION, 0, 1, new byte[0]), 100));
+        ended(attack, "a head in 100 empty frames", continued.toByteArray());
+    }
+
+    private static void ended(Attack attack, String what, byte[] frames) throws Exception {
+        RawHttp2 caller = attack.keep(RawHttp2.connect(attack.target, attack.address(), HONEST));
+        try {
+            caller.write(frames);
+        } catch (IOException e) {
+            return; // closed before all of it was written
+        }
+        if (!caller.awaitEnd()) {
+            attack.fault(what + " did not end their connection");
+        }
+    }
+
     private static void slowHeads(Attack attack, double connections) throws Exception {
         for (RawHttp1 caller : attack.connected(connections,
-                () -> RawHttp1.connect(attack.target, CALLERS, HONEST))) {
+                () -> RawHttp1.connect(attack.target, attack.address(), HONEST))) {
             attack.aside(() -> {
                 caller.lines("GET / HTTP/1.1");
                 attack.paced(1, () -> caller.write(new byte[]{'x'}));
             });
         }
-        attack.awaitEnd();
     }
 }

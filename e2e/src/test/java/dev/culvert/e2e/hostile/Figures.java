@@ -47,6 +47,10 @@ final class Figures {
         return peaks.getOrDefault(name, 0.0);
     }
 
+    synchronized Map<String, Double> peaks() {
+        return Map.copyOf(peaks);
+    }
+
     /** Each kind of failure once, with its number. */
     List<String> failures() {
         Map<String, Integer> counted = new TreeMap<>();

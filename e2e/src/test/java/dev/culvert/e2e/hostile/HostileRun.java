@@ -4,12 +4,17 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** A server, its tenants, and the measure of what attacks do to them. */
@@ -24,36 +29,6 @@ final class HostileRun implements AutoCloseable {
     /** Samples for a p99: enough that one slow one does not decide. */
     private static final Duration QUIET = Duration.ofSeconds(15);
 
-    /**
-     * @param factor of the findings' rates
-     * @param time that each attack takes
-     * @param outside whether the attackers are another process
-     * @param timed whether to judge by times, too
-     * @param perSecond calls of the honest tenant
-     * @param waiting calls of a kind that may wait at once: few where the machine may be slow
-     * @param options of the server's JVM
-     */
-    private record Form(double factor, Duration time, boolean outside, boolean timed, int perSecond,
-            int waiting,
-            List<String> options) {
-        static Form of(String name) {
-            return switch (name) {
-                case "short" -> new Form(1, seconds(2), false, false, 20, 4, List.of("-Xmx256m",
-                        "-XX:MaxDirectMemorySize=128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-                case "full" -> new Form(10, seconds(30), true, true, 50, 4096,
-                        List.of("-Xmx512m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC"));
-                case "random" -> new Form(10, seconds(10), true, false, 20, 16,
-                        List.of("-Xmx128m", "-XX:MaxDirectMemorySize=64m", "-XX:+UseSerialGC"));
-                default -> throw new IllegalArgumentException(
-                        "culvert.hostile: " + name + " (expected: short, full or random)");
-            };
-        }
-
-        private static Duration seconds(int usual) {
-            return Duration.ofSeconds(Integer.getInteger("culvert.hostile.seconds", usual));
-        }
-    }
-
     private final Form form;
     private final HostileServer server;
     private final HonestTenant honest;
@@ -64,22 +39,20 @@ final class HostileRun implements AutoCloseable {
     private HostileRun(Form form, HostileServer server) throws Exception {
         this.form = form;
         this.server = server;
-        for (int i = 0; i < Target.ATTACKERS_RUNTIMES; i++) {
-            server.target.createRuntime(Target.ATTACKER, "r" + i);
-        }
         honest = new HonestTenant(server.target);
         watch = new Watch(server.target, honest::figures);
-        honest.begin(form.perSecond, form.waiting);
-        if (form.timed) {
+        honest.begin(form.perSecond(), form.waiting());
+        if (form.timed()) {
             pause(QUIET); // what is compiled and allocated at first is no measure
         }
         awaitService();
         quiet = honest.measure();
-        if (form.timed) {
+        if (form.timed()) {
             pause(QUIET);
         }
         server.collect();
         atStart = watch.now();
+        atStart.put(Watch.LIVE, atStart.getOrDefault(Watch.HEAP, 0.0));
     }
 
     /** The first calls start everything: they are no measure either. */
@@ -92,7 +65,7 @@ final class HostileRun implements AutoCloseable {
 
     static HostileRun start(String form, Path folder) throws Exception {
         Form chosen = Form.of(form);
-        HostileServer server = HostileServer.start(folder, chosen.options);
+        HostileServer server = HostileServer.start(folder, chosen.options());
         try {
             return new HostileRun(chosen, server);
         } catch (Exception | Error e) {
@@ -101,35 +74,83 @@ final class HostileRun implements AutoCloseable {
         }
     }
 
-    /** Attacks, and prints a line of figures. Returns all that should not be. */
-    List<String> attack(Scenario scenario) throws Exception {
+    /** Attacks with all scenarios of a wave at once, and prints a line of figures. Returns all that should not be. */
+    List<String> attack(List<Scenario> wave) throws Exception {
         Figures figures = honest.measure();
-        List<String> faults = new ArrayList<>();
-        Runnable judge = () -> {
-            honest.measure();
-            Set<String> undelivered = honest.undelivered(DELIVERY);
-            if (!undelivered.isEmpty()) {
-                faults.add(undelivered.size() + " webhooks are not delivered while the attack goes on");
-            }
-        };
-        faults.addAll(form.outside
-                ? Attacker.attackFromOutside(server.target, scenario, form.factor, form.time, judge)
-                : Attacker.attack(server.target, scenario, form.factor, form.time, judge));
+        Queue<String> faults = new ConcurrentLinkedQueue<>();
+        var over = new CountDownLatch(wave.size());
+        var judged = new CountDownLatch(1);
+        List<Thread> attackers = new ArrayList<>();
+        for (Scenario scenario : wave) {
+            attackers.add(Thread.ofPlatform().start(() -> {
+                try {
+                    run(scenario, () -> {
+                        over.countDown();
+                        judged.await();
+                    }).forEach(fault -> faults.add(scenario.name() + ": " + fault));
+                } catch (Exception e) {
+                    faults.add(scenario.name() + ": " + e);
+                    over.countDown();
+                }
+            }));
+        }
+        boolean loads = wave.getFirst().isLoad();
+        if (form.timed() && loads && !over.await(form.time().toMillis() / 2, TimeUnit.MILLISECONDS)) {
+            collect(figures);
+        }
+        over.await();
+        honest.measure();
+        try {
+            judgeWhileItGoesOn(figures, faults);
+        } finally {
+            judged.countDown();
+        }
+        for (Thread attacker : attackers) {
+            attacker.join();
+        }
         server.trouble().ifPresent(faults::add);
-        judge(figures, faults);
-        report(scenario, figures, faults);
-        return faults;
+        judge(figures, loads, faults);
+        report(wave, figures, List.copyOf(faults));
+        return List.copyOf(faults);
     }
 
-    private void judge(Figures figures, List<String> faults) throws Exception {
+    private List<String> run(Scenario scenario, Attacker.Judge judge) throws Exception {
+        return form.outside()
+                ? Attacker.attackFromOutside(server.target, scenario, form.factor(), form.time(), judge)
+                : Attacker.attack(server.target, scenario, form.factor(), form.time(), judge);
+    }
+
+    private void judgeWhileItGoesOn(Figures figures, Queue<String> faults) throws Exception {
+        Set<String> undelivered = honest.undelivered(DELIVERY);
+        if (!undelivered.isEmpty()) {
+            faults.add(undelivered.size() + " webhooks are not delivered while the attack goes on");
+        }
+        if (form.timed() && server.trouble().isEmpty()) {
+            collect(figures);
+        }
+    }
+
+    /** Collects garbage, and notes what stays. */
+    private void collect(Figures figures) throws IOException, InterruptedException {
+        server.collect();
+        figures.peak(Map.of(Watch.LIVE, watch.now().getOrDefault(Watch.HEAP, Double.MAX_VALUE)));
+    }
+
+    private void judge(Figures figures, boolean loads, Queue<String> faults) throws Exception {
         faults.addAll(figures.failures());
         if (figures.peak(Watch.USED) > figures.peak(Watch.MAX)) {
             faults.add("more is held than the budget has");
         }
-        if (figures.requests.count() == 0 || figures.webhooks.count() == 0 || figures.admin.count() == 0) {
-            faults.add("nothing was measured");
+        if (loads) {
+            if (figures.requests.count() == 0 || figures.webhooks.count() == 0
+                    || figures.admin.count() == 0) {
+                faults.add("nothing was measured");
+            }
+            faults.addAll(MemoryVerdict.of(form.timed()
+                    ? List.of(Watch.DIRECT, Watch.LIVE)
+                    : List.of(Watch.DIRECT), atStart, figures.peaks()));
         }
-        if (form.timed) {
+        if (form.timed() && loads) {
             slower("requests", figures.requests, quiet.requests, faults);
             slower("webhooks", figures.webhooks, quiet.webhooks, faults);
             if (figures.admin.p99() > ADMIN_MILLIS) {
@@ -142,14 +163,14 @@ final class HostileRun implements AutoCloseable {
     }
 
     private static void slower(String what, Figures.Samples now, Figures.Samples before,
-            List<String> faults) {
+            Collection<String> faults) {
         if (now.p99() > 2 * before.p99()) {
             faults.add(what + " take more than twice as long as before");
         }
     }
 
     /** The attackers have left: what was held for them must go. */
-    private void awaitRelease(List<String> faults) throws IOException, InterruptedException {
+    private void awaitRelease(Collection<String> faults) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + RELEASE.toNanos();
         Map<String, Double> now = watch.now();
         while (held(now) > MIB && System.nanoTime() < deadline) {
@@ -165,15 +186,16 @@ final class HostileRun implements AutoCloseable {
         return metrics.getOrDefault(Watch.USED, 0.0) + metrics.getOrDefault(Watch.BUFFERED, 0.0);
     }
 
-    private void report(Scenario scenario, Figures figures, List<String> faults) {
+    private void report(List<Scenario> wave, Figures figures, List<String> faults) {
         System.out.println(String.format(Locale.ROOT,
                 "hostile %-10s %-6s p99 ms (quiet): requests %.0f (%.0f), webhooks %.0f (%.0f), admin %.0f (%.0f);"
-                        + " %d requests, %d webhooks; peak MiB: budget %.1f of %.0f, buffered %.1f, heap %.0f, direct %.0f; %s",
-                scenario.name(), faults.isEmpty() ? "ok" : "FAILED", figures.requests.p99(),
+                        + " %d requests, %d webhooks; peak MiB: budget %.1f of %.0f, buffered %.1f, heap %.0f, live %.0f, direct %.0f; %s",
+                Form.names(wave), faults.isEmpty() ? "ok" : "FAILED", figures.requests.p99(),
                 quiet.requests.p99(), figures.webhooks.p99(), quiet.webhooks.p99(), figures.admin.p99(),
                 quiet.admin.p99(), figures.requests.count(), figures.webhooks.count(),
                 figures.peak(Watch.USED) / MIB, figures.peak(Watch.MAX) / MIB,
                 figures.peak(Watch.BUFFERED) / MIB, figures.peak(Watch.HEAP) / MIB,
+                figures.peak(Watch.LIVE) / MIB,
                 figures.peak(Watch.DIRECT) / MIB, faults));
     }
 
@@ -207,9 +229,9 @@ final class HostileRun implements AutoCloseable {
     /** A small server may refuse anybody under these attacks, but must live. */
     private void attackWhatMayFail(Scenario scenario) throws Exception {
         Figures figures = honest.measure();
-        Attacker.attackFromOutside(server.target, scenario, form.factor, form.time, () -> {});
+        Attacker.attackFromOutside(server.target, scenario, form.factor(), form.time(), () -> {});
         List<String> trouble = server.trouble().map(List::of).orElse(List.of());
-        report(scenario, figures, trouble.isEmpty() ? figures.failures() : trouble);
+        report(List.of(scenario), figures, trouble.isEmpty() ? figures.failures() : trouble);
         if (!trouble.isEmpty()) {
             throw new AssertionError(scenario + ": " + trouble);
         }

@@ -20,6 +20,10 @@ import java.util.concurrent.locks.LockSupport;
 /** The server that is attacked: {@code culvert server …} in a process of its own, whose lines are in {@code server.log}. */
 final class HostileServer implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** What is kept of one runtime's pending webhooks: little, so that attacks get there. */
+    static final long RUNTIME_BYTES = 32 << 20;
+    /** What is kept of all delivered ones' content. */
+    static final long DELIVERED_BYTES = 8 << 20;
     private static final Duration YEAR = Duration.ofDays(365);
 
     final Target target;
@@ -48,6 +52,9 @@ final class HostileServer implements AutoCloseable {
                 folder.resolve("admin.token").toString(), "--data-dir", folder.resolve("data").toString(),
                 "--tunnel-ca-certificate", folder.resolve("ca.crt").toString(), "--tunnel-ca-key",
                 folder.resolve("ca.key").toString()));
+        command.addAll(List.of("--inbox-max-runtime-bytes", Long.toString(RUNTIME_BYTES),
+                "--inbox-max-source-bytes", Long.toString(RUNTIME_BYTES), "--inbox-keep-delivered-bytes",
+                Long.toString(DELIVERED_BYTES)));
         for (String listener : List.of("edge", "tunnel")) {
             command.addAll(List.of("--" + listener + "-tls-certificate",
                     folder.resolve(listener + ".crt").toString(), "--" + listener + "-tls-key",

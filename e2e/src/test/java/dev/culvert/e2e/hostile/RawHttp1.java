@@ -4,10 +4,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLSocket;
 
 /** A caller of the edge that writes the bytes of HTTP/1.1 itself, and reads nothing unless asked. Blocks. */
 final class RawHttp1 implements AutoCloseable {
+    private static final Pattern LENGTH = Pattern.compile("(?i)content-length: (\\d+)");
+
     private final SSLSocket socket;
     private final OutputStream out;
 
@@ -43,6 +47,12 @@ final class RawHttp1 implements AutoCloseable {
         return head(in());
     }
 
+    /** The length that a head announces; 0: it announces none. */
+    static int length(String head) {
+        Matcher length = LENGTH.matcher(head);
+        return length.find() ? Integer.parseInt(length.group(1)) : 0;
+    }
+
     /** Reads a head, with its empty line. */
     static String head(InputStream in) throws IOException {
         var head = new StringBuilder();
@@ -58,6 +68,6 @@ final class RawHttp1 implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        socket.close();
+        Tls.hangUp(socket);
     }
 }

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLSocket;
 
 /**
@@ -15,10 +17,12 @@ final class RawHttp2 implements AutoCloseable {
     static final int DATA = 0;
     static final int HEADERS = 1;
     static final int RST_STREAM = 3;
+    static final int SETTINGS = 4;
+    static final int PING = 6;
     static final int WINDOW_UPDATE = 8;
+    static final int CONTINUATION = 9;
     static final int END_STREAM = 1;
     static final int END_HEADERS = 4;
-    private static final int SETTINGS = 4;
     private static final int ACK = 1;
     private static final int HEADER_BYTES = 9;
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -26,6 +30,7 @@ final class RawHttp2 implements AutoCloseable {
 
     private final SSLSocket socket;
     private final OutputStream out;
+    private final CountDownLatch ended = new CountDownLatch(1);
     private int nextStream = 1;
 
     private RawHttp2(SSLSocket socket) throws IOException {
@@ -84,12 +89,17 @@ final class RawHttp2 implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // the server has closed, which is its right
+            ended.countDown(); // the server has closed, which is its right
         }
+    }
+
+    /** Waits until the server has closed. Returns false when it has not in time. */
+    boolean awaitEnd() throws InterruptedException {
+        return ended.await(Tls.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     @Override
     public void close() throws IOException {
-        socket.close();
+        Tls.hangUp(socket);
     }
 }

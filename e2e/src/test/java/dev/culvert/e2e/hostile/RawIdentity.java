@@ -16,27 +16,31 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** Enrols and renews by hand (docs/enrolment.md), as a valid tenant, without the checks that an honest client makes. */
 final class RawIdentity {
     private static final JsonMapper JSON = new JsonMapper();
-    private static final Pattern LENGTH = Pattern.compile("(?i)content-length: (\\d+)");
 
     private RawIdentity() {}
 
-    /** Enrols as the runtime of a token, and keeps the certificate beside it; the next call reads it from there. */
+    /** Creates and enrols a runtime, and keeps its certificate in the target's folder; the next call reads it from there. */
     static synchronized TlsMaterial of(Target target, String source, String account, String name)
             throws IOException {
         Path certificate = target.folder().resolve(account + "-" + name + ".crt");
         Path key = target.folder().resolve(account + "-" + name + ".key");
         if (!Files.exists(certificate)) {
-            EnrolmentToken token = EnrolmentToken.parse(Files
-                    .readString(target.folder().resolve(account + "-" + name + ".token")));
+            EnrolmentToken token = EnrolmentToken.parse(Files.readString(created(target, account, name)));
             enrol(target, source, token).writeTo(certificate, key);
         }
         return TlsMaterial.load(certificate, key);
+    }
+
+    private static Path created(Target target, String account, String name) throws IOException {
+        try {
+            return target.createRuntime(account, name);
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
     }
 
     private static TlsMaterial enrol(Target target, String source, EnrolmentToken token) throws IOException {
@@ -68,10 +72,10 @@ final class RawIdentity {
             caller.lines("POST /tunnel/v1/" + path + " HTTP/1.1", "Host: localhost",
                     "Content-Type: application/json", "Content-Length: " + body.length, "").write(body);
             String head = caller.head();
-            Matcher length = LENGTH.matcher(head);
-            String text = new String(length.find()
-                    ? caller.in().readNBytes(Integer.parseInt(length.group(1)))
-                    : caller.in().readAllBytes(), StandardCharsets.UTF_8);
+            int length = RawHttp1.length(head);
+            String text = new String(
+                    length > 0 ? caller.in().readNBytes(length) : caller.in().readAllBytes(),
+                    StandardCharsets.UTF_8);
             if (!head.startsWith("HTTP/1.1 20")) {
                 throw new IOException(head.lines().findFirst().orElse("") + " " + text);
             }

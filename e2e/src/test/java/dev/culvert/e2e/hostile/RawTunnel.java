@@ -16,8 +16,13 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.security.cert.CertificateEncodingException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
@@ -33,9 +38,13 @@ final class RawTunnel implements AutoCloseable {
     private static final int BINARY = 0x82;
     private static final int MASKED = 0x80;
 
+    /** Of all clients of a process: none takes over from another. */
+    private static final long INSTANCE = new SecureRandom().nextLong();
+
     private final SSLSocket socket;
     private final OutputStream out;
     private final DataInputStream in;
+    private final CompletableFuture<String> ended = new CompletableFuture<>();
 
     private RawTunnel(SSLSocket socket) throws IOException {
         this.socket = socket;
@@ -108,8 +117,8 @@ final class RawTunnel implements AutoCloseable {
         var nonce = new Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong());
         ByteBuf frames = Unpooled.buffer();
         FrameCodec.encode(new Frame.OpeningHello(new Hello(Hello.VERSION, Hello.VERSION,
-                Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF, random.nextLong(),
-                random.nextLong(), 0, true, LIMITS, nonce, "raw")), frames);
+                Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF, INSTANCE, INSTANCE, 0, true, LIMITS,
+                nonce, "raw")), frames);
         if (identity != null) {
             byte[] certificate = der(identity);
             FrameCodec.encode(new Frame.Auth(certificate,
@@ -154,6 +163,7 @@ final class RawTunnel implements AutoCloseable {
     }
 
     private void read(Consumer<Frame> frames) {
+        String reason = "";
         try {
             while (true) {
                 ByteBuf message = message();
@@ -164,13 +174,29 @@ final class RawTunnel implements AutoCloseable {
                             send(new Frame.Ping(opaque, true));
                         }
                     } else {
+                        if (frame instanceof Frame.GoAway away) {
+                            reason = away.code().name();
+                        }
                         frames.accept(frame);
                     }
                 }
             }
         } catch (IOException e) {
-            // the server has closed, which is its right
+            ended.complete(reason); // the server has closed, which is its right
         }
+    }
+
+    /** Waits until the server has closed. Returns its last GOAWAY's code; empty: it said none. */
+    String end() throws IOException {
+        try {
+            return ended.get(Tls.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new IOException("the server has not closed", e);
+        }
+    }
+
+    boolean isEnded() {
+        return ended.isDone();
     }
 
     /** The next binary message; others are skipped. */
@@ -210,6 +236,11 @@ final class RawTunnel implements AutoCloseable {
         return new Frame.GoAway(ErrorCode.NO_ERROR, 0, 0, detail);
     }
 
+    /** Writes bytes, be they messages or not. */
+    synchronized void write(byte[] bytes) throws IOException {
+        out.write(bytes);
+    }
+
     /** Writes bytes as one message, be they frames or not. */
     synchronized void send(ByteBuf frames) throws IOException {
         int length = frames.readableBytes();
@@ -226,6 +257,6 @@ final class RawTunnel implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        socket.close();
+        Tls.hangUp(socket);
     }
 }

@@ -6,7 +6,9 @@ import java.util.stream.Stream;
 /** All scenarios, in the order in which they run. */
 final class Scenarios {
     static final List<Scenario> ALL = Stream.of(CallerScenarios.all(), TunnelScenarios.all(),
-            WebhookScenarios.all()).flatMap(List::stream).toList();
+            SessionScenarios.all(), WebhookScenarios.all(), AppProxyScenarios.all())
+            .flatMap(List::stream)
+            .toList();
 
     private Scenarios() {}
 

@@ -23,8 +23,8 @@ record Target(int edge, int tunnel, int admin, Path folder) {
     static final String HONEST = "bob-prod." + DOMAIN;
     /** The attacker's account. */
     static final String ATTACKER = "mallory";
-    /** Runtimes of the attacker: {@code r0} to {@code r4}. */
-    static final int ATTACKERS_RUNTIMES = 5;
+    /** Runtimes of the attacker for scenarios that need several, {@code r0} to {@code r4}; then comes one for each scenario. */
+    static final int SPARE_RUNTIMES = 5;
 
     private static final HttpClient HTTP = HttpClient.newHttpClient();
     private static final Duration PATIENCE = Duration.ofMinutes(1);

@@ -9,6 +9,9 @@ import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
@@ -20,7 +23,15 @@ final class Tls {
     static final int PATIENCE_MILLIS = 30_000;
     private static final SSLContext ANONYMOUS = context(null);
 
+    private static final Map<SSLSocket, Socket> PLAIN = Collections.synchronizedMap(new WeakHashMap<>());
+
     private Tls() {}
+
+    /** Closes a connection without a word of TLS, for which it would have to wait while another thread writes. */
+    static void hangUp(SSLSocket socket) throws IOException {
+        Socket plain = PLAIN.get(socket);
+        (plain == null ? socket : plain).close();
+    }
 
     /** What shows this certificate when a server asks for one; null: shows none. */
     static SSLContext context(@Nullable TlsMaterial identity) {
@@ -76,6 +87,7 @@ final class Tls {
             SSLParameters parameters = socket.getSSLParameters();
             parameters.setApplicationProtocols(protocols);
             socket.setSSLParameters(parameters);
+            PLAIN.put(socket, plain);
             socket.startHandshake();
             plain.setSoTimeout(0);
             return socket;

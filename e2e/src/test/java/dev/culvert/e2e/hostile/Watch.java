@@ -12,6 +12,8 @@ import java.util.function.Supplier;
 final class Watch implements AutoCloseable {
     private static final Duration PAUSE = Duration.ofMillis(250);
     static final String HEAP = "heap";
+    /** What is left of the heap by a collection. */
+    static final String LIVE = "heap after collection";
     static final String DIRECT = "direct";
     static final String USED = "budget used";
     static final String MAX = "budget max";
@@ -64,7 +66,8 @@ final class Watch implements AutoCloseable {
         return metrics(target.admin("GET", "/metrics", "").body());
     }
 
-    private static Map<String, Double> metrics(String text) {
+    /** What is judged of a scrape, in bytes. */
+    static Map<String, Double> metrics(String text) {
         Map<String, Double> sums = new TreeMap<>();
         text.lines().filter(line -> !line.startsWith("#")).forEach(line -> {
             String name = line.substring(0, line.lastIndexOf(' '));
