@@ -86,7 +86,7 @@ final class EdgeExchange implements ResponseSink {
         EdgeRuntimes.Answerer runtime = stream.shared().route(head, peer);
         answerer = runtime;
         held.of(runtime.quota().memory(), caller);
-        admit(runtime.quota(), hasBody ? head.bodyBytes() : 0);
+        runtime.quota().admit(held, hasBody ? head.bodyBytes() : 0, response);
         held.takeHead(HeadCost.of(head.fields()));
         upgrade = head.upgrade();
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
@@ -97,13 +97,6 @@ final class EdgeExchange implements ResponseSink {
         if (responseEnded && !request.isEnded()) {
             request.abandon(EdgeProblems.CALLER_GONE);
         }
-    }
-
-    private void admit(RuntimeQuota quota, long bodyBytes) {
-        if (quota.memory().budget().isSpent()) {
-            quota.memory().budget().refuses(held.source());
-        }
-        quota.admit(bodyBytes, response);
     }
 
     void requestData(ByteBuf body) {

@@ -55,6 +55,16 @@ final class HeldBytes {
         caller = address;
     }
 
+    /** Whether there is memory for its request to begin. */
+    boolean mayBegin() {
+        MemoryShare of = share;
+        if (of == null || !of.isSpent()) {
+            return true;
+        }
+        of.budget().asks(source());
+        return !of.isSpentFor(source());
+    }
+
     /** A part of a body came. */
     void take(int bytes) {
         if (share != null) {
@@ -142,7 +152,7 @@ final class HeldBytes {
     /** Whether nothing should be read now; {@link Report} is called, if only with zeros, when that ends. */
     boolean isStopped() {
         MemoryShare of = share;
-        if (of == null || !of.isSpent()) {
+        if (of == null || !of.isSpent() || !of.isSpentFor(source())) {
             return false;
         }
         if (!waiting) {

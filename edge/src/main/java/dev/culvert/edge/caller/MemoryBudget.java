@@ -28,7 +28,8 @@ import reactor.core.scheduler.Schedulers;
 /**
  * The bytes that callers' bodies may take up in this process, so that it never dies of memory. When it is spent, new
  * requests are refused, and those that run stop reading; when it has fallen to three quarters, they go on, no more of them
- * at once than there is room for. Safe for use by any thread.
+ * at once than there is room for. A quarter more is kept for sources that hold next to nothing: what others have filled
+ * stops them no sooner than that is gone, too. Safe for use by any thread.
  *
  * <p>Bytes are counted from the socket to the socket, with what their parts and heads cost (see {@code HeldBytes}). What
  * buffers cost beyond that is not, so a second bound watches what the allocator took from the system: at seven eighths of the direct memory the budget counts as spent, too.
@@ -38,6 +39,8 @@ public final class MemoryBudget {
     private static final int STEP = 64 << 10;
     /** Sources looked at in one tick; those that ask again are looked at later. */
     private static final int MAX_ASKING = 64;
+    /** A source that holds less than this part of the budget may use the reserve. */
+    private static final int LIGHT_PART = 64;
     /** Those who wait for memory go on so soon after there is some. */
     private static final Duration TICK = Duration.ofMillis(50);
 
@@ -50,8 +53,8 @@ public final class MemoryBudget {
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final Map<Lag, MemoryShare> lagging = new ConcurrentHashMap<>();
     private final Quota<SourceAddress> sources;
-    /** Sources that were refused of late. */
-    private final Set<SourceAddress> refused = ConcurrentHashMap.newKeySet();
+    /** Sources that asked for memory of late while there was none. */
+    private final Set<SourceAddress> asking = ConcurrentHashMap.newKeySet();
     private volatile boolean spent;
 
     /** Somebody who goes on when there is room. */
@@ -110,9 +113,15 @@ public final class MemoryBudget {
         return used.get();
     }
 
-    /** Whether nothing more may begin. */
+    /** Whether nothing more may begin, but for sources that hold next to nothing. */
     public boolean isSpent() {
         return spent;
+    }
+
+    /** Whether nothing more of this source may begin, and what runs should read nothing. */
+    boolean isSpentFor(SourceAddress source) {
+        return spent && (used.get() >= max + max / 4 || direct.getAsLong() >= directHigh
+                || sources.usedBy(source) >= max / LIGHT_PART);
     }
 
     /** Bytes came. */
@@ -138,10 +147,10 @@ public final class MemoryBudget {
         return sources;
     }
 
-    /** A source gets no memory: those that hold more than it does give way. */
-    void refuses(SourceAddress source) {
-        if (spent && refused.size() < MAX_ASKING) {
-            refused.add(source);
+    /** A source needs memory while there is none: those that hold more than it does give way. */
+    void asks(SourceAddress source) {
+        if (spent && asking.size() < MAX_ASKING) {
+            asking.add(source);
         }
     }
 
@@ -172,18 +181,18 @@ public final class MemoryBudget {
         if (spent) {
             shedHeaviest();
         } else {
-            refused.clear();
+            asking.clear();
             letGoOn();
         }
     }
 
     private void shedHeaviest() {
-        waiting.stream().limit(MAX_ASKING).map(Waiting::source).forEach(refused::add);
+        waiting.stream().limit(MAX_ASKING).map(Waiting::source).forEach(asking::add);
         long excess = used.get() - low;
-        for (SourceAddress source : refused) {
+        for (SourceAddress source : asking) {
             sources.shedHeavierThan(source, excess);
         }
-        refused.clear();
+        asking.clear();
     }
 
     private void letGoOn() {

@@ -1,5 +1,6 @@
 package dev.culvert.edge.caller;
 
+import dev.culvert.edge.quota.SourceAddress;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -45,8 +46,13 @@ final class MemoryShare {
         return used.get() - max / 2;
     }
 
-    /** Whether nothing more may begin, and what runs should read nothing. */
+    /** Whether nothing more may begin, and what runs should read nothing, but for sources that hold next to nothing. */
     boolean isSpent() {
         return full || budget.isSpent();
+    }
+
+    /** The same for one source. */
+    boolean isSpentFor(SourceAddress source) {
+        return full || budget.isSpentFor(source);
     }
 }

@@ -112,13 +112,13 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
             throw new EdgeException(Problem.of(Cause.NOT_ALLOWED, Hop.EDGE,
                     "the runtime has access rules, which raw connections can't meet"));
         }
-        runtime.quota().admitConnection();
+        SourceAddress source = SourceAddress.of(CallerAddress.of(channel));
+        runtime.quota().admitConnection(source);
         deadline.close();
         hello = null;
         RawExchange opened = new RawExchange(this, runtime);
         exchange = opened;
-        opened.open(RelayRequest.tcp(target.name(), target.service(), loop(),
-                SourceAddress.of(CallerAddress.of(channel))));
+        opened.open(RelayRequest.tcp(target.name(), target.service(), loop(), source));
         opened.received(reader.bytes());
         regulate();
     }

@@ -117,15 +117,16 @@ public final class RuntimeQuota {
     /**
      * Lets a request in, unless memory is short, the runtime has had too many of late, or its body is too long.
      *
+     * @param held what counts what the request holds
      * @param bodyBytes as its head says; 0 when it says nothing
      * @param response what will carry the fields that tell what is left
      * @throws EdgeException with the problem
      */
-    void admit(long bodyBytes, ResponseProgress response) {
+    void admit(HeldBytes held, long bodyBytes, ResponseProgress response) {
         Snapshot now = inForce();
         RuntimeLimits limits = now.inForce;
         usage.request();
-        requireMemory();
+        requireMemory(held.mayBegin());
         if (now.requests != null) {
             takeToken(now.requests, limits, response::carry);
         }
@@ -139,17 +140,18 @@ public final class RuntimeQuota {
      *
      * @throws EdgeException with the problem
      */
-    void admitConnection() {
+    void admitConnection(SourceAddress source) {
         Snapshot now = inForce();
         usage.request();
-        requireMemory();
+        memory.budget().asks(source);
+        requireMemory(!memory.isSpentFor(source));
         if (now.requests != null) {
             takeToken(now.requests, now.inForce, fields -> {});
         }
     }
 
-    private void requireMemory() {
-        if (memory.isSpent()) {
+    private void requireMemory(boolean isThere) {
+        if (!isThere) {
             usage.refused(Refusal.MEMORY);
             throw new EdgeException(Problem.of(Cause.OVERLOADED, Hop.EDGE,
                     "too many bytes wait in the gateway").retryAfter(RETRY_OVERLOADED));

@@ -355,6 +355,12 @@ public final class Quota<K> {
         return used.get();
     }
 
+    /** The units that an account uses. */
+    public synchronized long usedBy(K key) {
+        Account account = accounts.get(key);
+        return account == null ? 0 : account.used.get();
+    }
+
     /** Whether more is in use than may be. */
     public boolean isOver() {
         return used.get() > max;

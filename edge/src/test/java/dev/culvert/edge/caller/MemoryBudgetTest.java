@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 /** What the edge does when its memory is spent. */
 class MemoryBudgetTest {
     private static final int MAX = 1 << 20;
+    /** With the reserve. */
+    private static final int ALL = MAX + MAX / 4;
     private static final String GET = "GET / HTTP/1.1\r\nHost: acme.example\r\n\r\n";
     private static final String POST = "POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 100000\r\n\r\n";
 
@@ -101,24 +103,46 @@ class MemoryBudgetTest {
     @Test
     void aNewRequestIs503WhileItIsSpentAndIsServedAfterwards() {
         edge.relay.answer(exchange -> exchange.ok("ok"));
-        fill(MAX);
+        fill(ALL);
 
         assertThat(edge.send(GET)).startsWith("HTTP/1.1 503")
                 .contains("overloaded", "\"hop\":\"edge\"", "retry-after: 1\r\n");
         assertThat(edge.relay.all).isEmpty();
         assertThat(edge.usage().refusals(Refusal.MEMORY)).isEqualTo(1);
-        empty(MAX);
+        empty(ALL);
         assertThat(edge.send(GET)).startsWith("HTTP/1.1 200");
+    }
+
+    @Test
+    void aSourceThatHoldsNextToNothingIsServedFromTheReserve() {
+        edge.relay.answer(exchange -> exchange.ok("ok"));
+        fill(MAX - MAX / 32);
+        HeldBytes heavy = held("192.0.2.1", MAX / 32, () -> {});
+        HeldBytes light = held("192.0.2.2", MAX / 128, () -> {});
+        assertThat(budget.isSpent()).isTrue();
+
+        assertThat(heavy.mayBegin()).isFalse();
+        assertThat(heavy.isStopped()).isTrue();
+        assertThat(light.mayBegin()).isTrue();
+        assertThat(light.isStopped()).isFalse();
+        assertThat(edge.send(GET)).startsWith("HTTP/1.1 200");
+        fill(MAX / 4);
+        assertThat(light.mayBegin()).isFalse();
+        assertThat(edge.send(GET)).startsWith("HTTP/1.1 503");
+
+        heavy.close();
+        light.close();
+        empty(ALL - MAX / 32);
     }
 
     @Test
     void aCallerIsNotReadWhileItIsSpent() {
         edge.send(POST);
-        fill(MAX);
+        fill(ALL);
         edge.send("a");
         assertThat(edge.isReading()).isFalse();
 
-        empty(MAX);
+        empty(ALL);
 
         assertThat(edge.send("b")).isEmpty();
         assertThat(edge.isReading()).isTrue();
@@ -129,12 +153,12 @@ class MemoryBudgetTest {
     @Test
     void aRuntimeGetsNoGrantsWhileItIsSpent() {
         edge.send(GET);
-        fill(MAX);
+        fill(ALL);
         edge.only().head("200", false).body(1000);
         edge.written();
         assertThat(edge.only().consumed).hasValue(0);
 
-        empty(MAX);
+        empty(ALL);
         edge.written();
 
         assertThat(edge.only().consumed).hasValue(1000);
@@ -214,7 +238,7 @@ class MemoryBudgetTest {
                 held("192.0.2.2", MAX / 8, () -> gone.add("other")));
         assertThat(budget.isSpent()).isTrue();
 
-        budget.refuses(SourceAddress.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.3")));
+        budget.asks(SourceAddress.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.3")));
         budget.tick();
         loop.runTasks();
 
@@ -242,7 +266,7 @@ class MemoryBudgetTest {
         List<String> gone = new ArrayList<>();
         HeldBytes all = held("192.0.2.1", MAX, () -> gone.add("only"));
 
-        budget.refuses(SourceAddress.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.1")));
+        budget.asks(SourceAddress.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.1")));
         budget.tick();
         loop.runTasks();
 
