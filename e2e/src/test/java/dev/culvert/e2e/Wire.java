@@ -22,6 +22,11 @@ interface Wire extends AutoCloseable {
     /** What the server's handshake said, with names in lower case. */
     String head();
 
+    /** Ends it though another thread writes: TLS would wait for that one before it says goodbye. */
+    default void cut() throws IOException {
+        close();
+    }
+
     @Override
     void close() throws IOException;
 
@@ -104,6 +109,12 @@ interface Wire extends AutoCloseable {
         @Override
         public String head() {
             return head;
+        }
+
+        @Override
+        public void cut() throws IOException {
+            socket.setSoLinger(true, 0);
+            socket.close();
         }
 
         @Override
