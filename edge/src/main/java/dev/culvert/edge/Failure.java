@@ -6,6 +6,7 @@ import dev.culvert.edge.spi.EdgeResponse;
 import dev.culvert.edge.spi.HandlerException;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.Map;
 
 /**
@@ -27,8 +28,12 @@ public record Failure(Problem problem, HttpHeaders fields, boolean expected) {
         };
     }
 
+    /** The answer to the request with this id. */
     EdgeResponse.Http response(String requestId) {
-        EdgeResponse.Http response = ProblemDocument.of(problem, requestId).response();
+        ProblemDocument document = ProblemDocument.of(problem, requestId);
+        EdgeResponse.Http response = EdgeResponse.Http.of(HttpResponseStatus.valueOf(document.status()),
+                Problem.MEDIA_TYPE, document.body());
+        document.fields().forEach(field -> response.headers().set(field.name(), field.value()));
         for (Map.Entry<String, String> field : fields) {
             response.headers().set(field.getKey(), field.getValue());
         }

@@ -3,9 +3,6 @@ package dev.culvert.edge;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.culvert.edge.spi.EdgeResponse;
-import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -113,14 +110,6 @@ public final class ProblemDocument {
 
     private boolean isPage() {
         return mediaType.equals(ProblemPage.MEDIA_TYPE);
-    }
-
-    /** The problem as a handler's response. */
-    public EdgeResponse.Http response() {
-        var response = EdgeResponse.Http.of(HttpResponseStatus.valueOf(status()), mediaType, body);
-        HttpHeaders headers = response.headers();
-        fields().forEach(field -> headers.set(field.name(), field.value()));
-        return response;
     }
 
     /**

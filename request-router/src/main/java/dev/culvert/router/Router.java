@@ -49,7 +49,7 @@ public final class Router implements Relay, AutoCloseable {
     public static Router create(RoutingConfig config, UpstreamLimits limits, AuditLog audit) {
         Rules rules = Rules.of(config);
         return new Router(rules,
-                new Upstreams(limits, UpstreamNames.of(config), rules.trust()), audit);
+                new Upstreams(limits, config.upstreamNames(), rules.trust()), audit);
     }
 
     /**
@@ -62,7 +62,7 @@ public final class Router implements Relay, AutoCloseable {
         Rules next = Rules.of(config);
         RoutingConfig before = rules.config;
         upstreams.replace(next.trust());
-        UpstreamNames names = UpstreamNames.of(config);
+        UpstreamNames names = config.upstreamNames();
         if (!upstreams.names().equals(names)) {
             upstreams.replace(names);
         }

@@ -8,7 +8,7 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Readiness;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.caller.AccessLog;
-import dev.culvert.edge.caller.EdgeListener;
+import dev.culvert.edge.caller.EdgeContext;
 import dev.culvert.edge.caller.EdgeMeters;
 import dev.culvert.edge.caller.EdgeRuntimes.Answerer;
 import dev.culvert.edge.caller.MemoryBudget;
@@ -37,7 +37,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** What a router in its own pod is made of, but for its sockets. */
 record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullable Inbox inbox,
-        @Nullable InboxFront front, @Nullable AuditFiles audit, Entrance entrance, EdgeListener.Shared edge,
+        @Nullable InboxFront front, @Nullable AuditFiles audit, Entrance entrance, EdgeContext edge,
         Disposable watches) {
     /** The one runtime that there is, in metrics and logs. */
     private static final String NAME = InboxFront.RUNTIME;
@@ -114,7 +114,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         }
         measure(router, telemetry);
         return new RouterParts(base.loops, telemetry, router, inbox, front, base.audit, entrance,
-                new EdgeListener.Shared(host -> answerer,
+                new EdgeContext(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
                         new Reports(accessLog, config.serverTiming()), memory, blocks(config.inboxPeers())),

@@ -12,6 +12,7 @@ import dev.culvert.edge.route.RequestRule;
 import dev.culvert.edge.route.SigningSecrets;
 import dev.culvert.edge.route.SourceList;
 import io.netty.util.NetUtil;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -98,6 +99,14 @@ public record RoutingConfig(
     /** The same for a runtime of this version. */
     public RoutingConfig of(@Nullable String version) {
         return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, upstreams, version);
+    }
+
+    /** How upstreams' names are resolved. */
+    UpstreamNames upstreamNames() {
+        return new UpstreamNames(resolve, upstreams.dns()
+                .stream()
+                .map(server -> new InetSocketAddress(server.host(), server.port()))
+                .toList());
     }
 
     /** The same with other settings of upstreams. */

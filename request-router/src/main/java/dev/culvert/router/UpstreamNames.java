@@ -14,15 +14,6 @@ import java.util.Map;
 record UpstreamNames(Map<String, List<HostPort>> table, List<InetSocketAddress> servers) {
     static final UpstreamNames DNS = new UpstreamNames(Map.of(), List.of());
 
-    /** What a configuration says. */
-    static UpstreamNames of(RoutingConfig config) {
-        return new UpstreamNames(config.resolve(), config.upstreams()
-                .dns()
-                .stream()
-                .map(server -> new InetSocketAddress(server.host(), server.port()))
-                .toList());
-    }
-
     /** What to dial for an upstream: addresses, or names that DNS knows. */
     List<HostPort> targets(UpstreamAddress upstream) {
         HostPort plain = new HostPort(upstream.host(), upstream.port());

@@ -7,7 +7,7 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.Version;
 import dev.culvert.edge.caller.AccessLog;
-import dev.culvert.edge.caller.EdgeListener;
+import dev.culvert.edge.caller.EdgeContext;
 import dev.culvert.edge.caller.EdgeMeters;
 import dev.culvert.edge.caller.EdgeRuntimes;
 import dev.culvert.edge.caller.MemoryBudget;
@@ -36,7 +36,7 @@ import reactor.core.scheduler.Schedulers;
 record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
         EnrolmentService enrolment, RenewalService renewal,
         TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events, Entrances entrances,
-        EdgeListener.Shared edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
+        EdgeContext edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
         AccessControl access, Webhooks webhooks, Disposable certificateWatch) {
 
     /** Requests of a deleted runtime are still counted while they end. */
@@ -172,7 +172,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                         registrar,
                         quotas, access.withoutRules(), registry, webhooks.inbox(), events, clock)),
                 events, entrances,
-                new EdgeListener.Shared(runtimes, base.rules, config.edge().limits(), telemetry, meters,
+                new EdgeContext(runtimes, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports, memory),
                 handshake, sharedTunnels, access, webhooks,
                 Disposables.composite(webhooks.tell(events, store, clock),

@@ -28,6 +28,9 @@ import reactor.core.scheduler.Schedulers;
  * {@link StoreException}.
  */
 public final class StoreBackup {
+    /** Where the inbox is in the data directory. */
+    static final String INBOX_FOLDER = "inbox";
+
     private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'")
             .withZone(ZoneOffset.UTC);
 
@@ -41,7 +44,7 @@ public final class StoreBackup {
     /** Of the database in a data folder. */
     public StoreBackup(Path dataDir, Clock clock) {
         this.file = dataDir.resolve(SqliteRuntimeStore.FILE);
-        this.inbox = dataDir.resolve(Webhooks.FOLDER);
+        this.inbox = dataDir.resolve(INBOX_FOLDER);
         this.clock = clock;
     }
 
@@ -102,7 +105,7 @@ public final class StoreBackup {
                 Path inboxFrom = Path.of(from + INBOX);
                 boolean withInbox = InboxBackup.isThere(inboxFrom);
                 if (withInbox) {
-                    InboxBackup.restore(inboxFrom, inbox, Webhooks.FOLDER + ".before-restore-"
+                    InboxBackup.restore(inboxFrom, inbox, INBOX_FOLDER + ".before-restore-"
                             + STAMP.format(Instant.now(clock)), clock);
                 }
                 Path before = Files.exists(file) ? putAside() : null;

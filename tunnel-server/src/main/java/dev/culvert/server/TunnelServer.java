@@ -4,6 +4,7 @@ import dev.culvert.edge.EdgeServer;
 import dev.culvert.edge.EventLoops;
 import dev.culvert.edge.HealthFilter;
 import dev.culvert.edge.Readiness;
+import dev.culvert.edge.caller.EdgeContext;
 import dev.culvert.edge.caller.EdgeListener;
 import dev.culvert.edge.caller.RawListener;
 import dev.culvert.edge.config.HostPort;
@@ -23,7 +24,7 @@ public final class TunnelServer {
     /** What is left of a stop's grace for the tunnels, once the callers are done. */
     private static final Duration TUNNEL_GRACE = Duration.ofSeconds(2);
     /** Callers move to another server while this one still has the tunnels: then fewer of them wait there. */
-    private static final Duration CALLERS_FIRST = EdgeListener.DRAIN_IDLE.plusMillis(100);
+    private static final Duration CALLERS_FIRST = EdgeContext.DRAIN_IDLE.plusMillis(100);
     /** Over how long tunnel clients are sent away, so that they do not all dial the other server at once. */
     private static final Duration SPREAD = Duration.ofSeconds(10);
 

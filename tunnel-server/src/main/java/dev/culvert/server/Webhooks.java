@@ -27,7 +27,6 @@ import reactor.core.publisher.Mono;
 /** The inbox in front of the tunnels of a server, and what it has to know of them. */
 final class Webhooks implements ServerSession.Told {
     private static final Logger log = LoggerFactory.getLogger(Webhooks.class);
-    static final String FOLDER = "inbox";
     /** For the lease to be given back. */
     private static final Duration LAST = Duration.ofMillis(500);
     private static final Problem DELETED = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime was deleted");
@@ -52,7 +51,7 @@ final class Webhooks implements ServerSession.Told {
             ForwardingRules callers, EventLoopGroup loops, Telemetry telemetry, Clock clock) {
         return store.announcements()
                 .flatMap(announced -> Inbox
-                        .open(new InboxSetup(dataDir.resolve(FOLDER), config, delivery, loops,
+                        .open(new InboxSetup(dataDir.resolve(StoreBackup.INBOX_FOLDER), config, delivery, loops,
                                 telemetry.registry(), clock))
                         .map(inbox -> new Webhooks(inbox, announced, callers)));
     }

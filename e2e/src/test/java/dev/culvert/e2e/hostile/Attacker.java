@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
@@ -55,6 +56,8 @@ final class Attacker {
                     .readLine()) {
                 lines.add(line);
             }
+            System.out.printf(Locale.ROOT, "attacker %s: %.1f CPU seconds%n", scenario.name(),
+                    process.info().totalCpuDuration().orElse(Duration.ZERO).toMillis() / 1000.0);
             judge.judge();
             process.outputWriter().append('\n').close(); // it may leave
             output.lines().forEach(lines::add);

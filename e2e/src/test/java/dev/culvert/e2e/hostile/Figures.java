@@ -13,6 +13,7 @@ final class Figures {
     final Samples admin = new Samples();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private final Map<String, Double> peaks = new TreeMap<>();
+    private double cores;
 
     /** Durations. */
     static final class Samples {
@@ -33,6 +34,15 @@ final class Figures {
                     ? 0
                     : sorted[(int) Math.min(sorted.length - 1, Math.floor(0.99 * sorted.length))] / 1e6;
         }
+    }
+
+    /** How many cores the server used, on average. */
+    synchronized void cores(double used) {
+        cores = used;
+    }
+
+    synchronized double cores() {
+        return cores;
     }
 
     void failed(String what) {

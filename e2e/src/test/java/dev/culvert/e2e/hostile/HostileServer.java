@@ -112,6 +112,11 @@ final class HostileServer implements AutoCloseable {
                         "the server ended with " + process.exitValue() + line.map(" "::concat).orElse(""));
     }
 
+    /** The CPU time that it has used. */
+    Duration cpuTime() {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO);
+    }
+
     /** Collects garbage in it, so that the heap's use is what it holds. */
     void collect() throws IOException, InterruptedException {
         new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),

@@ -86,7 +86,7 @@ final class EdgeExchange implements ResponseSink {
         EdgeRuntimes.Answerer runtime = stream.shared().route(head, peer);
         answerer = runtime;
         held.of(runtime.quota().memory(), caller);
-        runtime.quota().admit(held, hasBody ? head.bodyBytes() : 0, response);
+        runtime.quota().admit(held, hasBody ? head.bodyBytes() : 0, response::carry);
         held.takeHead(HeadCost.of(head.fields()));
         upgrade = head.upgrade();
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;

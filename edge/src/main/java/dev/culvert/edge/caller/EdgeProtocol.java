@@ -17,18 +17,18 @@ final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
     /** What a handshake may still take when the server drains. */
     static final Duration LAST_HANDSHAKES = Duration.ofSeconds(3);
 
-    private final EdgeListener.Shared shared;
+    private final EdgeContext shared;
     private @Nullable Deadline deadline;
     /** The server stops; what speaks from here on has to know. */
     private boolean draining;
 
-    EdgeProtocol(EdgeListener.Shared shared) {
+    EdgeProtocol(EdgeContext shared) {
         super(ApplicationProtocolNames.HTTP_1_1);
         this.shared = shared;
     }
 
     /** Speaks HTTP/1.1 from here on. */
-    static void http1(ChannelPipeline pipeline, EdgeListener.Shared shared) {
+    static void http1(ChannelPipeline pipeline, EdgeContext shared) {
         var decoder = new Http1RequestDecoder(shared.limits());
         var encoder = new Http1ResponseEncoder();
         pipeline.addLast(decoder, encoder, new Http1EdgeConnection(shared, decoder, encoder));

@@ -59,7 +59,7 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
         if (upgrade) {
             fields.set("upgrade", WEBSOCKET);
         }
-        if (!Http1RequestDecoder.hasBody(request) || request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
+        if (!ContentLength.announcesContent(request) || request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
             dropExpectation(fields);
         }
         return new EdgeRequestHead(fields, host, upgrade);
@@ -68,7 +68,7 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
     /** The length of the body as the head says, checked when it was decoded; 0 when it says none. */
     long bodyBytes() {
         CharSequence length = fields.get("content-length");
-        return length == null ? 0 : Math.max(0, Http1ResponseHead.length(length));
+        return length == null ? 0 : Math.max(0, ContentLength.parse(length));
     }
 
     private static Problem undecodable(Throwable cause) {
@@ -131,7 +131,7 @@ record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
                 && request.protocolVersion().equals(HttpVersion.HTTP_1_1)
                 && headers.containsValue("connection", "upgrade", true)
                 && headers.containsValue("upgrade", "websocket", true)
-                && !Http1RequestDecoder.hasBody(request);
+                && !ContentLength.announcesContent(request);
     }
 
     private static EdgeException problem(Cause cause, String detail) {

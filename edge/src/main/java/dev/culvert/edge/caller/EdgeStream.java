@@ -14,7 +14,7 @@ interface EdgeStream extends BodyStream {
     /** Of the exchange: it is closed with it, or belongs to the next one. */
     Deadline deadline();
 
-    EdgeListener.Shared shared();
+    EdgeContext shared();
 
     @Override
     default Duration stallTimeout() {

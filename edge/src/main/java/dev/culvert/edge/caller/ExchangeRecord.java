@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /** What one exchange tells about itself: times on its response, its meters, its line of the access log. On its event loop. */
 final class ExchangeRecord {
-    private final EdgeListener.Shared shared;
+    private final EdgeContext shared;
     private final TimesSpent times = new TimesSpent();
     private final RequestFacts facts;
     private @Nullable Problem problem;
     private boolean complete;
     private boolean cut;
 
-    ExchangeRecord(EdgeListener.Shared shared, RequestFacts facts) {
+    ExchangeRecord(EdgeContext shared, RequestFacts facts) {
         this.shared = shared;
         this.facts = facts;
         shared.meters().begin();

@@ -47,7 +47,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private static final int HIGH_WATER = 64 << 10;
     private static final int LOW_WATER = 32 << 10;
 
-    private final EdgeListener.Shared shared;
+    private final EdgeContext shared;
     private final Http1RequestDecoder decoder;
     private final Http1ResponseEncoder encoder;
     private final ArrayDeque<Object> pipelined = new ArrayDeque<>();
@@ -65,7 +65,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     /** The server stops: the next response is the last. */
     private boolean draining;
 
-    Http1EdgeConnection(EdgeListener.Shared shared, Http1RequestDecoder decoder,
+    Http1EdgeConnection(EdgeContext shared, Http1RequestDecoder decoder,
             Http1ResponseEncoder encoder) {
         this.shared = shared;
         this.decoder = decoder;
@@ -81,7 +81,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         return Objects.requireNonNull(deadline);
     }
 
-    EdgeListener.Shared shared() {
+    EdgeContext shared() {
         return shared;
     }
 
@@ -172,7 +172,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
         try {
             EdgeRequestHead head = EdgeRequestHead.of(request, shared.scheme(), shared.limits());
-            boolean hasBody = Http1RequestDecoder.hasBody(request);
+            boolean hasBody = ContentLength.announcesContent(request);
             if (hasBody && HttpUtil.is100ContinueExpected(request)) {
                 exchange.bodyAwaits100();
             }
@@ -181,7 +181,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             boolean ambiguous = e.problem().cause() == Cause.BAD_REQUEST
                     || request.decoderResult().isFailure();
             exchange.requestId(idOf(request));
-            exchange.refuse(e.problem(), ambiguous, !Http1RequestDecoder.hasBody(request));
+            exchange.refuse(e.problem(), ambiguous, !ContentLength.announcesContent(request));
         }
         ReferenceCountUtil.release(request);
     }
@@ -388,7 +388,7 @@ final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
                 // A request may be on its way: answered, it tells the caller to close.
                 ctx.channel()
                         .eventLoop()
-                        .schedule(() -> closeIfIdle(ctx), EdgeListener.DRAIN_IDLE.toMillis(),
+                        .schedule(() -> closeIfIdle(ctx), EdgeContext.DRAIN_IDLE.toMillis(),
                                 TimeUnit.MILLISECONDS);
             } else {
                 current.lastOfConnection();

@@ -62,7 +62,7 @@ final class Http1EdgeStream implements EdgeStream {
     }
 
     @Override
-    public EdgeListener.Shared shared() {
+    public EdgeContext shared() {
         return connection.shared();
     }
 

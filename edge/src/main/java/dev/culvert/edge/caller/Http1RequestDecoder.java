@@ -103,11 +103,4 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {
         message.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("two lengths")));
     }
-
-    /** Whether the request announces a body. */
-    static boolean hasBody(HttpRequest request) {
-        var headers = request.headers();
-        String length = headers.get("content-length");
-        return headers.contains("transfer-encoding") || (length != null && !length.trim().equals("0"));
-    }
 }

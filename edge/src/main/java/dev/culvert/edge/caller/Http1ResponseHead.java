@@ -13,8 +13,6 @@ final class Http1ResponseHead {
     private static final DefaultHttpHeadersFactory FACTORY = DefaultHttpHeadersFactory.headersFactory()
             .withValidation(false);
 
-    /** What fits a long in any case. */
-    private static final int MAX_LENGTH_DIGITS = 18;
 
     private Http1ResponseHead() {}
 
@@ -32,18 +30,6 @@ final class Http1ResponseHead {
             }
         }
         return headers;
-    }
-
-    /** A {@code Content-Length} (RFC 9110 §8.6), or -1 for what is none. */
-    static long length(CharSequence value) {
-        boolean valid = !value.isEmpty() && value.length() <= MAX_LENGTH_DIGITS;
-        long length = 0;
-        for (int i = 0; valid && i < value.length(); i++) {
-            char c = value.charAt(i);
-            valid = c >= '0' && c <= '9';
-            length = 10 * length + (c - '0');
-        }
-        return valid ? length : -1;
     }
 
     /**

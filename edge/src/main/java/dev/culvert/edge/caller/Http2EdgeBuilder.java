@@ -27,9 +27,9 @@ final class Http2EdgeBuilder
     /** CONTINUATION frames of a head that are smaller than its sender could make them (CVE-2024-27316). */
     static final int MAX_SMALL_CONTINUATIONS = 16;
 
-    private final EdgeListener.Shared shared;
+    private final EdgeContext shared;
 
-    Http2EdgeBuilder(EdgeListener.Shared shared) {
+    Http2EdgeBuilder(EdgeContext shared) {
         this.shared = shared;
         Http2Connection connection = new DefaultHttp2Connection(true);
         // RFC 9113 §5.3: priorities are deprecated; streams share alike.
@@ -49,7 +49,7 @@ final class Http2EdgeBuilder
         encoderEnforceMaxQueuedControlFrames(MAX_QUEUED_CONTROL_FRAMES);
         decoderEnforceMaxConsecutiveEmptyDataFrames(MAX_EMPTY_DATA_FRAMES);
         decoderEnforceMaxSmallContinuationFrames(MAX_SMALL_CONTINUATIONS);
-        gracefulShutdownTimeoutMillis(EdgeListener.DRAIN_IDLE.toMillis());
+        gracefulShutdownTimeoutMillis(EdgeContext.DRAIN_IDLE.toMillis());
     }
 
     @Override

@@ -42,7 +42,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     /** Bytes of answers that wait for the caller's socket when another request comes: far more than bodies ever have there. */
     private static final int MAX_WAITING = 1 << 20;
 
-    private final EdgeListener.Shared shared;
+    private final EdgeContext shared;
     private final Http2Connection.PropertyKey sides;
     /** Of streams whose head was understood, or answered. */
     private final Http2Connection.PropertyKey begun;
@@ -58,7 +58,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
     /** The connection broke the protocol: what is left of what came counts for nothing. */
     private boolean failed;
 
-    Http2EdgeConnection(EdgeListener.Shared shared, Http2ConnectionDecoder decoder,
+    Http2EdgeConnection(EdgeContext shared, Http2ConnectionDecoder decoder,
             Http2ConnectionEncoder encoder, Http2Settings settings) {
         super(decoder, encoder, settings);
         this.shared = shared;
@@ -69,11 +69,11 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
         connection().addListener(events);
     }
 
-    static Http2EdgeConnection of(EdgeListener.Shared shared) {
+    static Http2EdgeConnection of(EdgeContext shared) {
         return new Http2EdgeBuilder(shared).build();
     }
 
-    EdgeListener.Shared shared() {
+    EdgeContext shared() {
         return shared;
     }
 
@@ -419,7 +419,7 @@ final class Http2EdgeConnection extends Http2ConnectionHandler {
                         Unpooled.EMPTY_BUFFER, ctx.newPromise());
                 flushLater();
             }
-        }, EdgeListener.DRAIN_IDLE.toMillis(), TimeUnit.MILLISECONDS);
+        }, EdgeContext.DRAIN_IDLE.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private void cut(ChannelHandlerContext ctx) {

@@ -70,7 +70,7 @@ final class Http2EdgeStream implements EdgeStream {
     }
 
     @Override
-    public EdgeListener.Shared shared() {
+    public EdgeContext shared() {
         return connection.shared();
     }
 

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 final class PlainEdgeProtocol extends ByteToMessageDecoder {
     private static final ByteBuf PREFACE = Http2CodecUtil.connectionPrefaceBuf();
 
-    private final EdgeListener.Shared shared;
+    private final EdgeContext shared;
     private @Nullable Deadline deadline;
     /** The server stops; what speaks from here on has to know. */
     private boolean draining;
 
-    PlainEdgeProtocol(EdgeListener.Shared shared) {
+    PlainEdgeProtocol(EdgeContext shared) {
         this.shared = shared;
     }
 
@@ -69,7 +69,7 @@ final class PlainEdgeProtocol extends ByteToMessageDecoder {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
         if (event.equals(RelayListener.DRAIN) && deadline != null) {
             draining = true;
-            deadline.set(EdgeListener.DRAIN_IDLE, ctx::close);
+            deadline.set(EdgeContext.DRAIN_IDLE, ctx::close);
         }
         if (event.equals(RelayListener.CUT)) {
             ctx.close();

@@ -46,7 +46,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     static final int HIGH_WATER = 64 << 10;
     private static final int LOW_WATER = 32 << 10;
 
-    private final EdgeListener.Shared shared;
+    private final EdgeContext shared;
     private final Channel channel;
     private final Deadline deadline;
     private @Nullable ClientHelloReader hello;
@@ -56,7 +56,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     private final ChannelFutureListener written = this::written;
     private boolean flushScheduled;
 
-    RawConnection(EdgeListener.Shared shared, Channel channel) {
+    RawConnection(EdgeContext shared, Channel channel) {
         this.shared = shared;
         this.channel = channel;
         this.deadline = new Deadline(channel.eventLoop());
@@ -65,7 +65,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
                 Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the ClientHello did not arrive in time")));
     }
 
-    EdgeListener.Shared shared() {
+    EdgeContext shared() {
         return shared;
     }
 
@@ -153,7 +153,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
                 if (exchange == null) {
                     ctx.close();
                 }
-            }, EdgeListener.DRAIN_IDLE.toMillis(), TimeUnit.MILLISECONDS);
+            }, EdgeContext.DRAIN_IDLE.toMillis(), TimeUnit.MILLISECONDS);
         } else if (event.equals(RelayListener.CUT)) {
             cut(to);
         }

@@ -28,14 +28,14 @@ public final class RawListener {
      *
      * @param shared runtimes, limits and telemetry are those of the edge. Errors: {@link dev.culvert.edge.ListenException}
      */
-    public static Mono<RawListener> start(HostPort address, EdgeListener.Shared shared, EventLoops loops) {
+    public static Mono<RawListener> start(HostPort address, EdgeContext shared, EventLoops loops) {
         var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES,
                 shared.limits().maxConnectionsPerAddress()).shown(shared.telemetry(), "tcp");
         return RelayListener.start(address, loops, gate, channel -> init(channel, shared))
                 .map(RawListener::new);
     }
 
-    private static void init(Channel channel, EdgeListener.Shared shared) {
+    private static void init(Channel channel, EdgeContext shared) {
         channel.config().setWriteBufferWaterMark(WATER_MARK);
         RawSocket.prepare(channel);
         channel.pipeline().addLast(new GoneCaller(shared.memory()), new RawConnection(shared, channel));

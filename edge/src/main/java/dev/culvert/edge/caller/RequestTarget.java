@@ -27,7 +27,7 @@ final class RequestTarget {
     /** RFC 9110 §8.6: one number. Throws EdgeException for anything else that a head says of its body's length. */
     static void requireLength(List<? extends CharSequence> lengths) {
         if (!lengths.isEmpty()
-                && (lengths.size() > 1 || Http1ResponseHead.length(lengths.getFirst()) < 0)) {
+                && (lengths.size() > 1 || ContentLength.parse(lengths.getFirst()) < 0)) {
             throw problem(Cause.BAD_REQUEST, "the Content-Length is not one number");
         }
     }

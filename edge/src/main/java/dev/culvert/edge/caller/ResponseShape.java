@@ -26,14 +26,14 @@ final class ResponseShape {
         if (switches || lengths.isEmpty()) {
             return !switches || upgrade;
         }
-        long length = lengths.size() == 1 ? Http1ResponseHead.length(lengths.getFirst()) : -1;
+        long length = lengths.size() == 1 ? ContentLength.parse(lengths.getFirst()) : -1;
         return length >= 0 && (!ended || length == 0 || isBodiless(head.status()));
     }
 
     /** The response begins with a sound head. */
     void begin(Http2Headers head) {
         CharSequence length = head.get(HttpHeaderNames.CONTENT_LENGTH);
-        due = length == null || isBodiless(head.status()) ? -1 : Http1ResponseHead.length(length);
+        due = length == null || isBodiless(head.status()) ? -1 : ContentLength.parse(length);
     }
 
     /** Whether so many more bytes fit. */

@@ -119,16 +119,16 @@ public final class RuntimeQuota {
      *
      * @param held what counts what the request holds
      * @param bodyBytes as its head says; 0 when it says nothing
-     * @param response what will carry the fields that tell what is left
+     * @param response takes the fields that tell what is left
      * @throws EdgeException with the problem
      */
-    void admit(HeldBytes held, long bodyBytes, ResponseProgress response) {
+    void admit(HeldBytes held, long bodyBytes, Consumer<List<Field>> response) {
         Snapshot now = inForce();
         RuntimeLimits limits = now.inForce;
         usage.request();
         requireMemory(held.mayBegin());
         if (now.requests != null) {
-            takeToken(now.requests, limits, response::carry);
+            takeToken(now.requests, limits, response);
         }
         if (isTooLong(limits, bodyBytes)) {
             throw new EdgeException(bodyTooLong(limits));

@@ -58,7 +58,7 @@ final class EmbeddedEdge implements AutoCloseable {
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
                 ? new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE))
                 : null;
-        var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
+        var shared = new EdgeContext(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry,
                 new EdgeMeters(telemetry), AsciiString.cached("https"), door, Reports.NONE, memory);
         var decoder = new Http1RequestDecoder(limits);

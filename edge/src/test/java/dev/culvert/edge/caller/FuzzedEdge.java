@@ -51,7 +51,7 @@ final class FuzzedEdge {
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(EmbeddedEdge.HOST)
                 ? new EdgeRuntimes.Answerer("acme/prod", relay(), QUOTAS.of("id-1", OwnLimits.NONE))
                 : null;
-        var shared = new EdgeListener.Shared(runtimes, RULES, LIMITS, TELEMETRY, METERS,
+        var shared = new EdgeContext(runtimes, RULES, LIMITS, TELEMETRY, METERS,
                 AsciiString.cached("https"), null, Reports.NONE, QUOTAS.memory());
         var decoder = new Http1RequestDecoder(LIMITS);
         var encoder = new Http1ResponseEncoder();

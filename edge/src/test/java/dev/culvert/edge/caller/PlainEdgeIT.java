@@ -49,7 +49,7 @@ class PlainEdgeIT {
         var quotas = new RuntimeQuotas(limits.ofRuntime(),
                 MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
         var answerer = new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE));
-        var shared = new EdgeListener.Shared(host -> answerer,
+        var shared = new EdgeContext(host -> answerer,
                 new ForwardingRules("test", List.of()), limits, telemetry, new EdgeMeters(telemetry),
                 AsciiString.cached("http"), null, Reports.NONE, quotas.memory());
         var peers = new PlainPeers("edge", List.of(Cidr.parse("127.0.0.1")));

@@ -55,7 +55,7 @@ class ProxyProtocolIT {
                     .issueServer(List.of("acme.example"), List.of(), Duration.ofDays(1));
             behind = Entrance.Secure.with(TlsContexts.edge(material, List.of("http/1.1")));
         }
-        var shared = new EdgeListener.Shared(host -> answerer,
+        var shared = new EdgeContext(host -> answerer,
                 new ForwardingRules("test", List.of(Cidr.parse(trusted))), limits, telemetry,
                 new EdgeMeters(telemetry), behind.scheme(), null, Reports.NONE, quotas.memory());
         listener = Objects.requireNonNull(EdgeListener

@@ -38,7 +38,7 @@ final class RawFixture implements AutoCloseable {
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
                 ? new EdgeRuntimes.Answerer("acme/prod", relay, quotas.of("id-1", OwnLimits.NONE))
                 : null;
-        var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
+        var shared = new EdgeContext(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, Reports.NONE,
                 quotas.memory());
         listener = await(RawListener.start(HostPort.parse("127.0.0.1:0"), shared, loops));

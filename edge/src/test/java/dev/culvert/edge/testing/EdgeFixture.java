@@ -10,6 +10,7 @@ import dev.culvert.edge.ForwardingRules;
 import dev.culvert.edge.HostName;
 import dev.culvert.edge.Telemetry;
 import dev.culvert.edge.caller.CallerLimits;
+import dev.culvert.edge.caller.EdgeContext;
 import dev.culvert.edge.caller.EdgeListener;
 import dev.culvert.edge.caller.EdgeMeters;
 import dev.culvert.edge.caller.EdgeRuntimes;
@@ -74,7 +75,7 @@ public final class EdgeFixture implements AutoCloseable {
                 ? new EdgeRuntimes.Answerer("acme/prod", other == null ? relay : other,
                         quotas.of("id-1", OwnLimits.NONE), admission)
                 : null;
-        var shared = new EdgeListener.Shared(runtimes, new ForwardingRules("test", List.of()), limits,
+        var shared = new EdgeContext(runtimes, new ForwardingRules("test", List.of()), limits,
                 telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, reports,
                 quotas.memory());
         var material = CertificateAuthority.create("test", Clock.systemUTC())
