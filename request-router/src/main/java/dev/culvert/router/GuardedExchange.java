@@ -1,8 +1,9 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.Problem;
 import dev.culvert.edge.Problem.Cause;
 import dev.culvert.edge.Problem.Hop;
+import dev.culvert.edge.Problem;
+import dev.culvert.edge.caller.Deadline;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
@@ -207,7 +208,7 @@ final class GuardedExchange implements RequestSink {
 
     private void finish() {
         over = true;
-        silence.stop();
+        silence.close();
         repeatable.release();
         ScheduledFuture<?> waiting = pause;
         pause = null;

@@ -1,6 +1,7 @@
 package dev.culvert.router;
 
 import dev.culvert.edge.MemoryRefusals;
+import dev.culvert.edge.caller.Deadline;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
@@ -207,7 +208,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         boolean tell = adopted && !closed;
         closed = true;
         leave();
-        deadline.stop();
+        deadline.close();
         channel.close();
         if (tell) {
             pool.closed(this);

@@ -1,6 +1,7 @@
 package dev.culvert.router;
 
 import dev.culvert.edge.Problem;
+import dev.culvert.edge.caller.Deadline;
 import dev.culvert.edge.relay.RelayRequest;
 import dev.culvert.edge.relay.RequestSink;
 import dev.culvert.edge.relay.ResponseSink;
@@ -251,7 +252,7 @@ final class Http2Exchange implements RequestSink {
         Http2Stream from = stream;
         if (!over && upstream != null && from != null) {
             over = true;
-            deadline.stop();
+            deadline.close();
             body.forgetSent();
             upstream.leave(from);
         }
@@ -339,7 +340,7 @@ final class Http2Exchange implements RequestSink {
         }
         over = true;
         credit.forget();
-        deadline.stop();
+        deadline.close();
         Http2UpstreamConnection upstream = connection;
         Http2Stream from = stream;
         connection = null;

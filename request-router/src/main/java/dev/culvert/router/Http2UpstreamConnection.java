@@ -2,6 +2,7 @@ package dev.culvert.router;
 
 import dev.culvert.edge.MemoryRefusals;
 import dev.culvert.edge.Problem;
+import dev.culvert.edge.caller.Deadline;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -12,9 +13,9 @@ import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
-import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Exception.HeaderListSizeException;
 import io.netty.handler.codec.http2.Http2Exception.StreamException;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -170,7 +171,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         boolean tell = adopted && !closed;
         closed = true;
         if (idle != null) {
-            idle.stop();
+            idle.close();
         }
         context().channel().close();
         if (tell) {

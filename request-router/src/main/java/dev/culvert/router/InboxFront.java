@@ -36,7 +36,8 @@ final class InboxFront implements Relay {
     }
 
     private Rules rules(RoutingConfig config) {
-        var target = new InboxRelay.Target(RUNTIME, config.durableRoutes(), secrets, Hop.ROUTER);
+        var target = new InboxRelay.Target(RUNTIME, config.durableRoutes(), (runtime, route) -> secrets.of(route),
+                Hop.ROUTER);
         return new Rules(target, new ForwardingRules(ForwardingRules.newPseudonym(),
                 config.trustedProxies().stream().map(Cidr::parse).toList()));
     }

@@ -4,7 +4,6 @@ import dev.culvert.edge.Reason;
 import dev.culvert.edge.route.DurableMatch.DurableRoute;
 import dev.culvert.edge.route.SigningSecrets;
 import dev.culvert.edge.route.Verification;
-import dev.culvert.inbox.WebhookSecrets;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +27,7 @@ import reactor.core.scheduler.Schedulers;
  * off the event loops, while they are watched. A file that can't be read holds none: its webhooks are refused. Safe for use by
  * any thread.
  */
-public final class SecretFiles implements WebhookSecrets {
+public final class SecretFiles {
     private static final Logger log = LoggerFactory.getLogger(SecretFiles.class);
     private static final Duration EVERY = Duration.ofSeconds(2);
     /** Room for comments that nobody writes; what is larger is some other file. */
@@ -60,8 +59,8 @@ public final class SecretFiles implements WebhookSecrets {
         }, EVERY.toMillis(), EVERY.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    @Override
-    public @Nullable List<byte[]> of(String runtimeId, DurableRoute route) {
+    /** The secrets that a route's webhooks are verified with; empty: all are refused; null: they are not verified here. */
+    public @Nullable List<byte[]> of(DurableRoute route) {
         Verification verify = route.verify();
         Path file = verify == null ? null : verify.secretFile();
         return verify == null ? null : file == null ? List.of() : in(file).list();

@@ -24,7 +24,7 @@ final class AdminPages {
     }
 
     private static AdminRoute page(String path, String file, String mediaType) {
-        byte[] content = read("admin/" + file);
+        byte[] content = read(file);
         return new AdminRoute(HttpMethod.GET, path,
                 (request, segments) -> Mono.fromSupplier(() -> EdgeResponse.Http
                         .of(HttpResponseStatus.OK, mediaType, content)

@@ -44,10 +44,10 @@ final class Fields {
     }
 
     /** Who did what last, as Argo labels it. */
-    static void actor(ObjectNode labels, Caller caller, WorkflowChange change) {
+    static void actor(ObjectNode labels, Caller caller, String action) {
         labels.put(ACTOR, labelled(caller.id()));
         labels.put(ACTOR_EMAIL, labelled(caller.email().replaceFirst("@", ".at.")));
-        labels.put(ACTION, change.label());
+        labels.put(ACTION, action);
     }
 
     /** Text as the value of a label may be: other characters become hyphens, and the end counts. */

@@ -99,14 +99,15 @@ final class WorkflowResources implements WorkflowSteering {
         if (!changed) {
             return Mono.just(workflow);
         }
-        Fields.actor(resumed.withObject("/metadata").withObject("/labels"), caller, WorkflowChange.RESUME);
+        Fields.actor(resumed.withObject("/metadata").withObject("/labels"), caller,
+                WorkflowChange.RESUME.label());
         return resources.replace(key, resumed);
     }
 
     private Mono<JsonNode> retry(ObjectKey key, Caller caller, JsonNode workflow) {
         WorkflowRetry retry = WorkflowRetry.of(workflow);
         Fields.actor(retry.workflow().withObject("/metadata").withObject("/labels"), caller,
-                WorkflowChange.RETRY);
+                WorkflowChange.RETRY.label());
         return Flux.fromIterable(retry.podsToDelete())
                 .flatMap(pod -> logs.delete(new ObjectKey(key.namespace(), pod)), 8)
                 .then(resources.replace(key, retry.workflow()));
@@ -115,7 +116,7 @@ final class WorkflowResources implements WorkflowSteering {
     private static ObjectNode patch(String field, Caller caller, WorkflowChange change, String value) {
         ObjectNode patch = Fields.object();
         patch.putObject("spec").put(field, value);
-        Fields.actor(patch.putObject("metadata").putObject("labels"), caller, change);
+        Fields.actor(patch.putObject("metadata").putObject("labels"), caller, change.label());
         return patch;
     }
 

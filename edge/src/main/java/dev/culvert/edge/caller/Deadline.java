@@ -10,19 +10,19 @@ import org.jspecify.annotations.Nullable;
  * One deadline that moves often and is met rarely: moving it later costs a field write, since the scheduled task asks again
  * when it fires. Belongs to one event loop.
  */
-final class Deadline {
+public final class Deadline {
     private final EventLoop loop;
     private @Nullable Runnable action;
     private long atNanos;
     private @Nullable ScheduledFuture<?> task;
     private long taskNanos;
 
-    Deadline(EventLoop loop) {
+    public Deadline(EventLoop loop) {
         this.loop = loop;
     }
 
     /** Runs {@code then} after {@code wait}, instead of what was set before. */
-    void set(Duration wait, Runnable then) {
+    public void set(Duration wait, Runnable then) {
         action = then;
         atNanos = System.nanoTime() + wait.toNanos();
         if (task == null || atNanos - taskNanos < 0) {
@@ -31,12 +31,12 @@ final class Deadline {
     }
 
     /** Runs nothing. */
-    void clear() {
+    public void clear() {
         action = null;
     }
 
     /** Clears it for good. */
-    void close() {
+    public void close() {
         action = null;
         if (task != null) {
             task.cancel(false);

@@ -39,7 +39,7 @@ final class Http2RequestHead {
         requireToken(method);
         requireHttp(received.scheme());
         requireNoConnectionFields(received);
-        if (!areTrimmed(received)) {
+        if (!RequestTrailers.areTrimmed(received)) {
             throw RequestTarget.problem(Cause.BAD_REQUEST, "a value ends with white space");
         }
         requireTarget(path, method);
@@ -61,18 +61,6 @@ final class Http2RequestHead {
             fields.set("sec-websocket-key", newKey());
         }
         return new EdgeRequestHead(fields, host, webSocket);
-    }
-
-    /** RFC 9113 §8.2.1: no white space around a value; the codec looks at its front only. */
-    static boolean areTrimmed(Http2Headers received) {
-        for (Map.Entry<CharSequence, CharSequence> field : received) {
-            CharSequence value = field.getValue();
-            char last = value.isEmpty() ? 'x' : value.charAt(value.length() - 1);
-            if (last == ' ' || last == '\t') {
-                return false;
-            }
-        }
-        return true;
     }
 
     private static int regularFields(Http2Headers received) {

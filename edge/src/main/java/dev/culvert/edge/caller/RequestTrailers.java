@@ -43,6 +43,18 @@ final class RequestTrailers {
         }
     }
 
+    /** RFC 9113 §8.2.1: no white space around a value; the codec looks at its front only. */
+    static boolean areTrimmed(Http2Headers received) {
+        for (Map.Entry<CharSequence, CharSequence> field : received) {
+            CharSequence value = field.getValue();
+            char last = value.isEmpty() ? 'x' : value.charAt(value.length() - 1);
+            if (last == ' ' || last == '\t') {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private static Http2Headers crossing(HttpHeaders received) {
         Http2Headers trailers = new DefaultHttp2Headers(false, received.size());
         for (Map.Entry<String, String> field : received) {
@@ -69,7 +81,7 @@ final class RequestTrailers {
                 return false;
             }
         }
-        return Http2RequestHead.areTrimmed(received);
+        return areTrimmed(received);
     }
 
     private static Http2Headers crossing(Http2Headers trailers) {
