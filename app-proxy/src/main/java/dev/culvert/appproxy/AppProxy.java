@@ -1,15 +1,15 @@
 package dev.culvert.appproxy;
 
 import dev.culvert.appproxy.access.AccessService;
-import dev.culvert.edge.Cidr;
-import dev.culvert.edge.EdgeServer;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.HealthFilter;
-import dev.culvert.edge.Readiness;
-import dev.culvert.edge.Telemetry;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.host.HandlerHost;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.handlers.host.HandlerHost;
+import dev.culvert.handlers.server.EdgeServer;
+import dev.culvert.handlers.server.HealthFilter;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.Readiness;
+import dev.culvert.http.observe.Telemetry;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
@@ -30,8 +30,8 @@ public final class AppProxy {
     }
 
     /**
-     * Starts everything. Errors: {@link dev.culvert.edge.ListenException} when the address can't be bound, {@link
-     * dev.culvert.edge.config.ConfigException} when a handler can't work with its settings; then nothing is left
+     * Starts everything. Errors: {@link dev.culvert.http.net.ListenException} when the address can't be bound, {@link
+     * dev.culvert.config.ConfigException} when a handler can't work with its settings; then nothing is left
      * running.
      */
     public static Mono<AppProxy> start(AppProxyConfig config) {

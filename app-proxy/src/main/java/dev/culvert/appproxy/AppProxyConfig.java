@@ -1,16 +1,16 @@
 package dev.culvert.appproxy;
 
 import dev.culvert.appproxy.access.ControlPlaneSettings;
-import dev.culvert.appproxy.argo.ApplicationsSettings;
-import dev.culvert.appproxy.argo.RolloutsSettings;
-import dev.culvert.appproxy.argo.WorkflowsSettings;
+import dev.culvert.appproxy.argo.application.ApplicationsSettings;
+import dev.culvert.appproxy.argo.rollout.RolloutsSettings;
+import dev.culvert.appproxy.argo.workflow.WorkflowsSettings;
 import dev.culvert.appproxy.commits.CommitsSettings;
 import dev.culvert.appproxy.repositories.RepositoriesConfig;
-import dev.culvert.edge.Cidr;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.config.Setting;
-import dev.culvert.edge.spi.HandlerLimits;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Setting;
+import dev.culvert.handlers.spi.HandlerLimits;
+import dev.culvert.http.net.Cidr;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.culvert.appproxy;
 
 import dev.culvert.appproxy.access.Access;
-import dev.culvert.edge.Version;
-import dev.culvert.edge.config.ConfigBinder;
-import dev.culvert.edge.config.ConfigErrors;
-import dev.culvert.edge.spi.HandlerContext;
+import dev.culvert.config.ConfigBinder;
+import dev.culvert.config.ConfigErrors;
+import dev.culvert.handlers.spi.HandlerContext;
+import dev.culvert.http.observe.Version;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,13 +1,13 @@
 package dev.culvert.appproxy;
 
 import dev.culvert.appproxy.access.Access;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.host.HandlerHost;
-import dev.culvert.edge.host.RemoteHandler;
-import dev.culvert.edge.quota.SourceAddress;
-import dev.culvert.edge.spi.EdgeHandlerProvider;
-import dev.culvert.edge.spi.EdgeRequest;
-import dev.culvert.edge.spi.HandlerLimits;
+import dev.culvert.config.ConfigException;
+import dev.culvert.handlers.host.HandlerHost;
+import dev.culvert.handlers.host.RemoteHandler;
+import dev.culvert.handlers.spi.EdgeHandlerProvider;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.HandlerLimits;
+import dev.culvert.http.quota.SourceAddress;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.Collection;

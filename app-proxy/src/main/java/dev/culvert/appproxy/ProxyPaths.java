@@ -1,9 +1,9 @@
 package dev.culvert.appproxy;
 
-import dev.culvert.edge.spi.EdgeFilter;
-import dev.culvert.edge.spi.EdgeHandler;
-import dev.culvert.edge.spi.EdgeRequest;
-import dev.culvert.edge.spi.EdgeResponse;
+import dev.culvert.handlers.spi.EdgeFilter;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
 import reactor.core.publisher.Mono;
 
 /**

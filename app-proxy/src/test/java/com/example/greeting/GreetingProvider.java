@@ -1,14 +1,14 @@
 package com.example.greeting;
 
-import dev.culvert.edge.config.Setting;
-import dev.culvert.edge.graphql.GraphQlField;
-import dev.culvert.edge.graphql.GraphQlFunction;
-import dev.culvert.edge.spi.EdgeHandler;
-import dev.culvert.edge.spi.EdgeHandlerProvider;
-import dev.culvert.edge.spi.EdgeRequest;
-import dev.culvert.edge.spi.EdgeResponse;
-import dev.culvert.edge.spi.HandlerContext;
-import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.config.Setting;
+import dev.culvert.handlers.graphql.GraphQlField;
+import dev.culvert.handlers.graphql.GraphQlFunction;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeHandlerProvider;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerContext;
+import dev.culvert.handlers.spi.HandlerException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;

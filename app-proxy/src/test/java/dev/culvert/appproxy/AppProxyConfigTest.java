@@ -3,8 +3,8 @@ package dev.culvert.appproxy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.culvert.edge.config.ConfigBinder;
-import dev.culvert.edge.config.ConfigErrors;
+import dev.culvert.config.ConfigBinder;
+import dev.culvert.config.ConfigErrors;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

@@ -3,9 +3,9 @@ package dev.culvert.appproxy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.culvert.edge.config.ConfigErrors;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.ConfigErrors;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,7 +1,7 @@
 package dev.culvert.benchmarks;
 
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.sqlite.SqliteDatabase;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.store.SqliteDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

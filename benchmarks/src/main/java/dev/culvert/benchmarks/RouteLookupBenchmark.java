@@ -1,8 +1,8 @@
 package dev.culvert.benchmarks;
 
-import dev.culvert.edge.route.RouteIndex;
-import dev.culvert.edge.route.RouteQuery;
-import dev.culvert.edge.route.RouteRule;
+import dev.culvert.relay.route.RouteIndex;
+import dev.culvert.relay.route.RouteQuery;
+import dev.culvert.relay.route.RouteRule;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.culvert.benchmarks;
 
-import dev.culvert.edge.EventLoops;
+import dev.culvert.http.net.EventLoops;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.time.Duration;
 import java.util.List;

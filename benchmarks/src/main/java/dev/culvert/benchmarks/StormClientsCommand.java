@@ -1,10 +1,10 @@
 package dev.culvert.benchmarks;
 
-import dev.culvert.client.ClientConfig;
-import dev.culvert.client.ClientEvent;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.link.ClientEvent;
+import dev.culvert.config.HostPort;
+import dev.culvert.http.net.EventLoops;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.culvert.benchmarks;
 
-import dev.culvert.edge.EventLoops;
+import dev.culvert.http.net.EventLoops;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;

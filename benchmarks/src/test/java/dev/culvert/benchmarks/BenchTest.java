@@ -64,7 +64,7 @@ class BenchTest {
                 {"compare", "--connections", "1,-1"}}) {
             var err = new StringWriter();
 
-            int code = Main.commandLine().setErr(new PrintWriter(err, true)).execute(args);
+            int code = Benchmarks.commandLine().setErr(new PrintWriter(err, true)).execute(args);
 
             assertThat(code).as(err.toString()).isEqualTo(64);
             assertThat(err.toString()).startsWith("culvert bench: ").contains("Try 'culvert bench");
@@ -73,7 +73,7 @@ class BenchTest {
 
     @Test
     void everyCommandShowsAnExample() {
-        CommandLine bench = Main.commandLine();
+        CommandLine bench = Benchmarks.commandLine();
         CommandLine compare = Objects.requireNonNull(bench.getSubcommands().get("compare"));
 
         assertThat(bench.getUsageMessage()).startsWith("Usage: culvert bench [")

@@ -114,7 +114,7 @@ public final class CertificateAuthority {
     }
 
     /** Whether the certificate says that its key may sign other certificates. */
-    static boolean isAuthority(X509Certificate certificate) {
+    public static boolean isAuthority(X509Certificate certificate) {
         boolean[] usage = certificate.getKeyUsage();
         return certificate.getBasicConstraints() >= 0
                 && (usage == null || usage[CertificateBuilder.KEY_CERT_SIGN]);

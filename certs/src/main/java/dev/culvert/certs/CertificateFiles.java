@@ -23,7 +23,7 @@ public record CertificateFiles(Path certificate, Path key) {
      * A hash of what is in both files now, to see changes however they come about: by writing, renaming, or by
      * swapping a link some folders above, as Kubernetes does. Empty when they can't be read.
      */
-    byte[] stamp() {
+    public byte[] stamp() {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             digest.update(content(certificate));

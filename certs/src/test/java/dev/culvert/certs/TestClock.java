@@ -7,10 +7,10 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 
 /** A clock that starts now, in whole seconds, and moves when told. One thread. */
-final class TestClock extends Clock {
+public final class TestClock extends Clock {
     private Instant now = Instant.ofEpochSecond(Clock.systemUTC().instant().getEpochSecond());
 
-    void move(Duration by) {
+    public void move(Duration by) {
         now = now.plus(by);
     }
 

@@ -26,20 +26,20 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** One TLS listener on 127.0.0.1 and dials to it: real sockets, real handshakes. */
-final class TlsLoopback implements AutoCloseable {
+public final class TlsLoopback implements AutoCloseable {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final BlockingQueue<Accepted> accepted = new ArrayBlockingQueue<>(16);
     private final Channel listener;
 
     /** What the listener saw of one handshake. */
-    record Accepted(@Nullable Throwable failure, List<X509Certificate> shown, String version) {}
+    public record Accepted(@Nullable Throwable failure, List<X509Certificate> shown, String version) {}
 
-    TlsLoopback(SslContext server) {
+    public TlsLoopback(SslContext server) {
         this(() -> server);
     }
 
     /** Asks for the TLS of each connection anew. */
-    TlsLoopback(Supplier<SslContext> server) {
+    public TlsLoopback(Supplier<SslContext> server) {
         listener = new ServerBootstrap().group(loops)
                 .channel(NioServerSocketChannel.class)
                 .childHandler(initializer(channel -> {
@@ -51,7 +51,7 @@ final class TlsLoopback implements AutoCloseable {
                 .channel();
     }
 
-    int port() {
+    public int port() {
         return ((InetSocketAddress) listener.localAddress()).getPort();
     }
 
@@ -60,7 +60,7 @@ final class TlsLoopback implements AutoCloseable {
      *
      * @param host null: the handler does not know it
      */
-    String dial(SslContext client, @Nullable String host) throws Throwable {
+    public String dial(SslContext client, @Nullable String host) throws Throwable {
         int port = port();
         // Kept here: a handshake may fail, and its channel be gone, before connect returns.
         var handler = new CompletableFuture<SslHandler>();
@@ -90,7 +90,7 @@ final class TlsLoopback implements AutoCloseable {
     }
 
     /** What the listener saw of the next handshake. */
-    Accepted accepted() throws InterruptedException {
+    public Accepted accepted() throws InterruptedException {
         Accepted next = accepted.poll(10, TimeUnit.SECONDS);
         if (next == null) {
             throw new AssertionError("no handshake reached the listener");

@@ -3,7 +3,7 @@ package dev.culvert.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.culvert.client.ClientConfig;
+import dev.culvert.client.dial.ClientConfig;
 import dev.culvert.server.ServerConfig;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.IOException;

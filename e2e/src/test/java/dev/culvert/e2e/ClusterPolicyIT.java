@@ -2,14 +2,14 @@ package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.client.ClientConfig;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.router.RouteConfig;
-import dev.culvert.router.RoutingConfig;
-import dev.culvert.router.RoutingConfig.Policy;
-import dev.culvert.router.RoutingConfig.Requests;
-import dev.culvert.router.RoutingConfig.Rule;
-import dev.culvert.router.RoutingConfig.Webhooks;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.RoutingConfig.Policy;
+import dev.culvert.routing.RoutingConfig.Requests;
+import dev.culvert.routing.RoutingConfig.Rule;
+import dev.culvert.routing.RoutingConfig.Webhooks;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,12 +2,12 @@ package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.testing.CorpusCase;
-import dev.culvert.edge.testing.CorpusRun;
-import dev.culvert.edge.testing.SeenRequest;
-import dev.culvert.router.RouteConfig;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.config.HostPort;
+import dev.culvert.relay.testing.CorpusCase;
+import dev.culvert.relay.testing.CorpusRun;
+import dev.culvert.relay.testing.SeenRequest;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.culvert.e2e;
 
-import dev.culvert.certs.TlsContexts;
 import dev.culvert.certs.TlsMaterial;
+import dev.culvert.certs.tls.TlsContexts;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.util.List;
 import java.util.Queue;

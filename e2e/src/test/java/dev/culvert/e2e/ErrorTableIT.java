@@ -2,11 +2,11 @@ package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.caller.CallerLimits;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.router.RouteConfig;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.config.HostPort;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.relay.quota.CallerLimits;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
 import dev.culvert.server.ServerConfig;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;

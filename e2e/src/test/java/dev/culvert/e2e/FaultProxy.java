@@ -1,6 +1,6 @@
 package dev.culvert.e2e;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import eu.rekawek.toxiproxy.Proxy;
 import eu.rekawek.toxiproxy.ToxiproxyClient;
 import eu.rekawek.toxiproxy.model.Toxic;

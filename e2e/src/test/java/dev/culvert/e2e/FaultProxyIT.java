@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

@@ -1,6 +1,6 @@
 package dev.culvert.e2e;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 
 /** A server of Toxiproxy's HTTP API, and how it and this machine reach each other's ports. */
 sealed interface FaultServer extends AutoCloseable permits ToxicServer, ToxicContainer {

@@ -10,12 +10,12 @@ import dev.culvert.appproxy.access.ControlPlaneSettings;
 import dev.culvert.appproxy.commits.CommitsSettings;
 import dev.culvert.appproxy.credentials.TokensConfig;
 import dev.culvert.appproxy.repositories.IntegrationConfig;
-import dev.culvert.appproxy.repositories.ProviderKind;
 import dev.culvert.appproxy.repositories.RepositoriesConfig;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.config.HostPort;
 import dev.culvert.platform.directory.ControlPlane;
 import dev.culvert.platform.directory.ControlPlaneConfig;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.routing.RoutingConfig;
 import dev.culvert.standins.git.BitbucketApi;
 import dev.culvert.standins.git.BitbucketServerApi;
 import dev.culvert.standins.git.GitHost;
@@ -23,7 +23,7 @@ import dev.culvert.standins.git.GitProviderServer;
 import dev.culvert.standins.git.GiteaApi;
 import dev.culvert.standins.git.GithubApi;
 import dev.culvert.standins.git.GitlabApi;
-import dev.culvert.standins.git.ProviderApi;
+import dev.culvert.standins.git.ProviderStandIn;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;
 import java.net.URI;
@@ -47,7 +47,8 @@ final class GitOps implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
     private static final JsonMapper JSON = new JsonMapper();
-    private static final Map<ProviderKind, ProviderApi> APIS = Map.of(ProviderKind.GITHUB, new GithubApi(),
+    private static final Map<ProviderKind, ProviderStandIn> APIS = Map.of(ProviderKind.GITHUB,
+            new GithubApi(),
             ProviderKind.GITLAB, new GitlabApi(), ProviderKind.BITBUCKET, new BitbucketApi(),
             ProviderKind.BITBUCKET_SERVER, new BitbucketServerApi(), ProviderKind.GITEA, new GiteaApi());
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.culvert.appproxy.repositories.ProviderKind;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
 import dev.culvert.e2e.GitOps.Answer;
 import dev.culvert.standins.git.HostedUser;
 import java.io.File;

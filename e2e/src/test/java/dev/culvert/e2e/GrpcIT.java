@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.config.ByteSize;
-import dev.culvert.router.RouteConfig;
-import dev.culvert.router.RoutingConfig;
-import dev.culvert.router.RoutingConfig.Policy;
+import dev.culvert.config.ByteSize;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.RoutingConfig.Policy;
 import io.grpc.CallOptions;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;

@@ -2,7 +2,7 @@ package dev.culvert.e2e;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

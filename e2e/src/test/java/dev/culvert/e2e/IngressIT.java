@@ -2,11 +2,11 @@ package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import dev.culvert.router.RouterConfig;
 import dev.culvert.router.RouterServer;
-import dev.culvert.router.RoutingConfig;
-import dev.culvert.router.RoutingConfig.Policy;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.RoutingConfig.Policy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;

@@ -1,6 +1,6 @@
 package dev.culvert.e2e;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import dev.culvert.server.ServerConfig;
 import dev.culvert.server.access.AccessDefault;
 import java.io.IOException;

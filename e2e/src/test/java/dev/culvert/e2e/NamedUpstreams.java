@@ -1,6 +1,6 @@
 package dev.culvert.e2e;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -3,10 +3,10 @@ package dev.culvert.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.client.ClientConfig;
-import dev.culvert.client.ProxyConfig;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.testing.TestProxy;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.dial.ProxyConfig;
+import dev.culvert.relay.testing.TestProxy;
 import dev.culvert.server.TunnelServer;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.PemFiles;
-import dev.culvert.client.ClientConfig;
-import dev.culvert.client.ProxyConfig;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.testing.TestProxy;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.dial.ProxyConfig;
+import dev.culvert.relay.testing.TestProxy;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import io.netty.handler.codec.http.HttpMethod;
 import java.net.URI;
 import java.nio.file.Files;

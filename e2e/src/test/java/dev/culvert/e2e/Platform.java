@@ -1,12 +1,12 @@
 package dev.culvert.e2e;
 
 import dev.culvert.certs.CertificateAuthority;
-import dev.culvert.client.ClientConfig;
-import dev.culvert.client.ClientEvent;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.caller.CallerLimits;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.link.ClientEvent;
+import dev.culvert.config.HostPort;
+import dev.culvert.relay.quota.CallerLimits;
+import dev.culvert.routing.RoutingConfig;
 import dev.culvert.server.ServerConfig;
 import dev.culvert.server.TunnelServer;
 import io.netty.handler.codec.http.HttpMethod;

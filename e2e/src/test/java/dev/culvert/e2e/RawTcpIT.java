@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.router.RoutingConfig;
-import dev.culvert.router.TcpRouteConfig;
+import dev.culvert.config.HostPort;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.TcpRouteConfig;
 import dev.culvert.server.ServerConfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;

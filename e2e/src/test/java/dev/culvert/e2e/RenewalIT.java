@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.culvert.certs.PemFiles;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.caller.CallerLimits;
+import dev.culvert.relay.quota.CallerLimits;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import java.net.URI;

@@ -3,8 +3,8 @@ package dev.culvert.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.client.ClientConfig;
 import dev.culvert.client.TunnelClient;
+import dev.culvert.client.dial.ClientConfig;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,12 +2,12 @@ package dev.culvert.e2e;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.culvert.edge.config.ConfigBinder;
-import dev.culvert.edge.config.ConfigNode;
-import dev.culvert.edge.config.ConfigSources;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.config.Origin;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.config.ConfigBinder;
+import dev.culvert.config.ConfigNode;
+import dev.culvert.config.ConfigSources;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Origin;
+import dev.culvert.routing.RoutingConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 
 /** The routes and requests of route-cases.json and route-cases.csv, for whoever sends them over sockets. */
 final class RouteSuite {
-    private static final Path FOLDER = Path.of("..", "request-router", "src", "test", "resources");
+    private static final Path FOLDER = Path.of("..", "request-router", "routing", "src", "test", "resources");
     private static final Pattern UPSTREAM = Pattern.compile("[a-z0-9.-]+:\\d+ .*");
 
     private RouteSuite() {}

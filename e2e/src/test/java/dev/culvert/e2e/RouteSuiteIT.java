@@ -2,10 +2,10 @@ package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import dev.culvert.router.RouterConfig;
 import dev.culvert.router.RouterServer;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.routing.RoutingConfig;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.appproxy.AppProxy;
 import dev.culvert.appproxy.AppProxyConfig;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.config.HostPort;
+import dev.culvert.routing.RoutingConfig;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,11 +3,11 @@ package dev.culvert.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.client.ClientConfig;
-import dev.culvert.client.ClientEvent;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.link.ClientEvent;
+import dev.culvert.config.HostPort;
+import dev.culvert.http.net.EventLoops;
 import dev.culvert.launcher.certs.CertsFolder;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;

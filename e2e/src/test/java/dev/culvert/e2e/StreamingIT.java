@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.client.TunnelClient;
-import dev.culvert.router.RouteConfig;
-import dev.culvert.router.RoutingConfig;
-import dev.culvert.router.RoutingConfig.Policy;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.RoutingConfig.Policy;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import java.io.IOException;
 import java.io.InputStream;

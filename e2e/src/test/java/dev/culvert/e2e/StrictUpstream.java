@@ -1,7 +1,7 @@
 package dev.culvert.e2e;
 
-import dev.culvert.edge.testing.SeenRequest;
-import dev.culvert.edge.testing.StrictReader;
+import dev.culvert.relay.testing.SeenRequest;
+import dev.culvert.relay.testing.StrictReader;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package dev.culvert.e2e;
 import static org.awaitility.Awaitility.await;
 
 import com.github.dockerjava.api.exception.DockerException;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

@@ -3,8 +3,8 @@ package dev.culvert.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.client.ClientConfig;
 import dev.culvert.client.TunnelClient;
+import dev.culvert.client.dial.ClientConfig;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.URI;

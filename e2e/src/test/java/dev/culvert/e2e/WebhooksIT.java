@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.config.HostPort;
+import dev.culvert.routing.RoutingConfig;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;

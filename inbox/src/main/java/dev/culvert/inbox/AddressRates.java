@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  * How many webhooks a second each address may send. Remembers the addresses that sent last; one that was forgotten begins with
  * a full allowance. Safe for use by any thread.
  */
-final class AddressRates {
+public final class AddressRates {
     static final int MAX_ADDRESSES = 10_000;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
     private static final int IPV6_NETWORK = 8;
@@ -40,7 +40,7 @@ final class AddressRates {
     }
 
     /** Nanoseconds to wait; 0: it may send one now. */
-    long take(InetAddress address, long nowNanos) {
+    public long take(InetAddress address, long nowNanos) {
         ByteBuffer key = key(address);
         synchronized (fullAt) {
             long full = fullAt.getOrDefault(key, nowNanos);

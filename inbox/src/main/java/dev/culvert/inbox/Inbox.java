@@ -1,10 +1,38 @@
 package dev.culvert.inbox;
 
-import dev.culvert.edge.sqlite.SqliteLease;
-import dev.culvert.edge.sqlite.StoreException;
-import dev.culvert.inbox.CommitThread.Job;
-import dev.culvert.inbox.InboxEvent.Kind;
-import dev.culvert.inbox.WebhookRows.Settled;
+import dev.culvert.inbox.dispatch.Dispatcher;
+import dev.culvert.inbox.dispatch.InboxMeters;
+import dev.culvert.inbox.intake.InboxRelay;
+import dev.culvert.inbox.model.Budget;
+import dev.culvert.inbox.model.InboxEntry;
+import dev.culvert.inbox.model.InboxEvent;
+import dev.culvert.inbox.model.InboxEvent.Kind;
+import dev.culvert.inbox.model.InboxPage;
+import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.InboxSetup;
+import dev.culvert.inbox.model.IncomingWebhook;
+import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.model.Receipt;
+import dev.culvert.inbox.model.SourceKey;
+import dev.culvert.inbox.model.WebhookIds;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.queue.DispatchPlan;
+import dev.culvert.inbox.store.CommitThread;
+import dev.culvert.inbox.store.CommitThread.Job;
+import dev.culvert.inbox.store.DiskRoom;
+import dev.culvert.inbox.store.InboxFiles;
+import dev.culvert.inbox.store.InboxQuota;
+import dev.culvert.inbox.store.InboxReads;
+import dev.culvert.inbox.store.KnownSources;
+import dev.culvert.inbox.store.RelayedCommits;
+import dev.culvert.inbox.store.Retention;
+import dev.culvert.inbox.store.SpoolFolder;
+import dev.culvert.inbox.store.Statements;
+import dev.culvert.inbox.store.Totals;
+import dev.culvert.inbox.store.WebhookRows;
+import dev.culvert.inbox.store.WebhookRows.Settled;
+import dev.culvert.store.SqliteLease;
+import dev.culvert.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.SQLException;
@@ -148,7 +176,8 @@ public final class Inbox {
         removeSpools(row.spool() == null ? List.of() : List.of(row.spool()));
         dispatcher.run(() -> {
             dispatcher.deleted(new SourceKey(row.runtime(), row.source(), true), gone.seq);
-            dispatcher.emit(Kind.DELETED, new Pending(gone.seq, id, row.runtime(), row.source(), true, 0),
+            dispatcher.emit(Kind.DELETED,
+                    new QueuedWebhook(gone.seq, id, row.runtime(), row.source(), true, 0),
                     "");
         });
     }
@@ -269,17 +298,17 @@ public final class Inbox {
 
     // ---- for InboxRelay ----
 
-    InboxSetup setup() {
+    public InboxSetup setup() {
         return setup;
     }
 
     /** Of webhooks that arrived, until they are delivered or wait on the disk alone. */
-    Budget memory() {
+    public Budget memory() {
         return memory;
     }
 
     /** Of webhooks that are arriving. */
-    Intakes intakes() {
+    public Intakes intakes() {
         return intakes;
     }
 
@@ -288,37 +317,37 @@ public final class Inbox {
         return room.isThere() ? null : "webhooks are refused: " + room.reason();
     }
 
-    DiskRoom room() {
+    public DiskRoom room() {
         return room;
     }
 
-    AddressRates rates() {
+    public AddressRates rates() {
         return rates;
     }
 
-    InboxMeters meters() {
+    public InboxMeters meters() {
         return meters;
     }
 
-    SpoolFolder spool() {
+    public SpoolFolder spool() {
         return files.spool();
     }
 
-    Executor fileThreads() {
+    public Executor fileThreads() {
         return reads.files();
     }
 
-    String nextId() {
+    public String nextId() {
         return ids.next(setup.clock().millis());
     }
 
     /** Stores a webhook. Either is told, on any thread, once: {@code done} after the fsync. */
-    void store(Draft draft, Consumer<Receipt> done, Consumer<StoreException> failed) {
+    public void store(IncomingWebhook draft, Consumer<Receipt> done, Consumer<StoreException> failed) {
         if (!room.take(draft.rowBytes())) {
             failed.accept(new StoreException.Full(room.reason()));
             return;
         }
-        var quota = new Quota(setup.config());
+        var quota = new InboxQuota(setup.config());
         commits.submit(tx -> {
             quota.check(tx, draft);
             return WebhookRows.store(tx, draft, dispatcher::isIdle);
@@ -339,7 +368,7 @@ public final class Inbox {
             @Nullable List<SourceKey> taken) {}
 
     /** What is done each second. */
-    void tick() {
+    public void tick() {
         long now = setup.clock().millis();
         boolean due = now >= renewAt;
         this.<Beat>transact(tx -> {
@@ -390,7 +419,7 @@ public final class Inbox {
     }
 
     /** What is done each minute. */
-    void forgetOld() {
+    public void forgetOld() {
         var retention = new Retention(setup.config());
         transact(retention::step).doOnNext(step -> removeSpools(step.spools()))
                 .repeat()
@@ -425,7 +454,7 @@ public final class Inbox {
     }
 
     /** Runs a job in one of the next transactions. */
-    <T> void submit(Job<T> job, Consumer<T> done, Consumer<StoreException> failed) {
+    public <T> void submit(Job<T> job, Consumer<T> done, Consumer<StoreException> failed) {
         commits.submit(job, 0, done, failed);
     }
 

@@ -1,7 +1,7 @@
 package dev.culvert.inbox;
 
-import dev.culvert.edge.quota.Quota;
-import dev.culvert.edge.quota.SourceAddress;
+import dev.culvert.http.quota.Quota;
+import dev.culvert.http.quota.SourceAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * runtime, and bytes of large bodies in files that no row names yet, of each runtime. Source addresses share each of them: when it
  * is full, the newest intake of the source that uses most gives way. Safe for use by any thread.
  */
-final class Intakes {
+public final class Intakes {
     private final Quota<SourceAddress> memory;
     private final long runtimeMemory;
     private final long runtimeFiles;
@@ -46,8 +46,7 @@ final class Intakes {
      *
      * @param giveWay runs once, on any thread, when the intake has to end for another source's
      */
-    @Nullable
-    Intake open(String runtime, SourceAddress source, long bytes, Runnable giveWay) {
+    public @Nullable Intake open(String runtime, SourceAddress source, long bytes, Runnable giveWay) {
         Quota<SourceAddress>.Claim whole = memory.tryOpen(source, bytes, giveWay);
         if (whole == null) {
             return null;
@@ -86,7 +85,7 @@ final class Intakes {
     }
 
     /** What one webhook costs while it arrives. Of one loop. */
-    final class Intake {
+    public final class Intake {
         private final String runtime;
         private final Share share;
         private final Quota<SourceAddress>.Claim whole;
@@ -105,7 +104,7 @@ final class Intakes {
         }
 
         /** Takes memory; false: there is no room, or the intake gave way. */
-        boolean grow(long bytes) {
+        public boolean grow(long bytes) {
             if (!whole.tryTake(bytes)) {
                 return false;
             }
@@ -117,17 +116,17 @@ final class Intakes {
         }
 
         /** Whether half of the memory is taken, of all webhooks or of those of its runtime. */
-        boolean isCrowded() {
+        public boolean isCrowded() {
             return memory.used() >= memory.max() / 2 || share.memory.used() >= share.memory.max() / 2;
         }
 
-        void shrink(long bytes) {
+        public void shrink(long bytes) {
             whole.give(bytes);
             own.give(bytes);
         }
 
         /** Takes bytes of a file; false: there is no room. */
-        boolean growFile(long bytes) {
+        public boolean growFile(long bytes) {
             Quota<SourceAddress>.Claim claim = file;
             if (claim == null) {
                 claim = share.files.open(own.account(), giveWay);
@@ -137,13 +136,13 @@ final class Intakes {
         }
 
         /** The body is whole: its memory is somebody else's, and it does not give way any more. Its file counts until {@link #close}. */
-        void arrived() {
+        public void arrived() {
             whole.close();
             own.close();
         }
 
         /** Gives everything back; again: does nothing. */
-        void close() {
+        public void close() {
             if (closed) {
                 return;
             }

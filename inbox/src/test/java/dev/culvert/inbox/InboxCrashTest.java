@@ -1,10 +1,25 @@
 package dev.culvert.inbox;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.edge.route.DurableMatch.DurableRoute;
+import dev.culvert.inbox.model.CommitListener;
+import dev.culvert.inbox.model.Fingerprint;
+import dev.culvert.inbox.model.IncomingWebhook;
+import dev.culvert.inbox.model.Receipt;
+import dev.culvert.inbox.model.SourceKey;
+import dev.culvert.inbox.model.StoredAnswer;
+import dev.culvert.inbox.model.StoredFields;
+import dev.culvert.inbox.model.Waiter;
+import dev.culvert.inbox.model.WebhookBody;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.store.CommitThread;
+import dev.culvert.inbox.store.InboxFiles;
+import dev.culvert.inbox.store.KnownSources;
+import dev.culvert.inbox.store.Statements;
+import dev.culvert.inbox.store.WebhookRows;
+import dev.culvert.relay.route.DurableMatch.DurableRoute;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
@@ -117,10 +132,11 @@ class InboxCrashTest {
     private static void store(CommitThread commits, String id) {
         EventLoop loop = new DefaultEventLoop();
         byte[] fields = StoredFields.encode(new DefaultHttp2Headers(false).method("POST"));
-        var draft = new Draft(id, "r1", new DurableRoute("argo/push", "/", true, 1, null, false), "POST", "h",
+        var draft = new IncomingWebhook(id, "r1", new DurableRoute("argo/push", "/", true, 1, null, false),
+                "POST", "h",
                 "/",
                 new Fingerprint("r1", "/", null, new byte[32]),
-                new Content(fields, new byte[3000], null, 3000, null), new Nobody(), loop);
+                new WebhookBody(fields, new byte[3000], null, 3000, null), new Nobody(), loop);
         var done = new CompletableFuture<Receipt>();
         commits.submit(tx -> WebhookRows.store(tx, draft, (runtime, source) -> true), 0, done::complete,
                 done::completeExceptionally);
@@ -174,6 +190,6 @@ class InboxCrashTest {
         public void pending() {}
 
         @Override
-        public void answered(Answer answer) {}
+        public void answered(StoredAnswer answer) {}
     }
 }

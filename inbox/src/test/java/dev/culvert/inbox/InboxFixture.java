@@ -1,14 +1,20 @@
 package dev.culvert.inbox;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 
-import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.relay.Relay;
-import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.RequestSink;
-import dev.culvert.edge.route.DurableMatch.DurableRoute;
-import dev.culvert.edge.route.DurableRoutes;
-import dev.culvert.edge.testing.FakeRelay;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.inbox.intake.InboxRelay;
+import dev.culvert.inbox.model.Delivery;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.inbox.model.InboxSetup;
+import dev.culvert.inbox.model.WebhookSecrets;
+import dev.culvert.inbox.store.InboxFiles;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.route.DurableMatch.DurableRoute;
+import dev.culvert.relay.route.DurableRoutes;
+import dev.culvert.relay.testing.FakeRelay;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
@@ -29,37 +35,37 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** An inbox of a folder, its runtime played by a {@link FakeRelay}, and callers. */
-final class InboxFixture implements AutoCloseable, Delivery {
+public final class InboxFixture implements AutoCloseable, Delivery {
     static final String RUNTIME = "r1";
-    static final InboxConfig CONFIG = InboxConfig.defaults();
+    public static final InboxConfig CONFIG = InboxConfig.defaults();
 
     static {
         Awaitility.setDefaultPollDelay(Duration.ZERO);
         Awaitility.setDefaultPollInterval(Duration.ofMillis(10));
     }
 
-    final FakeRelay runtime = new FakeRelay();
-    final FakeRelay direct = new FakeRelay();
+    public final FakeRelay runtime = new FakeRelay();
+    public final FakeRelay direct = new FakeRelay();
     final MovableClock clock;
-    final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    public final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     private final Set<String> away = ConcurrentHashMap.newKeySet();
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
-    final Inbox inbox;
-    volatile DurableRoutes routes = DurableRoutes.byDefault();
+    public final Inbox inbox;
+    public volatile DurableRoutes routes = DurableRoutes.byDefault();
     volatile WebhookSecrets secrets = WebhookSecrets.NONE;
 
-    InboxFixture(Path folder, InboxConfig config, MovableClock clock) {
+    public InboxFixture(Path folder, InboxConfig config, MovableClock clock) {
         this.clock = clock;
         this.inbox = await(Inbox.open(setup(folder, config)));
         inbox.tick();
     }
 
-    InboxFixture(Path folder) {
+    public InboxFixture(Path folder) {
         this(folder, CONFIG, new MovableClock());
     }
 
     /** One of files that a test has prepared. */
-    InboxFixture(Path folder, InboxFiles files) {
+    public InboxFixture(Path folder, InboxFiles files) {
         this.clock = new MovableClock();
         this.inbox = Inbox.of(setup(folder, CONFIG), files);
     }
@@ -84,17 +90,17 @@ final class InboxFixture implements AutoCloseable, Delivery {
         inbox.tick();
     }
 
-    void cut() {
+    public void cut() {
         away.add(RUNTIME);
     }
 
-    void restore() {
+    public void restore() {
         away.remove(RUNTIME);
         inbox.reachable(RUNTIME);
     }
 
     /** Posts a webhook; returns at once. */
-    Reply post(String path, String body, String... fields) {
+    public Reply post(String path, String body, String... fields) {
         return send("POST", path, body, false, fields);
     }
 
@@ -129,7 +135,7 @@ final class InboxFixture implements AutoCloseable, Delivery {
         return secrets.of(runtimeId, route);
     }
 
-    EventLoop loop() {
+    public EventLoop loop() {
         return loops.next();
     }
 

@@ -1,14 +1,20 @@
 package dev.culvert.inbox;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.edge.config.ByteSize;
-import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.RequestSink;
-import dev.culvert.edge.sqlite.StoreException;
-import dev.culvert.edge.testing.FakeRelay.Exchange;
+import dev.culvert.config.ByteSize;
+import dev.culvert.inbox.dispatch.AttemptResult;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.inbox.model.InboxEntry;
+import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.store.InboxFiles;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.testing.FakeRelay.Exchange;
+import dev.culvert.store.StoreException;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;

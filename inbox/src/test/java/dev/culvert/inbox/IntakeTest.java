@@ -3,11 +3,17 @@ package dev.culvert.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.config.ByteSize;
-import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.RequestSink;
+import dev.culvert.config.ByteSize;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.inbox.dispatch.AttemptResult;
+import dev.culvert.inbox.intake.InboxRelay;
+import dev.culvert.inbox.intake.IntakeTimeout;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.inbox.model.WebhookSecrets;
+import dev.culvert.inbox.store.UnwrittenParts;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
@@ -168,10 +174,10 @@ class IntakeTest {
 
     @Test
     void whatArrivesEarnsTimeButNotWithoutEnd() {
-        assertThat(seconds(new IntakePatience(), 0, false, false)).isEqualTo(60);
-        assertThat(seconds(new IntakePatience(), 0, false, true)).isEqualTo(10);
-        assertThat(seconds(new IntakePatience(), 1 << 30, false, false)).isEqualTo(600);
-        var patience = new IntakePatience();
+        assertThat(seconds(new IntakeTimeout(), 0, false, false)).isEqualTo(60);
+        assertThat(seconds(new IntakeTimeout(), 0, false, true)).isEqualTo(10);
+        assertThat(seconds(new IntakeTimeout(), 1 << 30, false, false)).isEqualTo(600);
+        var patience = new IntakeTimeout();
         assertThat(seconds(patience, 25 << 20, false, false)).isEqualTo(460);
         assertThat(patience.more(25 << 20, true, false)).isEqualTo(TimeUnit.SECONDS.toNanos(1));
         assertThat(patience.more(25 << 20, false, false)).isZero();
@@ -180,8 +186,8 @@ class IntakeTest {
     }
 
     /** How long it waits on, with what it waited before it was asked. */
-    private static long seconds(IntakePatience patience, long arrived, boolean writing, boolean crowded) {
-        long waited = IntakePatience.SHORT;
+    private static long seconds(IntakeTimeout patience, long arrived, boolean writing, boolean crowded) {
+        long waited = IntakeTimeout.SHORT;
         for (long more = patience.more(arrived, writing, crowded); more > 0; more = patience
                 .more(arrived, writing, crowded)) {
             waited += more;

@@ -7,7 +7,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 
 /** The system's clock, which a test may move on. */
-final class MovableClock extends Clock {
+public final class MovableClock extends Clock {
     private volatile Duration ahead = Duration.ZERO;
 
     void advance(Duration time) {

@@ -1,7 +1,7 @@
 package dev.culvert.inbox;
 
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.relay.ResponseSink;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.relay.ResponseSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
@@ -13,16 +13,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** What a caller was answered. */
-final class Reply implements ResponseSink {
+public final class Reply implements ResponseSink {
     private final CompletableFuture<Reply> whole = new CompletableFuture<>();
     private final StringBuilder body = new StringBuilder();
     final AtomicLong consumed = new AtomicLong();
     final AtomicLong interims = new AtomicLong();
-    volatile @Nullable Problem problem;
+    public volatile @Nullable Problem problem;
     private volatile @Nullable Http2Headers head;
 
     /** Waits for all of it. */
-    Reply await() {
+    public Reply await() {
         try {
             return whole.get(20, TimeUnit.SECONDS);
         } catch (InterruptedException | ExecutionException | TimeoutException e) {
@@ -34,26 +34,26 @@ final class Reply implements ResponseSink {
         return whole.isDone();
     }
 
-    int status() {
+    public int status() {
         Problem refused = await().problem;
         return refused == null
                 ? Integer.parseInt(String.valueOf(fields().status()))
                 : refused.cause().status();
     }
 
-    String body() {
+    public String body() {
         await();
         synchronized (body) {
             return body.toString();
         }
     }
 
-    String field(String name) {
+    public String field(String name) {
         await();
         return String.valueOf(fields().get(name));
     }
 
-    String id() {
+    public String id() {
         return field("culvert-webhook-id");
     }
 

@@ -1,5 +1,10 @@
 package dev.culvert.inbox;
 
+import dev.culvert.inbox.dispatch.AttemptRecord;
+import dev.culvert.inbox.dispatch.AttemptResult;
+import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.queue.DispatchPlan;
+import dev.culvert.inbox.queue.SourceQueue;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -36,7 +41,7 @@ final class SourceSimulation {
 
     private record Row(long stored, int failures, long next, boolean aside) {}
 
-    private record Flying(Pending pending, long ends) {}
+    private record Flying(QueuedWebhook pending, long ends) {}
 
     SourceSimulation(Answers answers) {
         this.answers = answers;
@@ -59,7 +64,7 @@ final class SourceSimulation {
             for (DispatchPlan.Load load = plan.pollLoad(); load != null; load = plan.pollLoad()) {
                 plan.loaded(load, rows(load));
             }
-            Pending next = plan.next(now, any -> true);
+            QueuedWebhook next = plan.next(now, any -> true);
             if (next != null) {
                 attempts++;
                 next.attemptBegan = now;
@@ -91,11 +96,11 @@ final class SourceSimulation {
         return delivered.keySet().stream().filter(seq -> !outOfOrder.contains(seq)).toList();
     }
 
-    private void ended(Pending pending) {
+    private void ended(QueuedWebhook pending) {
         boolean wasAside = pending.aside;
         if (answers.fails(pending.seq, now)) {
             plan.failed(pending, now, null);
-            Settlement failed = Settlement.failed(pending,
+            AttemptRecord failed = AttemptRecord.failed(pending,
                     new AttemptResult.Failed("500", null), now);
             pending.failures = failed.failures();
             pending.early = false;
@@ -110,7 +115,7 @@ final class SourceSimulation {
             plan.retried(pending, wasAside);
             return;
         }
-        List<Pending> out = plan.outOfOrder(pending);
+        List<QueuedWebhook> out = plan.outOfOrder(pending);
         disk.remove(pending.seq);
         delivered.put(pending.seq, now - pending.stored);
         plan.passed(pending, now, out);
@@ -121,15 +126,15 @@ final class SourceSimulation {
         });
     }
 
-    private void note(Pending pending) {
+    private void note(QueuedWebhook pending) {
         disk.put(pending.seq, new Row(pending.stored, pending.failures, pending.next, pending.aside));
         if (pending.aside) {
             outOfOrder.add(pending.seq);
         }
     }
 
-    private List<Pending> rows(DispatchPlan.Load load) {
-        List<Pending> rows = new ArrayList<>();
+    private List<QueuedWebhook> rows(DispatchPlan.Load load) {
+        List<QueuedWebhook> rows = new ArrayList<>();
         int limit = load.inLine() ? SourceQueue.WINDOW : load.source().asideLimit();
         disk.entrySet()
                 .stream()
@@ -143,8 +148,8 @@ final class SourceSimulation {
         return rows;
     }
 
-    private static Pending pending(long seq, Row row) {
-        var pending = new Pending(seq, "id" + seq, RUNTIME, SOURCE, true, row.stored);
+    private static QueuedWebhook pending(long seq, Row row) {
+        var pending = new QueuedWebhook(seq, "id" + seq, RUNTIME, SOURCE, true, row.stored);
         pending.failures = row.failures;
         pending.next = row.next;
         pending.aside = row.aside;

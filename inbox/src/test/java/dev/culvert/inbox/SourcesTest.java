@@ -1,16 +1,23 @@
 package dev.culvert.inbox;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.edge.config.ByteSize;
-import dev.culvert.edge.relay.WireProblem;
-import dev.culvert.edge.route.AnnouncedRoute;
-import dev.culvert.edge.route.Announcement;
-import dev.culvert.edge.route.DurableRoutes;
-import dev.culvert.edge.route.RequestPolicy;
-import dev.culvert.edge.sqlite.SqliteDatabase;
+import dev.culvert.config.ByteSize;
+import dev.culvert.inbox.dispatch.AttemptResult;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.inbox.model.InboxEntry;
+import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.store.InboxFiles;
+import dev.culvert.inbox.store.KnownSources;
+import dev.culvert.relay.WireProblem;
+import dev.culvert.relay.route.AnnouncedRoute;
+import dev.culvert.relay.route.Announcement;
+import dev.culvert.relay.route.DurableRoutes;
+import dev.culvert.relay.route.RequestPolicy;
+import dev.culvert.store.SqliteDatabase;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -1,10 +1,11 @@
 package dev.culvert.inbox;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.edge.sqlite.SqliteLease;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.store.SqliteLease;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;

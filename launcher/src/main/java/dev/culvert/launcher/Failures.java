@@ -1,13 +1,15 @@
 package dev.culvert.launcher;
 
 import dev.culvert.certs.CertsException;
-import dev.culvert.client.EnrolmentException;
-import dev.culvert.edge.ListenException;
-import dev.culvert.edge.config.ConfigErrors;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.client.identity.EnrolmentException;
+import dev.culvert.config.ConfigErrors;
+import dev.culvert.config.ConfigException;
+import dev.culvert.http.net.ListenException;
 import dev.culvert.launcher.admin.AdminUnreachable;
 import dev.culvert.launcher.demo.DemoException;
+import dev.culvert.launcher.run.CommandException;
+import dev.culvert.launcher.run.ExitCode;
+import dev.culvert.store.StoreException;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.util.List;

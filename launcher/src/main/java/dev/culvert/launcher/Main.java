@@ -1,5 +1,9 @@
 package dev.culvert.launcher;
 
+import dev.culvert.launcher.command.CulvertCommand;
+import dev.culvert.launcher.logging.Logging;
+import dev.culvert.launcher.run.ExitCode;
+import dev.culvert.launcher.run.Task;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine;

@@ -1,5 +1,6 @@
 package dev.culvert.launcher;
 
+import dev.culvert.launcher.command.CulvertCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -7,9 +8,9 @@ import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 
 /** What a command printed and ended with, when run inside the test's own JVM. */
-record Captured(int exitCode, String out, String err) {
+public record Captured(int exitCode, String out, String err) {
 
-    static Captured run(CommandLine line, String... args) {
+    public static Captured run(CommandLine line, String... args) {
         PrintStream out = System.out;
         PrintStream err = System.err;
         var outBytes = new ByteArrayOutputStream();
@@ -35,7 +36,7 @@ record Captured(int exitCode, String out, String err) {
         }
     }
 
-    static Captured run(String... args) {
+    public static Captured run(String... args) {
         return run(CulvertCommand.commandLine(), args);
     }
 }

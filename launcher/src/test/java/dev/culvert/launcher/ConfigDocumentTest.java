@@ -3,9 +3,9 @@ package dev.culvert.launcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.appproxy.AppProxyConfig;
-import dev.culvert.client.ClientConfig;
-import dev.culvert.edge.config.SettingInfo;
-import dev.culvert.launcher.config.PartConfig;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.config.SettingInfo;
+import dev.culvert.launcher.run.PartConfig;
 import dev.culvert.platform.directory.ControlPlaneConfig;
 import dev.culvert.router.RouterConfig;
 import dev.culvert.server.ServerConfig;

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 
 /** A process of the launcher, started as the script starts it, with what it printed so far. */
-final class Launched implements AutoCloseable {
+public final class Launched implements AutoCloseable {
     private static final Duration WAIT = Duration.ofMinutes(1);
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -30,7 +30,7 @@ final class Launched implements AutoCloseable {
         this.err = err;
     }
 
-    static Launched start(Path folder, String... arguments) throws IOException {
+    public static Launched start(Path folder, String... arguments) throws IOException {
         Path out = Files.createTempFile(folder, "out", ".log");
         Path err = Files.createTempFile(folder, "err", ".log");
         var command = new ArrayList<>(
@@ -48,7 +48,7 @@ final class Launched implements AutoCloseable {
     }
 
     /** The first line that is this event, once it was printed. */
-    JsonNode event(String event) {
+    public JsonNode event(String event) {
         return Awaitility.await("event " + event)
                 .atMost(WAIT)
                 .until(() -> find(event), Optional::isPresent)

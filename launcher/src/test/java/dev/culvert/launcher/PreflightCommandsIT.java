@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.culvert.launcher.certs.CertsFolder;
+import dev.culvert.launcher.run.ExitCode;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;

@@ -1,15 +1,18 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.Cidr;
-import dev.culvert.edge.ForwardingRules;
-import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.relay.Relay;
-import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.RequestSink;
-import dev.culvert.edge.relay.ResponseSink;
-import dev.culvert.inbox.Delivery;
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.inbox.Inbox;
-import dev.culvert.inbox.InboxRelay;
+import dev.culvert.inbox.intake.InboxRelay;
+import dev.culvert.inbox.model.Delivery;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.routing.Router;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.SecretFiles;
 import java.net.InetAddress;
 
 /**
@@ -36,7 +39,8 @@ final class InboxFront implements Relay {
     }
 
     private Rules rules(RoutingConfig config) {
-        var target = new InboxRelay.Target(RUNTIME, config.durableRoutes(), (runtime, route) -> secrets.of(route),
+        var target = new InboxRelay.Target(RUNTIME, config.durableRoutes(),
+                (runtime, route) -> secrets.of(route),
                 Hop.ROUTER);
         return new Rules(target, new ForwardingRules(ForwardingRules.newPseudonym(),
                 config.trustedProxies().stream().map(Cidr::parse).toList()));

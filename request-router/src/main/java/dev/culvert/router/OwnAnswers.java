@@ -1,11 +1,12 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.Readiness;
-import dev.culvert.edge.relay.Relay;
-import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.RequestSink;
-import dev.culvert.edge.relay.ResponseSink;
-import dev.culvert.edge.relay.SwallowingSink;
+import dev.culvert.http.observe.Readiness;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.SwallowingSink;
+import dev.culvert.relay.upstream.UpstreamProblem;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;

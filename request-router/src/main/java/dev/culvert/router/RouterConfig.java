@@ -1,11 +1,15 @@
 package dev.culvert.router;
 
 import dev.culvert.certs.CertificateFiles;
-import dev.culvert.edge.caller.CallerLimits;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.config.Setting;
-import dev.culvert.inbox.InboxConfig;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Setting;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.relay.quota.CallerLimits;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.RuntimeVersion;
+import dev.culvert.routing.TcpRouteConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

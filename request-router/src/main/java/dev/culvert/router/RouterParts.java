@@ -1,28 +1,34 @@
 package dev.culvert.router;
 
-import dev.culvert.certs.ListenerTls;
-import dev.culvert.certs.TlsContexts;
-import dev.culvert.edge.Cidr;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.ForwardingRules;
-import dev.culvert.edge.Readiness;
-import dev.culvert.edge.Telemetry;
-import dev.culvert.edge.caller.AccessLog;
-import dev.culvert.edge.caller.EdgeContext;
-import dev.culvert.edge.caller.EdgeMeters;
-import dev.culvert.edge.caller.EdgeRuntimes.Answerer;
-import dev.culvert.edge.caller.MemoryBudget;
-import dev.culvert.edge.caller.OwnLimits;
-import dev.culvert.edge.caller.Reports;
-import dev.culvert.edge.caller.RuntimeQuotas;
-import dev.culvert.edge.listen.CertificateWatch;
-import dev.culvert.edge.listen.Entrance;
-import dev.culvert.edge.listen.PlainPeers;
-import dev.culvert.edge.listen.ProxySenders;
-import dev.culvert.edge.relay.Relay;
+import dev.culvert.certs.tls.ListenerTls;
+import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.Readiness;
+import dev.culvert.http.observe.Telemetry;
 import dev.culvert.inbox.Inbox;
-import dev.culvert.inbox.InboxConfig;
-import dev.culvert.inbox.InboxSetup;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.inbox.model.InboxSetup;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.exchange.AccessLog;
+import dev.culvert.relay.exchange.EdgeContext;
+import dev.culvert.relay.exchange.EdgeMeters;
+import dev.culvert.relay.exchange.EdgeReporting;
+import dev.culvert.relay.exchange.EdgeRuntimes.RuntimeEndpoint;
+import dev.culvert.relay.listen.CertificateWatch;
+import dev.culvert.relay.listen.Entrance;
+import dev.culvert.relay.listen.PlainPeers;
+import dev.culvert.relay.listen.ProxySenders;
+import dev.culvert.relay.quota.MemoryBudget;
+import dev.culvert.relay.quota.OwnLimits;
+import dev.culvert.relay.quota.RuntimeQuotas;
+import dev.culvert.relay.upstream.UpstreamLimits;
+import dev.culvert.routing.Router;
+import dev.culvert.routing.RouterAudit;
+import dev.culvert.routing.RouterAuditFiles;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.SecretFiles;
 import io.micrometer.core.instrument.Gauge;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -37,7 +43,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** What a router in its own pod is made of, but for its sockets. */
 record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullable Inbox inbox,
-        @Nullable InboxFront front, @Nullable AuditFiles audit, Entrance entrance, EdgeContext edge,
+        @Nullable InboxFront front, @Nullable RouterAuditFiles audit, Entrance entrance, EdgeContext edge,
         Disposable watches) {
     /** The one runtime that there is, in metrics and logs. */
     private static final String NAME = InboxFront.RUNTIME;
@@ -48,7 +54,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
     private static final List<Cidr> EVERYBODY = List.of(Cidr.parse("0.0.0.0/0"), Cidr.parse("::/0"));
 
     /** Reads files, wires. Opens no socket. Errors: {@link dev.culvert.certs.CertsException}, {@link
-     * dev.culvert.edge.sqlite.StoreException}. */
+     * dev.culvert.store.StoreException}. */
     static Mono<RouterParts> load(RouterConfig config, Supplier<Readiness> readiness) {
         return Mono.fromCallable(() -> base(config))
                 .subscribeOn(Schedulers.boundedElastic())
@@ -60,14 +66,14 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
 
     private static Base base(RouterConfig config) {
         ListenerTls tls = tls(config);
-        AuditFiles audit = config.dataDir() == null ? null : AuditFiles.in(config.dataDir());
+        RouterAuditFiles audit = config.dataDir() == null ? null : RouterAuditFiles.in(config.dataDir());
         Router router = Router.create(config.routing(), UpstreamLimits.defaults(),
-                audit == null ? AuditLog.NONE : audit);
+                audit == null ? RouterAudit.NONE : audit);
         return new Base(router, audit, tls, EventLoops.create(), new Telemetry());
     }
 
     /** What there is before the inbox, which delivers through it. */
-    private record Base(Router router, @Nullable AuditFiles audit, @Nullable ListenerTls tls,
+    private record Base(Router router, @Nullable RouterAuditFiles audit, @Nullable ListenerTls tls,
             EventLoops loops, Telemetry telemetry) {
         Mono<Void> close() {
             router.close();
@@ -106,7 +112,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         Disposable.Composite watches = Disposables.composite(memory.ticking());
         InboxFront front = inbox == null ? null : front(inbox, router, watches);
         Relay first = front == null ? router : front;
-        var answerer = new Answerer(NAME, new OwnAnswers(troubledBy(inbox, readiness), first), quota);
+        var answerer = new RuntimeEndpoint(NAME, new OwnAnswers(troubledBy(inbox, readiness), first), quota);
         AccessLog accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
         if (tls != null) {
             watches.add(CertificateWatch.start(List.of(tls)));
@@ -117,7 +123,8 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                 new EdgeContext(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
-                        new Reports(accessLog, config.serverTiming()), memory, blocks(config.inboxPeers())),
+                        new EdgeReporting(accessLog, config.serverTiming()), memory,
+                        blocks(config.inboxPeers())),
                 watches);
     }
 
@@ -181,7 +188,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
     }
 
     /** What was refused until the end is written. */
-    private static Mono<Void> closed(AuditFiles audit) {
+    private static Mono<Void> closed(RouterAuditFiles audit) {
         return Mono.<Void>fromRunnable(audit::close).subscribeOn(Schedulers.boundedElastic());
     }
 

@@ -1,13 +1,15 @@
 package dev.culvert.router;
 
-import dev.culvert.edge.EdgeServer;
-import dev.culvert.edge.HealthFilter;
-import dev.culvert.edge.Readiness;
-import dev.culvert.edge.caller.EdgeListener;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.spi.EdgeHandler;
-import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.config.HostPort;
+import dev.culvert.handlers.server.EdgeServer;
+import dev.culvert.handlers.server.HealthFilter;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.http.observe.Readiness;
 import dev.culvert.inbox.Inbox;
+import dev.culvert.relay.inbound.EdgeListener;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.Router;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -48,9 +50,9 @@ public final class RouterServer {
     }
 
     /**
-     * Starts a router. Failing leaves nothing behind. Errors: {@link dev.culvert.edge.ListenException} when an
+     * Starts a router. Failing leaves nothing behind. Errors: {@link dev.culvert.http.net.ListenException} when an
      * address is taken, {@link dev.culvert.certs.CertsException} for a file that can't be used, {@link
-     * dev.culvert.edge.sqlite.StoreException} for a data folder.
+     * dev.culvert.store.StoreException} for a data folder.
      */
     public static Mono<RouterServer> start(RouterConfig config) {
         return Mono.defer(() -> {

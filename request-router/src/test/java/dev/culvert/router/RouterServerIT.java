@@ -3,10 +3,13 @@ package dev.culvert.router;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.culvert.edge.ListenException;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.route.Verification;
-import dev.culvert.router.RoutingConfig.Policy;
+import dev.culvert.config.HostPort;
+import dev.culvert.http.net.ListenException;
+import dev.culvert.relay.route.Verification;
+import dev.culvert.relay.testing.Leaks;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.RoutingConfig.Policy;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

@@ -2,7 +2,8 @@ package dev.culvert.client;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.culvert.edge.Version;
+import dev.culvert.client.dial.OpenSessions;
+import dev.culvert.http.observe.Version;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;

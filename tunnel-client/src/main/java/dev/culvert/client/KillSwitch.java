@@ -1,10 +1,11 @@
 package dev.culvert.client;
 
-import dev.culvert.edge.EdgeException;
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
-import dev.culvert.router.AuditLog;
+import dev.culvert.client.link.TunnelLinks;
+import dev.culvert.http.problem.EdgeException;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.routing.RouterAudit;
 import java.io.IOException;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -21,11 +22,11 @@ final class KillSwitch {
 
     private final TunnelLinks links;
     private final PauseMark mark;
-    private final AuditLog audit;
+    private final RouterAudit audit;
     /** What the file is to say in the end, in whatever order the disk is written. */
     private volatile boolean wanted;
 
-    KillSwitch(TunnelLinks links, PauseMark mark, AuditLog audit) {
+    KillSwitch(TunnelLinks links, PauseMark mark, RouterAudit audit) {
         this.links = links;
         this.mark = mark;
         this.audit = audit;

@@ -1,12 +1,27 @@
 package dev.culvert.client;
 
-import dev.culvert.edge.EdgeServer;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.HealthFilter;
-import dev.culvert.edge.Readiness;
-import dev.culvert.edge.Telemetry;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.router.AuditFiles;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.dial.Connector;
+import dev.culvert.client.dial.Dialler;
+import dev.culvert.client.dial.OpenSessions;
+import dev.culvert.client.dial.Outbound;
+import dev.culvert.client.dial.OutboundProxy;
+import dev.culvert.client.identity.Backoff;
+import dev.culvert.client.identity.Credentials;
+import dev.culvert.client.identity.EnrolmentException;
+import dev.culvert.client.identity.EnrolmentRetry;
+import dev.culvert.client.identity.Identity;
+import dev.culvert.client.identity.IdentitySource;
+import dev.culvert.client.link.ClientEvent;
+import dev.culvert.client.link.IdentityRenewal;
+import dev.culvert.client.link.TunnelLinks;
+import dev.culvert.config.HostPort;
+import dev.culvert.handlers.server.EdgeServer;
+import dev.culvert.handlers.server.HealthFilter;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.Readiness;
+import dev.culvert.http.observe.Telemetry;
+import dev.culvert.routing.RouterAuditFiles;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
@@ -39,7 +54,7 @@ public final class TunnelClient {
     private final Telemetry telemetry = new Telemetry();
     private final Connector connector;
     private final OpenSessions sessions = new OpenSessions(Clock.systemUTC());
-    private final AuditFiles audit;
+    private final RouterAuditFiles audit;
     private final TunnelLinks links;
     private final KillSwitch killSwitch;
     private final Sinks.Empty<Void> ended = Sinks.empty();
@@ -57,7 +72,7 @@ public final class TunnelClient {
         this.loops = loops;
         this.ownsLoops = ownsLoops;
         this.connector = new Connector(loops, Outbound.of(config));
-        this.audit = AuditFiles.in(config.identityDir());
+        this.audit = RouterAuditFiles.in(config.identityDir());
         this.links = new TunnelLinks(config, loops, new Dialler(connector, sessions), telemetry, audit,
                 event -> {
                     told(event);
@@ -69,7 +84,7 @@ public final class TunnelClient {
 
     /**
      * Starts a client with its health listener; emits once that listens, before the tunnel is up. Errors: {@link
-     * dev.culvert.edge.ListenException}.
+     * dev.culvert.http.net.ListenException}.
      *
      * @param events told of connects and disconnects, on an event loop
      */
@@ -228,7 +243,7 @@ public final class TunnelClient {
 
     /**
      * Completes when the client was stopped. Errors when it can't go on: {@link EnrolmentException.Refused}, {@link
-     * dev.culvert.edge.config.ConfigException}, {@link dev.culvert.certs.CertsException}.
+     * dev.culvert.config.ConfigException}, {@link dev.culvert.certs.CertsException}.
      */
     public Mono<Void> ended() {
         return ended.asMono();

@@ -1,8 +1,10 @@
 package dev.culvert.client;
 
 import dev.culvert.certs.EnrolmentToken;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.identity.IdentitySource;
+import dev.culvert.config.HostPort;
+import dev.culvert.http.net.EventLoops;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -12,15 +14,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A client's configuration in a folder of its test. */
-final class ClientHome {
+public final class ClientHome {
     private static final EventLoops LOOPS = EventLoops.create(1);
     private final Path folder;
 
-    ClientHome(Path folder) {
+    public ClientHome(Path folder) {
         this.folder = folder;
     }
 
-    IdentitySource source(@Nullable EnrolmentToken token, @Nullable Path serverCa, Clock clock,
+    public IdentitySource source(@Nullable EnrolmentToken token, @Nullable Path serverCa, Clock clock,
             URI... servers)
             throws IOException {
         Path tokenFile = token == null
@@ -29,7 +31,8 @@ final class ClientHome {
         return source(tokenFile, serverCa, clock, List.of(servers));
     }
 
-    IdentitySource source(@Nullable Path tokenFile, @Nullable Path serverCa, Clock clock, List<URI> servers) {
+    public IdentitySource source(@Nullable Path tokenFile, @Nullable Path serverCa, Clock clock,
+            List<URI> servers) {
         var health = new ClientConfig.Health(HostPort.parse("127.0.0.1:0"));
         var config = new ClientConfig(servers, serverCa, tokenFile, folder.resolve("home"), health, null,
                 null, null, 2);
@@ -37,7 +40,7 @@ final class ClientHome {
     }
 
     /** A file in the identity folder. */
-    Path file(String name) {
+    public Path file(String name) {
         return folder.resolve("home").resolve(name);
     }
 }

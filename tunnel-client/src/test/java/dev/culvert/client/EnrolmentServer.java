@@ -9,8 +9,8 @@ import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.Pem;
-import dev.culvert.certs.TlsContexts;
 import dev.culvert.certs.TlsMaterial;
+import dev.culvert.certs.tls.TlsContexts;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -41,7 +41,7 @@ import reactor.netty.http.server.HttpServerResponse;
  * The server's side of docs/enrolment.md for one token, over real TLS, with a say over what it answers. What it keeps
  * belongs to its event loop until a test reads it after an answer.
  */
-final class EnrolmentServer implements AutoCloseable {
+public final class EnrolmentServer implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
     private final CertificateAuthority ca;
     private final EnrolmentToken token;
@@ -53,20 +53,20 @@ final class EnrolmentServer implements AutoCloseable {
     private int requests;
 
     /** An answer instead of the real one. */
-    record Answer(int status, String type, String body, String retryAfter) {
-        static Answer problem(int status, String detail) {
+    public record Answer(int status, String type, String body, String retryAfter) {
+        public static Answer problem(int status, String detail) {
             String body = "{\"type\":\"urn:culvert:problem:x\",\"status\":" + status + ",\"detail\":\""
                     + detail + "\"}";
             return new Answer(status, "application/problem+json", body, "");
         }
     }
 
-    EnrolmentServer(CertificateAuthority ca, EnrolmentToken token) {
+    public EnrolmentServer(CertificateAuthority ca, EnrolmentToken token) {
         this(ca, token, ca.issueServer(List.of("localhost"), List.of(InetAddress.ofLiteral("127.0.0.1")),
                 Duration.ofDays(1)));
     }
 
-    EnrolmentServer(CertificateAuthority ca, EnrolmentToken token, TlsMaterial material) {
+    public EnrolmentServer(CertificateAuthority ca, EnrolmentToken token, TlsMaterial material) {
         this.ca = ca;
         this.token = token;
         var tls = TlsContexts.tunnel(material, List.of(ca.certificate()), List.of("http/1.1"));
@@ -78,22 +78,22 @@ final class EnrolmentServer implements AutoCloseable {
                 .bindNow();
     }
 
-    static CertificateAuthority authority() {
+    public static CertificateAuthority authority() {
         return CertificateAuthority.create("Culvert test CA", Clock.systemUTC());
     }
 
     /** The address for a client's configuration, without the implied path. */
-    URI address() {
+    public URI address() {
         return URI.create("wss://127.0.0.1:" + listener.port());
     }
 
     /** Answers the next requests like this, one each, before answering for real. */
-    void script(Answer... answers) {
+    public void script(Answer... answers) {
         scripted.addAll(List.of(answers));
     }
 
     /** Changes every answer of the second step. */
-    void changing(UnaryOperator<Map<String, String>> with) {
+    public void changing(UnaryOperator<Map<String, String>> with) {
         change = with;
     }
 
@@ -101,7 +101,7 @@ final class EnrolmentServer implements AutoCloseable {
         nonces.clear();
     }
 
-    int requests() {
+    public int requests() {
         return requests;
     }
 

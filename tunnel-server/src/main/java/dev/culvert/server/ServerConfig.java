@@ -1,13 +1,13 @@
 package dev.culvert.server;
 
 import dev.culvert.certs.CertificateFiles;
-import dev.culvert.edge.Cidr;
-import dev.culvert.edge.HostName;
-import dev.culvert.edge.caller.CallerLimits;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.config.Setting;
-import dev.culvert.inbox.InboxConfig;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Setting;
+import dev.culvert.http.fields.HostName;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.server.access.AccessDefault;
 import java.nio.file.Path;
 import java.time.Duration;

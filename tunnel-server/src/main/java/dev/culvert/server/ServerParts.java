@@ -1,23 +1,44 @@
 package dev.culvert.server;
 
 import dev.culvert.certs.PemFiles;
-import dev.culvert.edge.Cidr;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.ForwardingRules;
-import dev.culvert.edge.Telemetry;
-import dev.culvert.edge.Version;
-import dev.culvert.edge.caller.AccessLog;
-import dev.culvert.edge.caller.EdgeContext;
-import dev.culvert.edge.caller.EdgeMeters;
-import dev.culvert.edge.caller.EdgeRuntimes;
-import dev.culvert.edge.caller.MemoryBudget;
-import dev.culvert.edge.caller.Reports;
-import dev.culvert.edge.caller.RuntimeQuota;
-import dev.culvert.edge.caller.RuntimeQuotas;
-import dev.culvert.edge.listen.CertificateWatch;
-import dev.culvert.edge.listen.OpenConnections;
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.Telemetry;
+import dev.culvert.http.observe.Version;
 import dev.culvert.protocol.netty.SessionMeter;
+import dev.culvert.relay.exchange.AccessLog;
+import dev.culvert.relay.exchange.EdgeContext;
+import dev.culvert.relay.exchange.EdgeMeters;
+import dev.culvert.relay.exchange.EdgeReporting;
+import dev.culvert.relay.exchange.EdgeRuntimes;
+import dev.culvert.relay.listen.CertificateWatch;
+import dev.culvert.relay.listen.OpenConnections;
+import dev.culvert.relay.quota.MemoryBudget;
+import dev.culvert.relay.quota.RuntimeQuota;
+import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.access.AccessControl;
+import dev.culvert.server.admin.AdminApi;
+import dev.culvert.server.enrol.CertificateIssuer;
+import dev.culvert.server.enrol.EnrolmentService;
+import dev.culvert.server.enrol.RenewalService;
+import dev.culvert.server.link.ServerSession;
+import dev.culvert.server.link.SessionAdmission;
+import dev.culvert.server.link.TunnelHandshake;
+import dev.culvert.server.link.TunnelSessions;
+import dev.culvert.server.link.TunnelUpgrade;
+import dev.culvert.server.runtime.EnrolmentTokens;
+import dev.culvert.server.runtime.Generations;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeRegistrar;
+import dev.culvert.server.store.SqliteRuntimeStore;
+import dev.culvert.server.store.StoreLimits;
+import dev.culvert.server.token.AdminToken;
+import dev.culvert.server.tunnel.HeldRequests;
+import dev.culvert.server.tunnel.ServerEvents;
+import dev.culvert.server.tunnel.ServerFigures;
+import dev.culvert.server.tunnel.TunnelRegistry;
+import dev.culvert.server.tunnel.TunnelRelay;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import java.nio.file.Path;
@@ -35,7 +56,8 @@ import reactor.core.scheduler.Schedulers;
 /** What a server's listeners share, wired together once. */
 record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
         EnrolmentService enrolment, RenewalService renewal,
-        TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events, Entrances entrances,
+        TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events,
+        ListenerSecurity entrances,
         EdgeContext edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
         AccessControl access, Webhooks webhooks, Disposable certificateWatch) {
 
@@ -43,15 +65,15 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
 
     /** The files a server reads once. */
-    private record Files(Entrances entrances, AuthorityFiles ca, CallersAsked asked,
+    private record Files(ListenerSecurity entrances, AuthorityFiles ca, ClientCertRequests asked,
             List<X509Certificate> accessAuthorities) {
 
         /** Blocks. */
         static Files load(ServerConfig config, Clock clock) {
             // No authority is named to clients: they may change, and a client has one certificate.
-            CallersAsked asked = new CallersAsked();
+            ClientCertRequests asked = new ClientCertRequests();
             Path accessCa = config.edge().access().ca();
-            return new Files(Entrances.load(config, List.of(), asked, clock),
+            return new Files(ListenerSecurity.load(config, List.of(), asked, clock),
                     new AuthorityFiles(config.tunnel().ca(), clock), asked,
                     accessCa == null ? List.of() : PemFiles.readCertificates(accessCa));
         }
@@ -139,9 +161,10 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())
                 .strongReference(true)
                 .register(telemetry.registry());
-        var openings = new Openings(Openings.MAX_PROVEN, Openings.MAX_SILENT, Openings.MAX_JUDGED,
+        var openings = new SessionAdmission(SessionAdmission.MAX_PROVEN, SessionAdmission.MAX_SILENT,
+                SessionAdmission.MAX_JUDGED,
                 new SecureRandom());
-        Gauge.builder("culvert.tunnel.openings", openings, Openings::count)
+        Gauge.builder("culvert.tunnel.openings", openings, SessionAdmission::count)
                 .strongReference(true)
                 .register(telemetry.registry());
         FunctionCounter.builder("culvert.renewals.refused", renewal, RenewalService::conflicts)
@@ -159,13 +182,13 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 // A runtime's host may lie below a wildcard: what its service relays is not this server's.
                 host -> files.entrances.provenTo().test(host) && store.byHost(host) == null,
                 openings, sessions::start, telemetry, clock);
-        Entrances entrances = files.entrances;
+        ListenerSecurity entrances = files.entrances;
         entrances.measure(telemetry);
         OpenConnections sharedTunnels = new OpenConnections();
         AccessLog accessLog = config.edge().accessLog() ? AccessLog.start(telemetry) : null;
-        Reports reports = new Reports(accessLog, config.edge().serverTiming());
-        TunnelDoor door = config.shared()
-                ? new TunnelDoor(entrances.tunnelHosts(), handshake, sharedTunnels)
+        EdgeReporting reports = new EdgeReporting(accessLog, config.edge().serverTiming());
+        TunnelUpgrade door = config.shared()
+                ? new TunnelUpgrade(entrances.tunnelHosts(), handshake, sharedTunnels)
                 : null;
         return new ServerParts(loops, telemetry, store, enrolment, renewal, registry, meter,
                 new AdminApi(new AdminApi.Parts(base.adminToken, store.adminTokens(), store.audit(), store,
@@ -180,10 +203,10 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                         memory.ticking()));
     }
 
-    private static EdgeRuntimes.Answerer answerer(RegisteredRuntime runtime, RuntimeQuotas quotas,
+    private static EdgeRuntimes.RuntimeEndpoint answerer(RegisteredRuntime runtime, RuntimeQuotas quotas,
             TunnelRegistry registry, AccessControl access, Webhooks webhooks) {
         RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
-        return new EdgeRuntimes.Answerer(runtime.name().toString(),
+        return new EdgeRuntimes.RuntimeEndpoint(runtime.name().toString(),
                 webhooks.inFrontOf(new TunnelRelay(registry, runtime, quota), runtime), quota,
                 access.of(runtime.id(), runtime.access()));
     }

@@ -1,14 +1,15 @@
 package dev.culvert.server;
 
-import dev.culvert.edge.EdgeServer;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.HealthFilter;
-import dev.culvert.edge.Readiness;
-import dev.culvert.edge.caller.EdgeContext;
-import dev.culvert.edge.caller.EdgeListener;
-import dev.culvert.edge.caller.RawListener;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.config.HostPort;
+import dev.culvert.handlers.server.EdgeServer;
+import dev.culvert.handlers.server.HealthFilter;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.Readiness;
+import dev.culvert.relay.exchange.EdgeContext;
+import dev.culvert.relay.inbound.EdgeListener;
+import dev.culvert.relay.inbound.raw.RawListener;
+import dev.culvert.server.link.TunnelListener;
+import dev.culvert.store.StoreException;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +48,7 @@ public final class TunnelServer {
     }
 
     /**
-     * Starts a server. Cancelling or failing leaves nothing behind. Errors: {@link dev.culvert.edge.ListenException} when an
+     * Starts a server. Cancelling or failing leaves nothing behind. Errors: {@link dev.culvert.http.net.ListenException} when an
      * address is taken, {@link dev.culvert.certs.CertsException} for a file that can't be used, {@link StoreException}.
      */
     public static Mono<TunnelServer> start(ServerConfig config) {

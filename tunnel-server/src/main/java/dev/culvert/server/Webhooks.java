@@ -1,19 +1,29 @@
 package dev.culvert.server;
 
-import dev.culvert.edge.ForwardingRules;
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.Telemetry;
-import dev.culvert.edge.caller.RuntimeQuotas;
-import dev.culvert.edge.relay.Relay;
-import dev.culvert.edge.route.DurableRoutes;
-import dev.culvert.inbox.Delivery;
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.observe.Telemetry;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.inbox.Inbox;
-import dev.culvert.inbox.InboxConfig;
-import dev.culvert.inbox.InboxRelay;
-import dev.culvert.inbox.InboxSetup;
-import dev.culvert.inbox.WebhookSecrets;
+import dev.culvert.inbox.intake.InboxRelay;
+import dev.culvert.inbox.model.Delivery;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.inbox.model.InboxSetup;
+import dev.culvert.inbox.model.WebhookSecrets;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.quota.RuntimeQuotas;
+import dev.culvert.relay.route.DurableRoutes;
+import dev.culvert.server.link.ServerSession;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.store.AnnouncedRoutes;
+import dev.culvert.server.store.SqliteRuntimeStore;
+import dev.culvert.server.store.StoreBackup;
+import dev.culvert.server.tunnel.ServerEvent;
+import dev.culvert.server.tunnel.ServerEvents;
+import dev.culvert.server.tunnel.TunnelRegistry;
+import dev.culvert.server.tunnel.TunnelRelay;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -42,7 +52,7 @@ final class Webhooks implements ServerSession.Told {
     }
 
     /**
-     * Opens the inbox below a data folder. Errors: {@link dev.culvert.edge.sqlite.StoreException}.
+     * Opens the inbox below a data folder. Errors: {@link dev.culvert.store.StoreException}.
      *
      * @param callers finds out who sent a webhook
      * @param loops where deliveries live that nobody waits for
@@ -51,7 +61,8 @@ final class Webhooks implements ServerSession.Told {
             ForwardingRules callers, EventLoopGroup loops, Telemetry telemetry, Clock clock) {
         return store.announcements()
                 .flatMap(announced -> Inbox
-                        .open(new InboxSetup(dataDir.resolve(StoreBackup.INBOX_FOLDER), config, delivery, loops,
+                        .open(new InboxSetup(dataDir.resolve(StoreBackup.INBOX_FOLDER), config, delivery,
+                                loops,
                                 telemetry.registry(), clock))
                         .map(inbox -> new Webhooks(inbox, announced, callers)));
     }

@@ -2,8 +2,9 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.sqlite.DatabaseTrouble;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.server.admin.AdminApi;
+import dev.culvert.store.DatabaseProblem;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -14,7 +15,7 @@ import org.sqlite.SQLiteException;
 class AdminRefusalTest {
     @Test
     void operatorsReadThatTheDiskIsFull() {
-        Throwable told = AdminApi.refusal(DatabaseTrouble.of(Path.of("culvert.db"),
+        Throwable told = AdminApi.refusal(DatabaseProblem.of(Path.of("culvert.db"),
                 new SQLiteException("full", SQLiteErrorCode.SQLITE_FULL)));
 
         assertThat(told).isInstanceOfSatisfying(HandlerException.class, refused -> {
@@ -25,7 +26,7 @@ class AdminRefusalTest {
 
     @Test
     void otherFailuresStayWhatTheyAre() {
-        var failed = DatabaseTrouble.of(Path.of("culvert.db"), new IOException("broken"));
+        var failed = DatabaseProblem.of(Path.of("culvert.db"), new IOException("broken"));
 
         assertThat(AdminApi.refusal(failed)).isSameAs(failed);
     }

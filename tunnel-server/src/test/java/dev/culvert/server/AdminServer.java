@@ -1,22 +1,33 @@
 package dev.culvert.server;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.culvert.edge.EdgeServer;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.HealthFilter;
-import dev.culvert.edge.Readiness;
-import dev.culvert.edge.Telemetry;
-import dev.culvert.edge.caller.CallerLimits;
-import dev.culvert.edge.caller.MemoryBudget;
-import dev.culvert.edge.caller.RuntimeQuotas;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.config.HostPort;
+import dev.culvert.handlers.server.EdgeServer;
+import dev.culvert.handlers.server.HealthFilter;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.Readiness;
+import dev.culvert.http.observe.Telemetry;
 import dev.culvert.inbox.Inbox;
+import dev.culvert.relay.quota.CallerLimits;
+import dev.culvert.relay.quota.MemoryBudget;
+import dev.culvert.relay.quota.RuntimeQuotas;
+import dev.culvert.relay.testing.EventLoopWatch;
 import dev.culvert.server.access.AccessDefault;
+import dev.culvert.server.admin.AdminApi;
+import dev.culvert.server.admin.AdminRoute;
+import dev.culvert.server.runtime.IssuedToken;
+import dev.culvert.server.runtime.RuntimeRegistrar;
+import dev.culvert.server.runtime.Sha256;
+import dev.culvert.server.runtime.StoredToken;
+import dev.culvert.server.runtime.TokenIssuer;
+import dev.culvert.server.store.SqliteRuntimeStore;
+import dev.culvert.server.store.StoreLimits;
+import dev.culvert.server.token.AdminToken;
+import dev.culvert.server.tunnel.ServerEvents;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -35,29 +46,29 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** An admin listener on a real port, with its own store, for tests. */
-final class AdminServer implements AutoCloseable {
+public final class AdminServer implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
 
     static {
         EventLoopWatch.install();
     }
 
-    final FakeTunnels tunnels = new FakeTunnels();
+    public final FakeTunnels tunnels = new FakeTunnels();
     final RuntimeQuotas quotas = new RuntimeQuotas(CallerLimits.defaults().ofRuntime(),
             MemoryBudget.ofProcess(0));
     final ServerEvents events = new ServerEvents(Clock.systemUTC());
-    final SqliteRuntimeStore store;
+    public final SqliteRuntimeStore store;
     final AdminApi api;
-    final Path tokenFile;
+    public final Path tokenFile;
     /** What was answered: {@code GET /api/v1/tunnels 200}. */
-    final Set<String> answered = new TreeSet<>();
+    public final Set<String> answered = new TreeSet<>();
     private final EventLoops loops = EventLoops.create(1);
     private final Telemetry telemetry = new Telemetry();
     private final HttpClient client = HttpClient.newHttpClient();
     private final EdgeServer server;
     final Inbox inbox;
 
-    AdminServer(Path folder) {
+    public AdminServer(Path folder) {
         tokenFile = folder.resolve("admin.token");
         store = await(SqliteRuntimeStore.open(folder.resolve("data"), "t.example", StoreLimits.defaults(),
                 Clock.systemUTC()));
@@ -77,8 +88,8 @@ final class AdminServer implements AutoCloseable {
     }
 
     /** An answer. */
-    record Answer(int status, HttpResponse<String> response) {
-        JsonNode json() {
+    public record Answer(int status, HttpResponse<String> response) {
+        public JsonNode json() {
             try {
                 return JSON.readTree(response.body());
             } catch (JsonProcessingException e) {
@@ -86,7 +97,7 @@ final class AdminServer implements AutoCloseable {
             }
         }
 
-        String header(String name) {
+        public String header(String name) {
             return response.headers().firstValue(name).orElse("");
         }
     }
@@ -95,7 +106,7 @@ final class AdminServer implements AutoCloseable {
         return server.address();
     }
 
-    String token() {
+    public String token() {
         try {
             return Files.readString(tokenFile).strip();
         } catch (IOException e) {
@@ -104,11 +115,11 @@ final class AdminServer implements AutoCloseable {
     }
 
     /** Calls with the right token. */
-    Answer call(String method, String path, @Nullable String body) {
+    public Answer call(String method, String path, @Nullable String body) {
         return call(method, path, body, "Bearer " + token());
     }
 
-    Answer call(String method, String path, @Nullable String body, @Nullable String authorization) {
+    public Answer call(String method, String path, @Nullable String body, @Nullable String authorization) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://" + server.address() + path))
                 .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
         if (authorization != null) {

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.server.AdminServer.Answer;
+import dev.culvert.server.token.AdminRole;
+import dev.culvert.server.token.AdminRoleTest;
+import dev.culvert.server.token.AdminTokenStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -3,6 +3,8 @@ package dev.culvert.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.server.runtime.SessionView;
+import dev.culvert.server.store.AuditStore;
 import java.nio.file.Path;
 import java.sql.DriverManager;
 import java.sql.SQLException;

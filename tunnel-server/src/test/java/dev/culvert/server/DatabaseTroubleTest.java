@@ -1,11 +1,14 @@
 package dev.culvert.server;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.store.SqliteRuntimeStore;
+import dev.culvert.server.store.StoreLimits;
+import dev.culvert.store.StoreException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;

@@ -1,12 +1,16 @@
 package dev.culvert.server;
 
+import dev.culvert.server.runtime.SessionView;
+import dev.culvert.server.runtime.TunnelDirectory;
+import dev.culvert.server.runtime.TunnelState;
+import dev.culvert.server.runtime.WaitingClient;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Live tunnels as a test wants them. */
-final class FakeTunnels implements TunnelDirectory {
-    final List<SessionView> open = new CopyOnWriteArrayList<>();
-    final List<String> closedReasons = new CopyOnWriteArrayList<>();
+public final class FakeTunnels implements TunnelDirectory {
+    public final List<SessionView> open = new CopyOnWriteArrayList<>();
+    public final List<String> closedReasons = new CopyOnWriteArrayList<>();
 
     @Override
     public List<SessionView> sessions() {

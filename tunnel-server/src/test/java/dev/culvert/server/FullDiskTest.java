@@ -1,12 +1,22 @@
 package dev.culvert.server;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.server.admin.AdminApi;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.RuntimeRegistrar;
+import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.runtime.SessionView;
+import dev.culvert.server.runtime.Sha256;
+import dev.culvert.server.runtime.StoredToken;
+import dev.culvert.server.store.SqliteRuntimeStore;
+import dev.culvert.server.store.StoreLimits;
+import dev.culvert.store.StoreException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

@@ -2,9 +2,11 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.caller.OwnLimits;
-import dev.culvert.edge.caller.RuntimeLimit;
+import dev.culvert.relay.quota.OwnLimits;
+import dev.culvert.relay.quota.RuntimeLimit;
 import dev.culvert.server.AdminServer.Answer;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeName;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;

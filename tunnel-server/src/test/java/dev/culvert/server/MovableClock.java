@@ -7,10 +7,10 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 
 /** A clock that a test moves. */
-final class MovableClock extends Clock {
+public final class MovableClock extends Clock {
     private volatile Instant now = Instant.parse("2026-01-02T03:04:05Z");
 
-    void advance(Duration time) {
+    public void advance(Duration time) {
         now = now.plus(time);
     }
 

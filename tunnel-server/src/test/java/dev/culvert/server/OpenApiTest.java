@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.server.access.AccessJson;
+import dev.culvert.server.admin.AdminApi;
+import dev.culvert.server.admin.AdminJson;
+import dev.culvert.server.admin.LimitJson;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-class OpenApiTest {
+public class OpenApiTest {
     private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch");
     /** Answered by the filter in front of the API. */
     private static final Set<String> HEALTH = Set.of("GET /healthz", "GET /readyz", "GET /metrics");
@@ -110,8 +114,8 @@ class OpenApiTest {
         return operations;
     }
 
-    static JsonNode document() {
-        try (InputStream stream = AdminApi.class.getResourceAsStream("admin/openapi.yaml")) {
+    public static JsonNode document() {
+        try (InputStream stream = AdminApi.class.getResourceAsStream("openapi.yaml")) {
             return new JsonMapper()
                     .valueToTree(new Load(LoadSettings.builder().build()).loadFromInputStream(stream));
         } catch (IOException e) {

@@ -1,11 +1,11 @@
 package dev.culvert.server;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.certs.CertificateAuthority;
-import dev.culvert.edge.caller.CallerLimits;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
+import dev.culvert.relay.quota.CallerLimits;
 import io.netty.util.concurrent.EventExecutor;
 import java.net.URI;
 import java.net.http.HttpClient;

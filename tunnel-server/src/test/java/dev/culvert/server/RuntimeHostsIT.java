@@ -3,6 +3,8 @@ package dev.culvert.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.server.AdminServer.Answer;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.store.StoreLimits;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;

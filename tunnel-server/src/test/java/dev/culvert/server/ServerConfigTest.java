@@ -3,10 +3,10 @@ package dev.culvert.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.culvert.edge.caller.CallerLimits;
-import dev.culvert.edge.config.ConfigBinder;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.ConfigBinder;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.relay.quota.CallerLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,11 +1,18 @@
 package dev.culvert.server;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.culvert.edge.sqlite.SqliteLease;
-import dev.culvert.edge.sqlite.StoreException;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.runtime.Sha256;
+import dev.culvert.server.runtime.StoredToken;
+import dev.culvert.server.store.SqliteRuntimeStore;
+import dev.culvert.server.store.StoreLimits;
+import dev.culvert.store.SqliteLease;
+import dev.culvert.store.StoreException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,7 +1,9 @@
 package dev.culvert.server;
 
-import static dev.culvert.edge.testing.Results.await;
+import static dev.culvert.relay.testing.Results.await;
 
+import dev.culvert.server.store.SqliteRuntimeStore;
+import dev.culvert.server.store.StoreLimits;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

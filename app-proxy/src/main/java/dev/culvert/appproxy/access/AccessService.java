@@ -1,13 +1,13 @@
 package dev.culvert.appproxy.access;
 
 import com.github.benmanes.caffeine.cache.Ticker;
-import dev.culvert.edge.AuditTrail;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.spi.EdgeFilter;
-import dev.culvert.edge.spi.EdgeHandler;
-import dev.culvert.edge.spi.EdgeRequest;
-import dev.culvert.edge.spi.EdgeResponse;
-import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.handlers.spi.EdgeFilter;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.AuditTrail;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.file.Path;

@@ -13,8 +13,8 @@ final class Answers {
     /** A user of the control plane. */
     @JsonIgnoreProperties(ignoreUnknown = true)
     record User(String id, String account, String name, String email, boolean admin) {
-        Caller caller() {
-            return new Caller(account, id, name, email, admin);
+        AuthenticatedCaller caller() {
+            return new AuthenticatedCaller(account, id, name, email, admin);
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.culvert.appproxy.access;
 
-import dev.culvert.edge.OneAtATime;
+import dev.culvert.http.net.CoalescingRunner;
 import java.net.URI;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -21,11 +21,11 @@ final class ChangeFeed {
     private static final String LOOK = "look";
     private static final Logger log = LoggerFactory.getLogger(ChangeFeed.class);
 
-    private final Directory directory;
+    private final AccessDirectory directory;
     private final Mono<Void> reload;
     private final Runnable forget;
     private final @Nullable URI publicUrl;
-    private final OneAtATime turns = new OneAtATime(PAUSE);
+    private final CoalescingRunner turns = new CoalescingRunner(PAUSE);
     private final Disposable.Swap polling = Disposables.swap();
     private final Sinks.Empty<Void> stopped = Sinks.empty();
     /** What follows is of the look under way, of which there is one. */
@@ -38,7 +38,7 @@ final class ChangeFeed {
      * @param forget when something changed
      * @param publicUrl where the control plane reaches this App-Proxy; null: nowhere
      */
-    ChangeFeed(Directory directory, Mono<Void> reload, Runnable forget, @Nullable URI publicUrl) {
+    ChangeFeed(AccessDirectory directory, Mono<Void> reload, Runnable forget, @Nullable URI publicUrl) {
         this.directory = directory;
         this.reload = reload;
         this.forget = forget;

@@ -1,8 +1,8 @@
 package dev.culvert.appproxy.access;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
-import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -15,17 +15,17 @@ final class ClosedAccess implements Access {
     }
 
     @Override
-    public Mono<Caller> caller(HttpHeaders headers) {
+    public Mono<AuthenticatedCaller> caller(HttpHeaders headers) {
         return closed();
     }
 
     @Override
-    public Mono<Void> allow(Caller caller, Operation operation) {
+    public Mono<Void> allow(AuthenticatedCaller caller, Operation operation) {
         return closed();
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+    public <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
             RequestContext context, Mono<T> change) {
         return closed();
     }

@@ -1,11 +1,11 @@
 package dev.culvert.appproxy.access;
 
 import com.github.benmanes.caffeine.cache.Ticker;
-import dev.culvert.edge.AuditTrail;
-import dev.culvert.edge.AuditTrail.Decision;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
-import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
+import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.http.observe.AuditTrail.Decision;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,13 +23,14 @@ final class ControlPlaneAccess implements Access {
     /** Of all that a question says: an object may have many labels, and the control plane reads 64 KiB. */
     private static final int MAX_QUESTION_CHARS = 32 << 10;
 
-    private final Directory directory;
+    private final AccessDirectory directory;
     private final AuditTrail audit;
     private final boolean runtimeTokensOnly;
     private final AnswerCache<String, Answers.Resolved> tokens;
     private final AnswerCache<String, Answers.Decision> decisions;
 
-    ControlPlaneAccess(Directory directory, ControlPlaneSettings settings, AuditTrail audit, Ticker ticker) {
+    ControlPlaneAccess(AccessDirectory directory, ControlPlaneSettings settings, AuditTrail audit,
+            Ticker ticker) {
         this.directory = directory;
         this.audit = audit;
         this.runtimeTokensOnly = settings.runtimeTokensOnly();
@@ -42,7 +43,7 @@ final class ControlPlaneAccess implements Access {
     }
 
     @Override
-    public Mono<Caller> caller(HttpHeaders headers) {
+    public Mono<AuthenticatedCaller> caller(HttpHeaders headers) {
         return Mono.defer(() -> {
             TokenHash token = TokenHash.of(headers);
             if (runtimeTokensOnly && !token.isRuntimeToken()) {
@@ -55,7 +56,7 @@ final class ControlPlaneAccess implements Access {
         });
     }
 
-    private static Caller caller(Answers.Resolved answer) {
+    private static AuthenticatedCaller caller(Answers.Resolved answer) {
         if (answer.state().equals("foreign")) {
             throw HandlerException.of(Reason.NOT_FOUND, "there is no such runtime in your account");
         }
@@ -67,7 +68,7 @@ final class ControlPlaneAccess implements Access {
     }
 
     @Override
-    public Mono<Void> allow(Caller caller, Operation operation) {
+    public Mono<Void> allow(AuthenticatedCaller caller, Operation operation) {
         if (caller.admin()) {
             return Mono.empty();
         }
@@ -84,7 +85,7 @@ final class ControlPlaneAccess implements Access {
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+    public <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
             RequestContext context, Mono<T> change) {
         Mono<Void> all = also.isEmpty()
                 ? allow(caller, operation)
@@ -120,7 +121,7 @@ final class ControlPlaneAccess implements Access {
     }
 
     /** What a decision is remembered by: a hash, so that long names cost no memory. The object is no part: rules speak of attributes alone. */
-    private static String key(Caller caller, Operation operation) {
+    private static String key(AuthenticatedCaller caller, Operation operation) {
         var text = new StringBuilder();
         part(text, caller.account());
         part(text, caller.id());
@@ -138,7 +139,8 @@ final class ControlPlaneAccess implements Access {
         text.append(part.length()).append(':').append(part);
     }
 
-    private static AuditTrail.Entry entry(Caller caller, Operation operation, RequestContext context,
+    private static AuditTrail.Entry entry(AuthenticatedCaller caller, Operation operation,
+            RequestContext context,
             Decision decision, @Nullable String reason) {
         return new AuditTrail.Entry(caller.id(), caller.account(), operation.action(), operation.entity(),
                 operation.object(), decision, context.requestId(), reason);

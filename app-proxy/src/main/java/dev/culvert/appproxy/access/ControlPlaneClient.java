@@ -3,10 +3,10 @@ package dev.culvert.appproxy.access;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.certs.PemFiles;
-import dev.culvert.certs.ServerTrust;
-import dev.culvert.certs.TlsContexts;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.config.ConfigException;
+import dev.culvert.certs.tls.ServerTrust;
+import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.config.ConfigException;
+import dev.culvert.http.net.EventLoops;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -28,7 +28,7 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
 /** Asks the control plane over HTTP, with the runtime's API key. {@link #open} comes first. Safe for use by any thread. */
-final class ControlPlaneClient implements Directory {
+final class ControlPlaneClient implements AccessDirectory {
     private static final JsonMapper JSON = new JsonMapper();
     private static final int MAX_CONNECTIONS = 64;
     private static final int MAX_WAITING = 2_000;

@@ -1,7 +1,7 @@
 package dev.culvert.appproxy.access;
 
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.Setting;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.Setting;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,7 +1,8 @@
 package dev.culvert.appproxy.commits;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.commits.git.Branch;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +38,7 @@ final class Applications {
     }
 
     /** The Application of a Git Source. */
-    static Map<String, Object> gitSource(String namespace, String project, Arguments arguments) {
+    static Map<String, Object> gitSource(String namespace, String project, CommitArguments arguments) {
         SourceSpecifier source = SourceSpecifier.of(arguments.required("appSpecifier"));
         Branch branch = source.branch();
         return application(checkedName(arguments.required("appName")), namespace, project,
@@ -52,7 +53,8 @@ final class Applications {
     }
 
     /** Changes a Git Source's Application: what the arguments leave out stays. */
-    static Map<String, Object> edited(Map<String, Object> application, Arguments arguments, String path) {
+    static Map<String, Object> edited(Map<String, Object> application, CommitArguments arguments,
+            String path) {
         if (!(application.get("metadata") instanceof Map<?, ?> metadata
                 && metadata.get("labels") instanceof Map<?, ?> labels
                 && "git-source".equals(labels.get("culvert.dev/entity")))) {

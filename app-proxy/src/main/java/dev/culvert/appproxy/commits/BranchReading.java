@@ -1,7 +1,10 @@
 package dev.culvert.appproxy.commits;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.commits.git.Branch;
+import dev.culvert.appproxy.commits.git.BranchMoved;
+import dev.culvert.appproxy.commits.git.Remote;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.List;

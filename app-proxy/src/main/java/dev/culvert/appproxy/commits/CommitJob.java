@@ -1,7 +1,10 @@
 package dev.culvert.appproxy.commits;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.commits.git.Branch;
+import dev.culvert.appproxy.commits.git.BranchMoved;
+import dev.culvert.appproxy.commits.git.Remote;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.util.Optional;
 import org.eclipse.jgit.lib.CommitBuilder;
@@ -20,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class CommitJob {
     private final Remote remote;
-    private Draft draft;
+    private CommitDraft draft;
 
-    CommitJob(Remote remote, Draft draft) {
+    CommitJob(Remote remote, CommitDraft draft) {
         this.remote = remote;
         this.draft = draft;
     }

@@ -1,11 +1,20 @@
 package dev.culvert.appproxy.commits;
 
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
+import dev.culvert.appproxy.commits.git.Branch;
+import dev.culvert.appproxy.commits.git.FolderRemote;
+import dev.culvert.appproxy.commits.git.GitFailure;
+import dev.culvert.appproxy.commits.git.HttpRemote;
+import dev.culvert.appproxy.commits.git.JGitSetup;
+import dev.culvert.appproxy.commits.git.KeyedSerializer;
+import dev.culvert.appproxy.commits.git.Mirrors;
+import dev.culvert.appproxy.commits.git.Remote;
+import dev.culvert.appproxy.commits.git.SmartHttp;
 import dev.culvert.appproxy.credentials.GitToken;
 import dev.culvert.appproxy.credentials.GitTokens;
 import dev.culvert.appproxy.repositories.Integration;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -35,7 +44,7 @@ final class Commits {
     private final CommitsSettings settings;
     private final GitTokens tokens;
     private final Scheduler io;
-    private final Lanes lanes;
+    private final KeyedSerializer lanes;
     private final Mirrors mirrors;
 
     Commits(CommitsSettings settings, GitTokens tokens) {
@@ -44,7 +53,7 @@ final class Commits {
         this.io = Schedulers.newBoundedElastic(settings.maxCommits(),
                 settings.maxCommits() * settings.maxWaiting(),
                 "commits", 30, true);
-        this.lanes = new Lanes(settings.maxWaiting());
+        this.lanes = new KeyedSerializer(settings.maxWaiting());
         this.mirrors = new Mirrors(settings.cacheFolder(), settings.cacheRepositories(),
                 settings.cacheBytes().bytes());
     }
@@ -70,19 +79,20 @@ final class Commits {
     }
 
     /** Lands a commit. Errors: HandlerException, as {@link CommitJob#attempt}; CONFLICT after the last attempt. */
-    Mono<CommitResult> commit(Target target, Caller caller, Draft draft) {
+    Mono<CommitResult> commit(Target target, AuthenticatedCaller caller, CommitDraft draft) {
         return with(target, caller, remote -> attempt(new CommitJob(remote, draft), target, 1));
     }
 
     /** Reads a file. Errors: HandlerException, as {@link BranchReading#file}. */
-    Mono<FileRead> read(Target target, Caller caller, Branch branch, FilePath path) {
+    Mono<FileRead> read(Target target, AuthenticatedCaller caller, Branch branch, FilePath path) {
         int maxBytes = (int) settings.maxFileBytes().bytes();
         return with(target, caller,
                 remote -> blocking(() -> new BranchReading(remote, branch).file(path, maxBytes)));
     }
 
     /** Which of these files there are. */
-    Mono<Set<FilePath>> existing(Target target, Caller caller, Branch branch, List<FilePath> paths) {
+    Mono<Set<FilePath>> existing(Target target, AuthenticatedCaller caller, Branch branch,
+            List<FilePath> paths) {
         return with(target, caller,
                 remote -> blocking(() -> new BranchReading(remote, branch).existing(paths)));
     }
@@ -102,13 +112,13 @@ final class Commits {
         });
     }
 
-    private <T> Mono<T> with(Target target, Caller caller, Function<Remote, Mono<T>> work) {
+    private <T> Mono<T> with(Target target, AuthenticatedCaller caller, Function<Remote, Mono<T>> work) {
         return token(target.integration(), caller)
                 .flatMap(token -> lanes.run(target.key(), remote(target, token.orElse(null), work)))
                 .onErrorMap(error -> GitFailure.of(error, target.repository()));
     }
 
-    private Mono<Optional<GitToken>> token(Integration integration, Caller caller) {
+    private Mono<Optional<GitToken>> token(Integration integration, AuthenticatedCaller caller) {
         return integration.needsToken()
                 ? tokens.of(caller, integration.name()).map(Optional::of)
                 : Mono.just(Optional.empty());

@@ -1,22 +1,23 @@
 package dev.culvert.appproxy.commits;
 
 import dev.culvert.appproxy.access.Access;
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.appproxy.access.Operation;
+import dev.culvert.appproxy.commits.git.Branch;
 import dev.culvert.appproxy.credentials.GitTokens;
 import dev.culvert.appproxy.repositories.Integration;
 import dev.culvert.appproxy.repositories.Integrations;
-import dev.culvert.appproxy.repositories.NewPullRequest;
-import dev.culvert.appproxy.repositories.ProviderKind;
-import dev.culvert.appproxy.repositories.PullRequest;
-import dev.culvert.edge.graphql.GraphQlCall;
-import dev.culvert.edge.graphql.GraphQlField;
-import dev.culvert.edge.graphql.GraphQlFunction;
-import dev.culvert.edge.spi.EdgeHandler;
-import dev.culvert.edge.spi.EdgeRequest;
-import dev.culvert.edge.spi.EdgeResponse;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.repositories.provider.NewPullRequest;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.appproxy.repositories.provider.PullRequest;
+import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.graphql.GraphQlField;
+import dev.culvert.handlers.graphql.GraphQlFunction;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -37,10 +38,10 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
     private final Integrations integrations;
     private final GitTokens tokens;
     private final Commits commits;
-    private final Drafts drafts;
+    private final CommitDrafts drafts;
     private final @Nullable SharedConfigurationFields shared;
 
-    CommitsHandler(Services services, Commits commits, Drafts drafts,
+    CommitsHandler(Services services, Commits commits, CommitDrafts drafts,
             @Nullable SharedConfigurationFields shared) {
         this.access = services.access();
         this.integrations = services.integrations();
@@ -85,10 +86,10 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
 
     private GraphQlField called(Action action) {
         return call -> access.caller(call.headers())
-                .flatMap(caller -> action.of(call, caller, Arguments.of(call.arguments())));
+                .flatMap(caller -> action.of(call, caller, CommitArguments.of(call.arguments())));
     }
 
-    private Mono<FileRead> read(GraphQlCall call, Caller caller, Arguments arguments) {
+    private Mono<FileRead> read(GraphQlCall call, AuthenticatedCaller caller, CommitArguments arguments) {
         Target target = target(arguments);
         Branch branch = new Branch(arguments.required("branchName"));
         FilePath path = new FilePath(arguments.required("path"));
@@ -96,10 +97,11 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
                 .then(Mono.defer(() -> commits.read(target, caller, branch, path)));
     }
 
-    private Mono<CommitResult> commit(GraphQlCall call, Caller caller, Arguments arguments) {
+    private Mono<CommitResult> commit(GraphQlCall call, AuthenticatedCaller caller,
+            CommitArguments arguments) {
         Target target = target(arguments);
         Branch branch = new Branch(arguments.required("branchName"));
-        Draft draft = drafts.writing(caller, branch, arguments);
+        CommitDraft draft = drafts.writing(caller, branch, arguments);
         Branch base = draft.base();
         Mono<CommitResult> commit = Mono.defer(() -> commits.commit(target, caller, draft));
         return base == null
@@ -108,15 +110,17 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
                         List.of(operation("VIEW", target, base)), call.context(), commit);
     }
 
-    private Mono<CommitResult> delete(GraphQlCall call, Caller caller, Arguments arguments) {
+    private Mono<CommitResult> delete(GraphQlCall call, AuthenticatedCaller caller,
+            CommitArguments arguments) {
         Target target = target(arguments);
         Branch branch = new Branch(arguments.required("branchName"));
-        Draft draft = drafts.deleting(caller, branch, arguments);
+        CommitDraft draft = drafts.deleting(caller, branch, arguments);
         return access.change(caller, operation("DELETE_RESOURCE", target, branch), call.context(),
                 Mono.defer(() -> commits.commit(target, caller, draft)));
     }
 
-    private Mono<PullRequest> pullRequest(GraphQlCall call, Caller caller, Arguments arguments) {
+    private Mono<PullRequest> pullRequest(GraphQlCall call, AuthenticatedCaller caller,
+            CommitArguments arguments) {
         Target target = target(arguments);
         Branch head = new Branch(arguments.required("head"));
         Branch base = new Branch(arguments.required("base"));
@@ -132,14 +136,15 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
                         () -> files.then(Mono.defer(() -> opened(target.integration(), caller, request)))));
     }
 
-    private Mono<PullRequest> opened(Integration integration, Caller caller, NewPullRequest request) {
+    private Mono<PullRequest> opened(Integration integration, AuthenticatedCaller caller,
+            NewPullRequest request) {
         return integration.needsToken()
                 ? tokens.of(caller, integration.name())
                         .flatMap(token -> integration.createPullRequest(token, request))
                 : integration.createPullRequest(null, request);
     }
 
-    private Target target(Arguments arguments) {
+    private Target target(CommitArguments arguments) {
         return new Target(integrations.of(arguments.text("integrationName")), arguments.required("repo"));
     }
 
@@ -158,7 +163,7 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
     /** What answers a root field to a caller who is known. */
     @FunctionalInterface
     interface Action {
-        Mono<?> of(GraphQlCall call, Caller caller, Arguments arguments);
+        Mono<?> of(GraphQlCall call, AuthenticatedCaller caller, CommitArguments arguments);
     }
 
     /** What the App-Proxy offers to this handler. */

@@ -4,11 +4,11 @@ import dev.culvert.appproxy.access.Access;
 import dev.culvert.appproxy.commits.CommitsSettings.SharedConfiguration;
 import dev.culvert.appproxy.credentials.GitTokens;
 import dev.culvert.appproxy.repositories.Integrations;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.spi.EdgeHandler;
-import dev.culvert.edge.spi.EdgeHandlerProvider;
-import dev.culvert.edge.spi.HandlerContext;
-import dev.culvert.edge.spi.HandlerLimits;
+import dev.culvert.config.ConfigException;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeHandlerProvider;
+import dev.culvert.handlers.spi.HandlerContext;
+import dev.culvert.handlers.spi.HandlerLimits;
 import java.time.Duration;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +45,7 @@ public final class CommitsProvider implements EdgeHandlerProvider {
                 context.service(GitTokens.class));
         var created = new Commits(settings, services.tokens());
         commits = created;
-        var drafts = new Drafts(settings, InstantSource.system());
+        var drafts = new CommitDrafts(settings, InstantSource.system());
         return new CommitsHandler(services, created, drafts,
                 shared(settings.sharedConfiguration(), context.runtime(), services, created, drafts));
     }
@@ -69,7 +69,8 @@ public final class CommitsProvider implements EdgeHandlerProvider {
     }
 
     private static @Nullable SharedConfigurationFields shared(@Nullable SharedConfiguration settings,
-            @Nullable String runtime, CommitsHandler.Services services, Commits commits, Drafts drafts) {
+            @Nullable String runtime, CommitsHandler.Services services, Commits commits,
+            CommitDrafts drafts) {
         if (settings == null) {
             return null;
         }

@@ -1,9 +1,10 @@
 package dev.culvert.appproxy.commits;
 
-import dev.culvert.edge.config.ByteSize;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.Setting;
-import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.appproxy.commits.git.Branch;
+import dev.culvert.config.ByteSize;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.Setting;
+import dev.culvert.handlers.spi.HandlerException;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -10,7 +10,7 @@ sealed interface FileChange {
     FileChange expecting(Expected other);
 
     /** The file holds this from now on. */
-    record Write(FilePath path, Expected expected, Content content) implements FileChange {
+    record Write(FilePath path, Expected expected, FileContent content) implements FileChange {
         @Override
         public FileChange expecting(Expected other) {
             return new Write(path, other, content);

@@ -1,7 +1,7 @@
 package dev.culvert.appproxy.commits;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,12 +1,12 @@
 package dev.culvert.appproxy.commits;
 
 import dev.culvert.appproxy.access.Access;
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.appproxy.access.Operation;
 import dev.culvert.appproxy.repositories.Integration;
-import dev.culvert.edge.graphql.GraphQlCall;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,12 +30,13 @@ final class SharedConfigurationFields {
 
     private final Access access;
     private final Commits commits;
-    private final Drafts drafts;
+    private final CommitDrafts drafts;
     private final SharedConfigurationTree tree;
     private final Supplier<Target> target;
 
     /** @param target asked for at each call: providers may be configured anew */
-    SharedConfigurationFields(Access access, Commits commits, Drafts drafts, SharedConfigurationTree tree,
+    SharedConfigurationFields(Access access, Commits commits, CommitDrafts drafts,
+            SharedConfigurationTree tree,
             Supplier<Target> target) {
         this.access = access;
         this.commits = commits;
@@ -48,12 +49,12 @@ final class SharedConfigurationFields {
         return Map.of(INIT, this::init, CREATE, this::create, EDIT, this::edit, DELETE, this::delete);
     }
 
-    private Mono<State> init(GraphQlCall call, Caller caller, Arguments arguments) {
+    private Mono<State> init(GraphQlCall call, AuthenticatedCaller caller, CommitArguments arguments) {
         return change("CREATE", call, caller, "runtimes/" + tree.runtime(),
                 new Plan<>(List.of(), Mono.defer(() -> {
                     Target repository = target.get();
                     Integration integration = repository.integration();
-                    Map<FilePath, Content> files = tree
+                    Map<FilePath, FileContent> files = tree
                             .files(integration.cloneUrl(repository.repository()).toString());
                     return commits.existing(repository, caller, tree.branch(), List.copyOf(files.keySet()))
                             .flatMap(existing -> {
@@ -68,18 +69,18 @@ final class SharedConfigurationFields {
                 })));
     }
 
-    private Mono<State> made(Target repository, Caller caller, List<FileChange> missing) {
+    private Mono<State> made(Target repository, AuthenticatedCaller caller, List<FileChange> missing) {
         List<String> created = missing.stream().map(change -> change.path().text()).sorted().toList();
         if (created.isEmpty()) {
             return Mono.just(state(repository, created, null));
         }
-        Draft draft = drafts.of(caller, tree.branch(), missing,
+        CommitDraft draft = drafts.of(caller, tree.branch(), missing,
                 "Set up the configuration of " + tree.runtime());
         return commits.commit(repository, caller, draft)
                 .map(result -> state(repository, created, result.sha()));
     }
 
-    private Mono<GitSource> create(GraphQlCall call, Caller caller, Arguments arguments) {
+    private Mono<GitSource> create(GraphQlCall call, AuthenticatedCaller caller, CommitArguments arguments) {
         if (arguments.flag("createRepo")) {
             throw HandlerException.of(Reason.BAD_REQUEST,
                     "repositories are not made here: make it at the Git provider, then leave createRepo out");
@@ -89,12 +90,12 @@ final class SharedConfigurationFields {
         Map<String, Object> made = Applications.gitSource(settings.namespace(), settings.project(),
                 arguments);
         var write = new FileChange.Write(tree.application(name), Expected.NOTHING,
-                Content.of(Manifest.yaml(made)));
+                FileContent.of(Manifest.yaml(made)));
         return change("CREATE", call, caller, name, new Plan<>(List.of(Applications.attributes(made)),
                 Mono.defer(() -> landed(caller, name, write, "Create Git Source " + name))));
     }
 
-    private Mono<GitSource> edit(GraphQlCall call, Caller caller, Arguments arguments) {
+    private Mono<GitSource> edit(GraphQlCall call, AuthenticatedCaller caller, CommitArguments arguments) {
         String name = Applications.checkedName(arguments.required("appName"));
         FilePath path = tree.application(name);
         return planned("CREATE", call, caller, name, path, read -> {
@@ -102,13 +103,13 @@ final class SharedConfigurationFields {
             Map<String, String> before = Applications.attributes(object);
             Map<String, Object> edited = Applications.edited(object, arguments, path.text());
             var write = new FileChange.Write(path, Expected.exactly(ObjectId.fromString(read.revision())),
-                    Content.of(Manifest.yaml(edited)));
+                    FileContent.of(Manifest.yaml(edited)));
             return new Plan<>(List.of(Applications.attributes(edited), before),
                     Mono.defer(() -> landed(caller, name, write, "Edit Git Source " + name)));
         });
     }
 
-    private Mono<GitSource> delete(GraphQlCall call, Caller caller, Arguments arguments) {
+    private Mono<GitSource> delete(GraphQlCall call, AuthenticatedCaller caller, CommitArguments arguments) {
         String name = Applications.checkedName(arguments.required("appName"));
         FilePath path = tree.application(name);
         return planned("DELETE_RESOURCE", call, caller, name, path, read -> {
@@ -120,7 +121,7 @@ final class SharedConfigurationFields {
     }
 
     /** The manifest is read before permission is asked for; callers without it learn nothing of it, not even whether it is there. */
-    private Mono<GitSource> planned(String action, GraphQlCall call, Caller caller, String name,
+    private Mono<GitSource> planned(String action, GraphQlCall call, AuthenticatedCaller caller, String name,
             FilePath path,
             Function<FileRead, Plan<GitSource>> plan) {
         return commits.read(target.get(), caller, tree.branch(), path)
@@ -130,13 +131,15 @@ final class SharedConfigurationFields {
                 .flatMap(planned -> change(action, call, caller, name, planned));
     }
 
-    private Mono<GitSource> landed(Caller caller, String name, FileChange change, String message) {
-        Draft draft = drafts.of(caller, tree.branch(), List.of(change), message);
+    private Mono<GitSource> landed(AuthenticatedCaller caller, String name, FileChange change,
+            String message) {
+        CommitDraft draft = drafts.of(caller, tree.branch(), List.of(change), message);
         return commits.commit(target.get(), caller, draft)
                 .map(result -> new GitSource(name, change.path().text(), result.sha()));
     }
 
-    private <T> Mono<T> change(String action, GraphQlCall call, Caller caller, String object, Plan<T> plan) {
+    private <T> Mono<T> change(String action, GraphQlCall call, AuthenticatedCaller caller, String object,
+            Plan<T> plan) {
         List<Operation> operations = plan.attributes()
                 .stream()
                 .distinct()

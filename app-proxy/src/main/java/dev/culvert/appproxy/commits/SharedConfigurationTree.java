@@ -1,6 +1,7 @@
 package dev.culvert.appproxy.commits;
 
 import dev.culvert.appproxy.commits.CommitsSettings.SharedConfiguration;
+import dev.culvert.appproxy.commits.git.Branch;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,13 +38,13 @@ record SharedConfigurationTree(SharedConfiguration settings, String runtime) {
     }
 
     /** All files that there are to be, with their content: folders are kept by a file that Git knows. */
-    Map<FilePath, Content> files(String repoUrl) {
-        Map<FilePath, Content> files = new LinkedHashMap<>();
+    Map<FilePath, FileContent> files(String repoUrl) {
+        Map<FilePath, FileContent> files = new LinkedHashMap<>();
         Stream.concat(FOLDERS.stream(), Stream.of("resources/runtimes/" + runtime))
-                .forEach(folder -> files.put(below(folder + "/.gitkeep"), Content.of("")));
+                .forEach(folder -> files.put(below(folder + "/.gitkeep"), FileContent.of("")));
         String yaml = Manifest.yaml(Applications.inCluster(settings.namespace(), repoUrl, branch(),
                 below("resources").text(), include()));
-        files.put(below("runtimes/" + runtime + "/in-cluster.yaml"), Content.of(yaml));
+        files.put(below("runtimes/" + runtime + "/in-cluster.yaml"), FileContent.of(yaml));
         return files;
     }
 

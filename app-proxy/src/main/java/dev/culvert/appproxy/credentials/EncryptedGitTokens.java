@@ -1,8 +1,8 @@
 package dev.culvert.appproxy.credentials;
 
-import dev.culvert.appproxy.access.Caller;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.HashMap;
@@ -64,7 +64,7 @@ public final class EncryptedGitTokens implements GitTokens {
     }
 
     @Override
-    public Mono<GitToken> of(Caller caller, String integration) {
+    public Mono<GitToken> of(AuthenticatedCaller caller, String integration) {
         return find(TokenPlace.of(caller, integration)).switchIfEmpty(Mono.error(() -> HandlerException.of(
                 Reason.FORBIDDEN, "you have registered no Git token for the integration " + integration
                         + "; register one with the mutation registerToGitIntegration")));
@@ -78,7 +78,7 @@ public final class EncryptedGitTokens implements GitTokens {
     }
 
     @Override
-    public Mono<Void> put(Caller caller, String integration, GitToken token) {
+    public Mono<Void> put(AuthenticatedCaller caller, String integration, GitToken token) {
         return write(TokenPlace.of(caller, integration), token).then();
     }
 
@@ -88,7 +88,7 @@ public final class EncryptedGitTokens implements GitTokens {
     }
 
     @Override
-    public Mono<Boolean> remove(Caller caller, String integration) {
+    public Mono<Boolean> remove(AuthenticatedCaller caller, String integration) {
         return write(TokenPlace.of(caller, integration), null);
     }
 

@@ -1,6 +1,6 @@
 package dev.culvert.appproxy.credentials;
 
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import reactor.core.publisher.Mono;
 
 /**
@@ -9,17 +9,17 @@ import reactor.core.publisher.Mono;
  */
 public interface GitTokens {
     /** The user's own token. Errors: HandlerException FORBIDDEN, with what to do, when the user registered none. Never empty. */
-    Mono<GitToken> of(Caller caller, String integration);
+    Mono<GitToken> of(AuthenticatedCaller caller, String integration);
 
     /** The runtime's token. Errors: HandlerException UNAVAILABLE when none is configured. Never empty. */
     Mono<GitToken> runtime(String integration);
 
     /** Keeps the user's token in place of an earlier one; durable when it completes. Errors: HandlerException UNAVAILABLE when the store fails. */
-    Mono<Void> put(Caller caller, String integration, GitToken token);
+    Mono<Void> put(AuthenticatedCaller caller, String integration, GitToken token);
 
     /** Keeps the runtime's token in place of an earlier one; as {@link #put}. */
     Mono<Void> putRuntime(String integration, GitToken token);
 
     /** Forgets the user's token; completes with whether there was one. Errors: as {@link #put}. */
-    Mono<Boolean> remove(Caller caller, String integration);
+    Mono<Boolean> remove(AuthenticatedCaller caller, String integration);
 }

@@ -1,6 +1,6 @@
 package dev.culvert.appproxy.credentials;
 
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * @param integration the integration's name
  */
 record TokenPlace(String account, String user, String integration) {
-    static TokenPlace of(Caller caller, String integration) {
+    static TokenPlace of(AuthenticatedCaller caller, String integration) {
         return new TokenPlace(caller.account(), caller.id(), integration);
     }
 

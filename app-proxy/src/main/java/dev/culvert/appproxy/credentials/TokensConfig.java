@@ -1,7 +1,7 @@
 package dev.culvert.appproxy.credentials;
 
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.Setting;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.Setting;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

@@ -1,11 +1,12 @@
 package dev.culvert.appproxy.repositories;
 
+import dev.culvert.appproxy.repositories.provider.ProviderCalls;
 import dev.culvert.certs.PemFiles;
-import dev.culvert.certs.ServerTrust;
-import dev.culvert.certs.TlsContexts;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.certs.tls.ServerTrust;
+import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.net.EventLoops;
 import io.netty.handler.ssl.SslContext;
 import java.nio.file.Path;
 import java.time.Duration;

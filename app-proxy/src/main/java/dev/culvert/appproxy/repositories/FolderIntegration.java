@@ -1,8 +1,17 @@
 package dev.culvert.appproxy.repositories;
 
 import dev.culvert.appproxy.credentials.GitToken;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.repositories.provider.CommitStatus;
+import dev.culvert.appproxy.repositories.provider.GitUser;
+import dev.culvert.appproxy.repositories.provider.NewPullRequest;
+import dev.culvert.appproxy.repositories.provider.NewWebhook;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.appproxy.repositories.provider.PullRequest;
+import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
+import dev.culvert.appproxy.repositories.provider.Repository;
+import dev.culvert.appproxy.repositories.provider.Webhook;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;

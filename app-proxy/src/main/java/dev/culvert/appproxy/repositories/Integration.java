@@ -1,6 +1,14 @@
 package dev.culvert.appproxy.repositories;
 
 import dev.culvert.appproxy.credentials.GitToken;
+import dev.culvert.appproxy.repositories.provider.CommitStatus;
+import dev.culvert.appproxy.repositories.provider.GitUser;
+import dev.culvert.appproxy.repositories.provider.NewPullRequest;
+import dev.culvert.appproxy.repositories.provider.NewWebhook;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.appproxy.repositories.provider.PullRequest;
+import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
+import dev.culvert.appproxy.repositories.provider.Webhook;
 import java.net.URI;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +36,7 @@ public interface Integration {
      * What Git clones from and pushes to: {@code https://host/owner/name.git}, or a {@code file:} URI for a folder. Never
      * has a token in it.
      *
-     * @throws dev.culvert.edge.spi.HandlerException BAD_REQUEST for a name that is none, as {@code ../x}
+     * @throws dev.culvert.handlers.spi.HandlerException BAD_REQUEST for a name that is none, as {@code ../x}
      */
     URI cloneUrl(String repository);
 

@@ -1,7 +1,8 @@
 package dev.culvert.appproxy.repositories;
 
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.Setting;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.Setting;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Map;

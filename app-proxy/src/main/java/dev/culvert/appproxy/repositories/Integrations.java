@@ -8,7 +8,7 @@ public interface Integrations {
     /**
      * The integration of that name; null: the first one.
      *
-     * @throws dev.culvert.edge.spi.HandlerException NOT_FOUND when there is no such integration
+     * @throws dev.culvert.handlers.spi.HandlerException NOT_FOUND when there is no such integration
      */
     Integration of(@Nullable String name);
 

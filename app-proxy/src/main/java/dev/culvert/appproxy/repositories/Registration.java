@@ -1,8 +1,11 @@
 package dev.culvert.appproxy.repositories;
 
 import dev.culvert.appproxy.credentials.GitToken;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.repositories.provider.Bitbucket;
+import dev.culvert.appproxy.repositories.provider.GitUser;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;

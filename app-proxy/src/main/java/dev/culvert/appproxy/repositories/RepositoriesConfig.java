@@ -1,8 +1,8 @@
 package dev.culvert.appproxy.repositories;
 
 import dev.culvert.appproxy.credentials.TokensConfig;
-import dev.culvert.edge.config.ConfigException;
-import dev.culvert.edge.config.Setting;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.Setting;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

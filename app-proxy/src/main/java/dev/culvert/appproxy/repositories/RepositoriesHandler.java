@@ -1,18 +1,22 @@
 package dev.culvert.appproxy.repositories;
 
 import dev.culvert.appproxy.access.Access;
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.appproxy.access.Operation;
 import dev.culvert.appproxy.credentials.GitToken;
 import dev.culvert.appproxy.credentials.GitTokens;
-import dev.culvert.edge.graphql.GraphQlCall;
-import dev.culvert.edge.graphql.GraphQlField;
-import dev.culvert.edge.graphql.GraphQlFunction;
-import dev.culvert.edge.spi.EdgeHandler;
-import dev.culvert.edge.spi.EdgeRequest;
-import dev.culvert.edge.spi.EdgeResponse;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.repositories.provider.CommitStatus;
+import dev.culvert.appproxy.repositories.provider.NewWebhook;
+import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
+import dev.culvert.appproxy.repositories.provider.Webhook;
+import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.graphql.GraphQlField;
+import dev.culvert.handlers.graphql.GraphQlFunction;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -61,7 +65,7 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private Mono<RepositoriesPage> repositories(GraphQlCall call) {
-        var args = new Arguments(call.arguments());
+        var args = new RepositoryArguments(call.arguments());
         int page = args.number("page", 1, MAX_PAGE);
         int limit = args.number("limit", USUAL_LIMIT, MAX_LIMIT);
         return viewing(call, args.text("integrationName"),
@@ -81,7 +85,7 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
                         "no permission for VIEW on gitContexts")));
     }
 
-    private Mono<Boolean> visible(Caller caller, Integration integration) {
+    private Mono<Boolean> visible(AuthenticatedCaller caller, Integration integration) {
         return access.allow(caller, operation("VIEW", integration, ""))
                 .thenReturn(true)
                 .onErrorResume(HandlerException.class, error -> error.reason() == Reason.FORBIDDEN
@@ -90,11 +94,11 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private Mono<GitIntegration> one(GraphQlCall call) {
-        return viewing(call, Arguments.text(call.arguments().get("name")), this::told);
+        return viewing(call, RepositoryArguments.text(call.arguments().get("name")), this::told);
     }
 
     private Mono<GitIntegration> register(GraphQlCall call) {
-        var args = new Arguments(call.arguments());
+        var args = new RepositoryArguments(call.arguments());
         return changing(call, args.text("name"), "token of the caller",
                 (caller, integration) -> Registration
                         .checked(integration, args.needed("token"), args.text("username"), false)
@@ -103,13 +107,14 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private Mono<GitIntegration> deregister(GraphQlCall call) {
-        return changing(call, Arguments.text(call.arguments().get("integrationName")), "token of the caller",
+        return changing(call, RepositoryArguments.text(call.arguments().get("integrationName")),
+                "token of the caller",
                 (caller, integration) -> tokens.remove(caller, integration.name())
                         .then(Mono.defer(() -> told(caller, integration))));
     }
 
     private Mono<GitIntegration> registerRuntime(GraphQlCall call) {
-        var args = new Arguments(call.arguments());
+        var args = new RepositoryArguments(call.arguments());
         return changing(call, args.text("name"), "token of the runtime",
                 (caller, integration) -> caller.admin()
                         ? Registration.checked(integration, args.needed("token"), args.text("username"), true)
@@ -120,7 +125,7 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private Mono<Webhook> webhook(GraphQlCall call) {
-        var args = new Arguments(call.arguments());
+        var args = new RepositoryArguments(call.arguments());
         String repo = RepositoryName.checked(args.needed("repo"));
         return changing(call, args.text("integrationName"), repo,
                 (caller, integration) -> token(caller, integration)
@@ -130,7 +135,7 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private Mono<Boolean> status(GraphQlCall call) {
-        var args = new Arguments(call.arguments());
+        var args = new RepositoryArguments(call.arguments());
         String repo = RepositoryName.checked(args.needed("repo"));
         return changing(call, args.text("integrationName"), repo,
                 (caller, integration) -> token(caller, integration)
@@ -143,7 +148,7 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private <T> Mono<T> viewing(GraphQlCall call, @Nullable String name,
-            BiFunction<Caller, Integration, Mono<T>> read) {
+            BiFunction<AuthenticatedCaller, Integration, Mono<T>> read) {
         return access.caller(call.headers()).flatMap(caller -> {
             Integration integration = integrations.of(name);
             return access.allow(caller, operation("VIEW", integration, ""))
@@ -152,7 +157,7 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     }
 
     private <T> Mono<T> changing(GraphQlCall call, @Nullable String name, String object,
-            BiFunction<Caller, Integration, Mono<T>> change) {
+            BiFunction<AuthenticatedCaller, Integration, Mono<T>> change) {
         return access.caller(call.headers()).flatMap(caller -> {
             Integration integration = integrations.of(name);
             return access.change(caller, operation("CREATE", integration, "/" + object), call.context(),
@@ -165,13 +170,13 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
                 Map.of("integration", integration.name()));
     }
 
-    private Mono<Optional<GitToken>> token(Caller caller, Integration integration) {
+    private Mono<Optional<GitToken>> token(AuthenticatedCaller caller, Integration integration) {
         return integration.needsToken()
                 ? tokens.of(caller, integration.name()).map(Optional::of)
                 : Mono.just(Optional.empty());
     }
 
-    private Mono<GitIntegration> told(Caller caller, Integration integration) {
+    private Mono<GitIntegration> told(AuthenticatedCaller caller, Integration integration) {
         Mono<Boolean> registered = integration.needsToken()
                 ? tokens.of(caller, integration.name())
                         .map(token -> true)

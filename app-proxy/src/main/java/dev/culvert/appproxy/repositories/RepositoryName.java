@@ -1,7 +1,7 @@
 package dev.culvert.appproxy.repositories;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.util.regex.Pattern;
 
 /** Names of repositories: what can't climb out of a folder or add to a URL. */

@@ -1,8 +1,24 @@
 package dev.culvert.appproxy.repositories;
 
 import dev.culvert.appproxy.credentials.GitToken;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.repositories.provider.Bitbucket;
+import dev.culvert.appproxy.repositories.provider.BitbucketServer;
+import dev.culvert.appproxy.repositories.provider.CommitStatus;
+import dev.culvert.appproxy.repositories.provider.GitUser;
+import dev.culvert.appproxy.repositories.provider.Gitea;
+import dev.culvert.appproxy.repositories.provider.Github;
+import dev.culvert.appproxy.repositories.provider.Gitlab;
+import dev.culvert.appproxy.repositories.provider.Listing;
+import dev.culvert.appproxy.repositories.provider.NewPullRequest;
+import dev.culvert.appproxy.repositories.provider.NewWebhook;
+import dev.culvert.appproxy.repositories.provider.ProviderApi;
+import dev.culvert.appproxy.repositories.provider.ProviderCalls;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.appproxy.repositories.provider.PullRequest;
+import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
+import dev.culvert.appproxy.repositories.provider.Webhook;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.function.Function;

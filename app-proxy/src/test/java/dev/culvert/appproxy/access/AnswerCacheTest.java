@@ -3,7 +3,7 @@ package dev.culvert.appproxy.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

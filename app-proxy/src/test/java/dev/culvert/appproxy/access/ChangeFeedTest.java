@@ -38,7 +38,7 @@ class ChangeFeedTest {
     }
 
     /** Its answer takes as long as the test likes. */
-    private final class Slow implements Directory {
+    private final class Slow implements AccessDirectory {
         @Override
         public Mono<Answers.Resolved> resolve(String token) {
             return Mono.never();

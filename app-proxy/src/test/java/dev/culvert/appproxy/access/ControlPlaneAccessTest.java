@@ -2,10 +2,10 @@ package dev.culvert.appproxy.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.AuditTrail;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
-import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
+import dev.culvert.http.observe.AuditTrail;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.io.IOException;
@@ -29,7 +29,8 @@ import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
 class ControlPlaneAccessTest {
-    private static final Caller JO = new Caller("acc", "jo", "Jo", "jo@acme.test", false);
+    private static final AuthenticatedCaller JO = new AuthenticatedCaller("acc", "jo", "Jo", "jo@acme.test",
+            false);
     private static final Operation TERMINATE = new Operation("TERMINATE", "workflows", "argo/build-42",
             Map.of("namespace", "argo"));
     private static final RequestContext CONTEXT = RequestContext.of("req-1",
@@ -45,7 +46,7 @@ class ControlPlaneAccessTest {
     private ControlPlaneAccess access;
 
     /** A control plane whose answers a test sets. */
-    private static final class Told implements Directory {
+    private static final class Told implements AccessDirectory {
         private String state = "known";
         private boolean admin;
         private boolean allowed;

@@ -2,13 +2,14 @@ package dev.culvert.appproxy.argo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.graphql.GraphQlCall;
-import dev.culvert.edge.graphql.GraphQlFunction;
-import dev.culvert.edge.spi.EdgeRequest;
-import dev.culvert.edge.spi.HandlerContext;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.appproxy.argo.api.ApiSettings;
+import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.graphql.GraphQlFunction;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.HandlerContext;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.RequestContext;
+import dev.culvert.http.net.EventLoops;
 import dev.culvert.standins.argo.ClusterStandIn;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
@@ -29,25 +30,26 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /** A cluster with stand-ins of Argo's servers, and handlers that work on it. */
-final class ArgoFixture implements AutoCloseable {
-    static final Duration TIME = Duration.ofMinutes(1);
+public final class ArgoFixture implements AutoCloseable {
+    public static final Duration TIME = Duration.ofMinutes(1);
     static final String TOKEN = "cluster-token";
 
     final EventLoops loops = EventLoops.create(1);
-    final FakeAccess access = new FakeAccess();
-    final ClusterStandIn cluster = Objects.requireNonNull(ClusterStandIn.start(loops, TOKEN).block(TIME));
+    public final FakeAccess access = new FakeAccess();
+    public final ClusterStandIn cluster = Objects
+            .requireNonNull(ClusterStandIn.start(loops, TOKEN).block(TIME));
     private final Path tokenFile;
 
-    ArgoFixture(Path folder) throws IOException {
+    public ArgoFixture(Path folder) throws IOException {
         tokenFile = Files.writeString(folder.resolve("token"), TOKEN + "\n");
     }
 
     /** Settings of an API of the cluster. */
-    ApiSettings api(URI url) {
+    public ApiSettings api(URI url) {
         return new ApiSettings(url, tokenFile, null);
     }
 
-    HandlerContext context(Record settings) {
+    public HandlerContext context(Record settings) {
         return new HandlerContext() {
             @Override
             public <T extends Record> T settings(Class<T> type) {
@@ -77,7 +79,7 @@ final class ArgoFixture implements AutoCloseable {
     }
 
     /** Calls a root field as a user; what it answers. */
-    static Map<?, ?> call(GraphQlFunction function, String field, String user,
+    public static Map<?, ?> call(GraphQlFunction function, String field, String user,
             Map<String, Object> arguments) {
         Object answer = Objects.requireNonNull(function.fields().get(field))
                 .call(new GraphQlCall(arguments, headers(user), requestContext()))
@@ -86,7 +88,7 @@ final class ArgoFixture implements AutoCloseable {
     }
 
     /** Calls a root field that must fail; why it did. */
-    static HandlerException refused(GraphQlFunction function, String field, String user,
+    public static HandlerException refused(GraphQlFunction function, String field, String user,
             Map<String, Object> arguments) {
         try {
             Map<?, ?> answer = call(function, field, user, arguments);
@@ -96,22 +98,23 @@ final class ArgoFixture implements AutoCloseable {
         }
     }
 
-    static EdgeRequest get(String target, String user) {
+    public static EdgeRequest get(String target, String user) {
         return new EdgeRequest(HttpMethod.GET, target, headers(user), Flux.empty(), requestContext());
     }
 
-    static Map<String, Object> named(String namespace, String name) {
+    public static Map<String, Object> named(String namespace, String name) {
         return Map.of("namespace", namespace, "name", name);
     }
 
-    static void reason(HandlerException failure, HandlerException.Reason reason, @Nullable String text) {
+    public static void reason(HandlerException failure, HandlerException.Reason reason,
+            @Nullable String text) {
         assertThat(failure.reason()).isEqualTo(reason);
         if (text != null) {
             assertThat(failure.detail()).contains(text);
         }
     }
 
-    static Consumer<ByteBuf> says(String text) {
+    public static Consumer<ByteBuf> says(String text) {
         return bytes -> {
             String said = bytes.toString(StandardCharsets.UTF_8);
             bytes.release();

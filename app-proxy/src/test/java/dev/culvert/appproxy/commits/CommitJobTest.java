@@ -3,8 +3,12 @@ package dev.culvert.appproxy.commits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.commits.git.Blobs;
+import dev.culvert.appproxy.commits.git.Branch;
+import dev.culvert.appproxy.commits.git.JGitSetup;
+import dev.culvert.appproxy.commits.git.Remote;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -73,7 +77,7 @@ class CommitJobTest {
     void forceWritesOverWhatLandedMeanwhileAndKeepsItsHistory() throws IOException {
         remote.meanwhile.add(draft(write("a", Expected.ANYTHING, "theirs")));
         var job = new CommitJob(remote,
-                new Draft(MAIN, null, List.of(write("a", Expected.ANYTHING, "mine")), "m", ADA,
+                new CommitDraft(MAIN, null, List.of(write("a", Expected.ANYTHING, "mine")), "m", ADA,
                         false, true));
 
         assertThat(job.attempt()).isEmpty();
@@ -88,7 +92,8 @@ class CommitJobTest {
         FileChange same = write("a", Expected.ANYTHING, "1");
 
         assertThatExceptionOfType(HandlerException.class).isThrownBy(() -> commit(same));
-        assertThat(new CommitJob(remote, new Draft(MAIN, null, List.of(), "m", ADA, true, false)).attempt())
+        assertThat(new CommitJob(remote, new CommitDraft(MAIN, null, List.of(), "m", ADA, true, false))
+                .attempt())
                 .isPresent();
     }
 
@@ -96,12 +101,12 @@ class CommitJobTest {
         return new CommitJob(remote, draft(changes)).attempt();
     }
 
-    private static Draft draft(FileChange... changes) {
-        return new Draft(MAIN, null, List.of(changes), "m", ADA, false, false);
+    private static CommitDraft draft(FileChange... changes) {
+        return new CommitDraft(MAIN, null, List.of(changes), "m", ADA, false, false);
     }
 
     private static FileChange write(String path, Expected expected, String text) {
-        return new FileChange.Write(new FilePath(path), expected, Content.of(text));
+        return new FileChange.Write(new FilePath(path), expected, FileContent.of(text));
     }
 
     private String content(String path) throws IOException {
@@ -127,7 +132,7 @@ class CommitJobTest {
     /** A repository where somebody else's commit lands right before one's own. */
     private static final class Racing implements Remote, Remote.View {
         private final InMemoryRepository objects = new InMemoryRepository(new DfsRepositoryDescription("x"));
-        private final Deque<Draft> meanwhile = new ArrayDeque<>();
+        private final Deque<CommitDraft> meanwhile = new ArrayDeque<>();
         private @Nullable ObjectId tip;
 
         @Override
@@ -157,7 +162,7 @@ class CommitJobTest {
 
         @Override
         public boolean land(Branch branch, @Nullable ObjectId old, ObjectId commit) throws IOException {
-            Draft theirs = meanwhile.poll();
+            CommitDraft theirs = meanwhile.poll();
             if (theirs != null) {
                 assertThat(new CommitJob(this, theirs).attempt()).isPresent();
             }

@@ -4,11 +4,11 @@ import static dev.culvert.appproxy.GitCommand.git;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.culvert.edge.graphql.GraphQlCall;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
-import dev.culvert.edge.spi.RequestContext;
-import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
+import dev.culvert.relay.testing.EventLoopWatch;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -386,7 +386,7 @@ class CommitsIT {
         return new CommitsHandler(
                 new CommitsHandler.Services(access, new FakeIntegrations(integration), new FakeTokens()),
                 commits,
-                new Drafts(settings, InstantSource.system()), null);
+                new CommitDrafts(settings, InstantSource.system()), null);
     }
 
     private Path cloned() throws IOException, InterruptedException {

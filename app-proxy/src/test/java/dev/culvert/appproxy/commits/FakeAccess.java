@@ -1,10 +1,10 @@
 package dev.culvert.appproxy.commits;
 
 import dev.culvert.appproxy.access.Access;
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.appproxy.access.Operation;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.RequestContext;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.util.List;
 import java.util.Set;
@@ -20,17 +20,17 @@ final class FakeAccess implements Access {
     final Set<String> hidden = new CopyOnWriteArraySet<>();
     final List<Operation> changed = new CopyOnWriteArrayList<>();
 
-    static Caller caller(String name) {
-        return new Caller("acme", name, name + " of Acme", name + "@acme.test", false);
+    static AuthenticatedCaller caller(String name) {
+        return new AuthenticatedCaller("acme", name, name + " of Acme", name + "@acme.test", false);
     }
 
     @Override
-    public Mono<Caller> caller(HttpHeaders headers) {
+    public Mono<AuthenticatedCaller> caller(HttpHeaders headers) {
         return Mono.just(caller(String.valueOf(headers.get("authorization"))));
     }
 
     @Override
-    public Mono<Void> allow(Caller caller, Operation operation) {
+    public Mono<Void> allow(AuthenticatedCaller caller, Operation operation) {
         asked.add(operation);
         boolean unseen = operation.action().equals("VIEW")
                 && hidden.contains(operation.attributes().getOrDefault("branch", ""));
@@ -40,7 +40,7 @@ final class FakeAccess implements Access {
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+    public <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
             RequestContext context, Mono<T> change) {
         return allow(caller, operation)
                 .thenMany(Flux.fromIterable(also).concatMap(other -> allow(caller, other)))

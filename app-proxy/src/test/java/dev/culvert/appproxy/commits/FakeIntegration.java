@@ -1,16 +1,16 @@
 package dev.culvert.appproxy.commits;
 
 import dev.culvert.appproxy.credentials.GitToken;
-import dev.culvert.appproxy.repositories.CommitStatus;
-import dev.culvert.appproxy.repositories.GitUser;
 import dev.culvert.appproxy.repositories.Integration;
-import dev.culvert.appproxy.repositories.NewPullRequest;
-import dev.culvert.appproxy.repositories.NewWebhook;
-import dev.culvert.appproxy.repositories.ProviderKind;
-import dev.culvert.appproxy.repositories.PullRequest;
-import dev.culvert.appproxy.repositories.RepositoriesPage;
-import dev.culvert.appproxy.repositories.Webhook;
-import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.appproxy.repositories.provider.CommitStatus;
+import dev.culvert.appproxy.repositories.provider.GitUser;
+import dev.culvert.appproxy.repositories.provider.NewPullRequest;
+import dev.culvert.appproxy.repositories.provider.NewWebhook;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.appproxy.repositories.provider.PullRequest;
+import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
+import dev.culvert.appproxy.repositories.provider.Webhook;
+import dev.culvert.handlers.spi.HandlerException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.function.Function;

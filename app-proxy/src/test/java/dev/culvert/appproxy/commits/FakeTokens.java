@@ -1,15 +1,15 @@
 package dev.culvert.appproxy.commits;
 
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.appproxy.credentials.GitToken;
 import dev.culvert.appproxy.credentials.GitTokens;
-import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException;
 import reactor.core.publisher.Mono;
 
 /** Everybody has the server's token, but for {@code mallory}, whose token is wrong, and {@code newcomer}, who has none. */
 final class FakeTokens implements GitTokens {
     @Override
-    public Mono<GitToken> of(Caller caller, String integration) {
+    public Mono<GitToken> of(AuthenticatedCaller caller, String integration) {
         return switch (caller.id()) {
             case "newcomer" ->
                 Mono.error(HandlerException.of(HandlerException.Reason.FORBIDDEN, "register a token first"));
@@ -24,7 +24,7 @@ final class FakeTokens implements GitTokens {
     }
 
     @Override
-    public Mono<Void> put(Caller caller, String integration, GitToken token) {
+    public Mono<Void> put(AuthenticatedCaller caller, String integration, GitToken token) {
         return Mono.empty();
     }
 
@@ -34,7 +34,7 @@ final class FakeTokens implements GitTokens {
     }
 
     @Override
-    public Mono<Boolean> remove(Caller caller, String integration) {
+    public Mono<Boolean> remove(AuthenticatedCaller caller, String integration) {
         return Mono.just(false);
     }
 }

@@ -3,7 +3,7 @@ package dev.culvert.appproxy.commits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.culvert.edge.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.culvert.appproxy.access.Operation;
 import dev.culvert.appproxy.commits.CommitsSettings.SharedConfiguration;
-import dev.culvert.edge.graphql.GraphQlCall;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
-import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -170,7 +170,8 @@ class SharedConfigurationIT {
         var shared = new SharedConfiguration("isc", null, "main", null, "argocd", "apps",
                 configurationRuntime);
         var integration = FakeIntegration.of(temp);
-        var drafts = new Drafts(CommitsSettings.of(temp.resolve("cache"), shared), InstantSource.system());
+        var drafts = new CommitDrafts(CommitsSettings.of(temp.resolve("cache"), shared),
+                InstantSource.system());
         var fields = new SharedConfigurationFields(access, commits, drafts,
                 new SharedConfigurationTree(shared, runtime), () -> new Target(integration, "isc"));
         var services = new CommitsHandler.Services(access, new FakeIntegrations(integration),

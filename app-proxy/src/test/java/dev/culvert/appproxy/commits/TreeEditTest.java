@@ -3,8 +3,9 @@ package dev.culvert.appproxy.commits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.commits.git.JGitSetup;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,7 +107,7 @@ class TreeEditTest {
     }
 
     private static FileChange write(String path, Expected expected, String text) {
-        return new FileChange.Write(new FilePath(path), expected, Content.of(text));
+        return new FileChange.Write(new FilePath(path), expected, FileContent.of(text));
     }
 
     private ObjectId edit(@Nullable ObjectId tree, List<FileChange> changes) throws IOException {

@@ -3,9 +3,9 @@ package dev.culvert.appproxy.credentials;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.culvert.appproxy.access.Caller;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,8 +25,10 @@ import reactor.core.scheduler.Schedulers;
 class EncryptedGitTokensTest {
     private static final Duration TIME = Duration.ofMinutes(1);
     private static final Scheduler BLOCKING = Schedulers.newBoundedElastic(2, 100, "tokens");
-    private static final Caller ALICE = new Caller("acme", "alice", "Alice", "alice@example.com", false);
-    private static final Caller BOB = new Caller("acme", "bob", "Bob", "bob@example.com", false);
+    private static final AuthenticatedCaller ALICE = new AuthenticatedCaller("acme", "alice", "Alice",
+            "alice@example.com", false);
+    private static final AuthenticatedCaller BOB = new AuthenticatedCaller("acme", "bob", "Bob",
+            "bob@example.com", false);
     private static final GitToken TOKEN = new GitToken("alice-at-hub", "ghp_secretSecret1234567890");
 
     @TempDir

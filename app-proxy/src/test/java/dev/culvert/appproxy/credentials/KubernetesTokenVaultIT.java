@@ -3,8 +3,8 @@ package dev.culvert.appproxy.credentials;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.culvert.appproxy.access.Caller;
-import dev.culvert.edge.EventLoops;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
+import dev.culvert.http.net.EventLoops;
 import dev.culvert.standins.argo.ClusterStandIn;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
@@ -23,7 +23,8 @@ import reactor.core.scheduler.Schedulers;
 /** Keys and tokens in secrets of the stand-in cluster. */
 class KubernetesTokenVaultIT {
     private static final Duration TIME = Duration.ofMinutes(1);
-    private static final Caller ALICE = new Caller("acme", "alice", "Alice", "alice@example.com", false);
+    private static final AuthenticatedCaller ALICE = new AuthenticatedCaller("acme", "alice", "Alice",
+            "alice@example.com", false);
     private static final GitToken TOKEN = new GitToken("alice", "ghp_inCluster123456");
 
     @Test

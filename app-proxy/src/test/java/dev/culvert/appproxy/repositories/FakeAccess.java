@@ -1,11 +1,11 @@
 package dev.culvert.appproxy.repositories;
 
 import dev.culvert.appproxy.access.Access;
-import dev.culvert.appproxy.access.Caller;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.appproxy.access.Operation;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
-import dev.culvert.edge.spi.RequestContext;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -20,15 +20,16 @@ final class FakeAccess implements Access {
     final List<Operation> changes = new ArrayList<>();
 
     @Override
-    public Mono<Caller> caller(HttpHeaders headers) {
+    public Mono<AuthenticatedCaller> caller(HttpHeaders headers) {
         String user = headers.get("Authorization");
         return user == null
                 ? Mono.error(HandlerException.of(Reason.UNAUTHORIZED, "no token"))
-                : Mono.just(new Caller("acme", user, user, user + "@example.com", user.equals("admin")));
+                : Mono.just(new AuthenticatedCaller("acme", user, user, user + "@example.com",
+                        user.equals("admin")));
     }
 
     @Override
-    public Mono<Void> allow(Caller caller, Operation operation) {
+    public Mono<Void> allow(AuthenticatedCaller caller, Operation operation) {
         return forbidden.contains(operation.action())
                 || forbidden.contains(String.valueOf(operation.attributes().get("integration")))
                         ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "no rule allows it"))
@@ -36,7 +37,7 @@ final class FakeAccess implements Access {
     }
 
     @Override
-    public <T> Mono<T> change(Caller caller, Operation operation, List<Operation> also,
+    public <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
             RequestContext context, Mono<T> change) {
         return allow(caller, operation)
                 .thenMany(Flux.fromIterable(also).concatMap(other -> allow(caller, other)))

@@ -2,6 +2,8 @@ package dev.culvert.appproxy.repositories;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
+import dev.culvert.appproxy.repositories.provider.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,8 +2,10 @@ package dev.culvert.appproxy.repositories;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
+import dev.culvert.appproxy.repositories.provider.ProviderCalls;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.net.URI;
 import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;

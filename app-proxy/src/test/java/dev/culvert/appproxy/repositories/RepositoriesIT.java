@@ -5,11 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.appproxy.credentials.GitToken;
 import dev.culvert.appproxy.credentials.TokensConfig;
+import dev.culvert.appproxy.repositories.provider.CommitStatus;
+import dev.culvert.appproxy.repositories.provider.GitUser;
+import dev.culvert.appproxy.repositories.provider.NewPullRequest;
+import dev.culvert.appproxy.repositories.provider.NewWebhook;
+import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.appproxy.repositories.provider.PullRequest;
+import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
+import dev.culvert.appproxy.repositories.provider.Repository;
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.PemFiles;
-import dev.culvert.edge.spi.HandlerException;
-import dev.culvert.edge.spi.HandlerException.Reason;
-import dev.culvert.edge.testing.EventLoopWatch;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.relay.testing.EventLoopWatch;
 import dev.culvert.standins.git.BitbucketApi;
 import dev.culvert.standins.git.BitbucketServerApi;
 import dev.culvert.standins.git.GitHost;
@@ -18,7 +26,7 @@ import dev.culvert.standins.git.GiteaApi;
 import dev.culvert.standins.git.GithubApi;
 import dev.culvert.standins.git.GitlabApi;
 import dev.culvert.standins.git.HostedUser;
-import dev.culvert.standins.git.ProviderApi;
+import dev.culvert.standins.git.ProviderStandIn;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;
@@ -77,7 +85,7 @@ class RepositoriesIT {
         var tls = authority.issueServer(List.of("localhost"), List.of(InetAddress.getLoopbackAddress()),
                 Duration.ofDays(1));
         var configs = new ArrayList<IntegrationConfig>();
-        for (var api : Map.<ProviderKind, ProviderApi>of(ProviderKind.GITHUB, new GithubApi(),
+        for (var api : Map.<ProviderKind, ProviderStandIn>of(ProviderKind.GITHUB, new GithubApi(),
                 ProviderKind.GITLAB, new GitlabApi(), ProviderKind.BITBUCKET, new BitbucketApi(),
                 ProviderKind.BITBUCKET_SERVER, new BitbucketServerApi(), ProviderKind.GITEA, new GiteaApi())
                 .entrySet()) {

@@ -1,10 +1,10 @@
 package dev.culvert.e2e.hostile;
 
-import dev.culvert.client.ClientConfig;
-import dev.culvert.client.ClientEvent;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.router.RoutingConfig;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.link.ClientEvent;
+import dev.culvert.config.HostPort;
+import dev.culvert.routing.RoutingConfig;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.net.InetSocketAddress;
 import java.net.URI;

@@ -1,4 +1,4 @@
-/** A client of the tunnel server's admin API, {@link dev.culvert.launcher.admin.AdminApi}: for the commands and the demo. */
+/** A client of the tunnel server's admin API, {@link dev.culvert.launcher.admin.AdminClient}: for the commands and the demo. */
 @NullMarked
 package dev.culvert.launcher.admin;
 

@@ -5,7 +5,7 @@ import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.CertsException;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.TlsMaterial;
-import dev.culvert.edge.Reason;
+import dev.culvert.config.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

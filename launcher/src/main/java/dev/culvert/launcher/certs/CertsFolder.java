@@ -6,7 +6,7 @@ import dev.culvert.certs.CertificateFiles;
 import dev.culvert.certs.CertsException;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.TlsMaterial;
-import dev.culvert.edge.Reason;
+import dev.culvert.config.Reason;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package dev.culvert.launcher.demo;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;

@@ -1,6 +1,6 @@
 package dev.culvert.launcher.demo;
 
-import dev.culvert.edge.Reason;
+import dev.culvert.config.Reason;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 

@@ -2,7 +2,7 @@ package dev.culvert.launcher.demo;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;

@@ -3,7 +3,7 @@ package dev.culvert.launcher.demo;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import dev.culvert.platform.directory.ControlPlane;
 import dev.culvert.platform.directory.ControlPlaneConfig;
 import java.io.IOException;

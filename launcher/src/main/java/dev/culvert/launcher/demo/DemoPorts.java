@@ -1,6 +1,6 @@
 package dev.culvert.launcher.demo;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 
 /**
  * Where the demo listens, on loopback. What nobody has to know beforehand gets a free port anyway.

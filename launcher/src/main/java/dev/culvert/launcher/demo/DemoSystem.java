@@ -3,18 +3,18 @@ package dev.culvert.launcher.demo;
 import dev.culvert.appproxy.AppProxy;
 import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.appproxy.access.ControlPlaneSettings;
-import dev.culvert.appproxy.argo.ApiSettings;
-import dev.culvert.appproxy.argo.WorkflowsSettings;
+import dev.culvert.appproxy.argo.api.ApiSettings;
+import dev.culvert.appproxy.argo.workflow.WorkflowsSettings;
 import dev.culvert.appproxy.commits.CommitsSettings;
 import dev.culvert.appproxy.credentials.TokensConfig;
 import dev.culvert.appproxy.repositories.IntegrationConfig;
 import dev.culvert.appproxy.repositories.RepositoriesConfig;
-import dev.culvert.client.ClientConfig;
 import dev.culvert.client.TunnelClient;
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.config.ConfigBinder;
-import dev.culvert.edge.config.HostPort;
-import dev.culvert.launcher.admin.AdminApi;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.config.ConfigBinder;
+import dev.culvert.config.HostPort;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.launcher.admin.AdminClient;
 import dev.culvert.launcher.certs.CertsFolder;
 import dev.culvert.server.ServerConfig;
 import dev.culvert.server.TunnelServer;
@@ -69,7 +69,7 @@ public final class DemoSystem {
 
     /**
      * Starts everything and waits until the client is connected; emits this. Errors: {@link DemoException}, and those
-     * of the parts ({@link dev.culvert.edge.ListenException} when a port is taken); then nothing is left running.
+     * of the parts ({@link dev.culvert.http.net.ListenException} when a port is taken); then nothing is left running.
      */
     public Mono<DemoSystem> start() {
         return onElastic(this::prepare).then(startUpstreams())
@@ -224,8 +224,8 @@ public final class DemoSystem {
         return certs.file(name).toString();
     }
 
-    private Mono<AdminApi> api() {
-        return onElastic(() -> new AdminApi(URI.create("http://" + ports.admin()),
+    private Mono<AdminClient> api() {
+        return onElastic(() -> new AdminClient(URI.create("http://" + ports.admin()),
                 Files.readString(certs.file("admin.token")).strip()));
     }
 
@@ -235,9 +235,9 @@ public final class DemoSystem {
                 .then());
     }
 
-    private static Mono<AdminApi.Answer> create(AdminApi api, String name) {
+    private static Mono<AdminClient.Answer> create(AdminClient api, String name) {
         return api.call("POST", "/runtimes", Map.of("account", "demo", "name", name, "hosts", List.of()))
-                .filter(AdminApi.Answer::ok)
+                .filter(AdminClient.Answer::ok)
                 .switchIfEmpty(
                         Mono.error(() -> new DemoException("the admin API refused to create demo/" + name)));
     }

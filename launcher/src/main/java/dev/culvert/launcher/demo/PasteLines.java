@@ -1,6 +1,6 @@
 package dev.culvert.launcher.demo;
 
-import dev.culvert.edge.config.HostPort;
+import dev.culvert.config.HostPort;
 import java.nio.file.Path;
 
 /** The commands that the demo prints, ready to paste into another terminal. */

@@ -2,7 +2,7 @@ package dev.culvert.launcher.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.EventLoops;
+import dev.culvert.http.net.EventLoops;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;

@@ -2,7 +2,7 @@ package dev.culvert.launcher.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.edge.EventLoops;
+import dev.culvert.http.net.EventLoops;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;

@@ -36,7 +36,7 @@ public final class Session {
     private static final String NO_HEAD = "nothing may come before the response head";
 
     final SessionState session;
-    private final Arrivals arrivals;
+    private final FrameDispatcher arrivals;
     private final long openingDeadlineNanos;
 
     /**
@@ -46,7 +46,7 @@ public final class Session {
      */
     public Session(Role role, Hello local, SessionLimits limits, long nowNanos) {
         this.session = new SessionState(role, local, limits, nowNanos);
-        this.arrivals = new Arrivals(session);
+        this.arrivals = new FrameDispatcher(session);
         this.openingDeadlineNanos = nowNanos + limits.openingTimeout().toNanos();
         if (role == Role.SERVER) {
             session.outbox.control(new Frame.OpeningHello(local));

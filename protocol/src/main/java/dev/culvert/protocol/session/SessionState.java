@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link Session}'s commands and {@link Arrivals} share: the streams, and the ways in which they and the session end. */
+/** What {@link Session}'s commands and {@link FrameDispatcher} share: the streams, and the ways in which they and the session end. */
 final class SessionState {
     enum Phase {
         OPENING, LIVE, CLOSED

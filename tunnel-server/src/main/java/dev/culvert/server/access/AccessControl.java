@@ -1,7 +1,7 @@
 package dev.culvert.server.access;
 
-import dev.culvert.edge.EventLoops;
-import dev.culvert.edge.relay.Admission;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.relay.Admission;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -1,6 +1,6 @@
 package dev.culvert.server.access;
 
-import dev.culvert.edge.Cidr;
+import dev.culvert.http.net.Cidr;
 import java.net.InetAddress;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.culvert.server.access;
 
-import dev.culvert.edge.Reason;
+import dev.culvert.config.Reason;
 import java.io.IOException;
 import java.text.ParseException;
 import java.time.Duration;

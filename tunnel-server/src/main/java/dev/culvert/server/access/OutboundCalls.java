@@ -1,8 +1,8 @@
 package dev.culvert.server.access;
 
-import dev.culvert.certs.ServerTrust;
-import dev.culvert.certs.TlsContexts;
-import dev.culvert.edge.EventLoops;
+import dev.culvert.certs.tls.ServerTrust;
+import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.http.net.EventLoops;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.ssl.SslContext;

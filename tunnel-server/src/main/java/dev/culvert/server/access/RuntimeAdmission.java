@@ -1,13 +1,13 @@
 package dev.culvert.server.access;
 
-import dev.culvert.edge.Cidr;
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.relay.Admission;
-import dev.culvert.edge.relay.Caller;
-import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.Verdict;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.Admission;
+import dev.culvert.relay.Caller;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.Verdict;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.ArrayList;
 import java.util.List;

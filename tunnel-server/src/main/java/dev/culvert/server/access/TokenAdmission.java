@@ -1,14 +1,14 @@
 package dev.culvert.server.access;
 
 import com.nimbusds.jose.jwk.JWK;
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.caller.CallerFields;
-import dev.culvert.edge.relay.Admission;
-import dev.culvert.edge.relay.Caller;
-import dev.culvert.edge.relay.RelayRequest;
-import dev.culvert.edge.relay.Verdict;
+import dev.culvert.http.forwarding.CallerFields;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.Admission;
+import dev.culvert.relay.Caller;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.Verdict;
 import dev.culvert.server.access.BearerToken.Judgement;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;

@@ -2,10 +2,10 @@ package dev.culvert.server.access;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import dev.culvert.edge.Problem;
-import dev.culvert.edge.Problem.Cause;
-import dev.culvert.edge.Problem.Hop;
-import dev.culvert.edge.relay.Admission;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.Admission;
 import dev.culvert.server.access.BearerToken.Judgement;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

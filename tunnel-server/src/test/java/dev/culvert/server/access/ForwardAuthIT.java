@@ -3,10 +3,10 @@ package dev.culvert.server.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.culvert.edge.testing.EdgeFixture;
-import dev.culvert.edge.testing.FakeRelay;
-import dev.culvert.edge.testing.FrameCaller;
-import dev.culvert.edge.testing.TlsCaller;
+import dev.culvert.relay.testing.EdgeFixture;
+import dev.culvert.relay.testing.FakeRelay;
+import dev.culvert.relay.testing.FrameCaller;
+import dev.culvert.relay.testing.TlsCaller;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.net.URI;

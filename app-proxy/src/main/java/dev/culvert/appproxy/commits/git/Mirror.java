@@ -1,0 +1,104 @@
+package dev.culvert.appproxy.commits.git;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.eclipse.jgit.lib.ObjectId;
+import org.eclipse.jgit.lib.Repository;
+import org.eclipse.jgit.lib.RepositoryBuilder;
+
+/**
+ * The part of a remote repository that commits were made on: some commits with all their trees, and few files. A bare
+ * repository without branches. Used by one thread at a time.
+ */
+public final class Mirror {
+    /** Commits to tell the remote of, so that it sends what is new alone; one a branch is enough. */
+    private static final int MAX_COMMITS = 64;
+
+    private final Path folder;
+    private final Repository objects;
+    private final Set<ObjectId> commits = Collections.newSetFromMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<ObjectId, Boolean> eldest) {
+            return size() > MAX_COMMITS;
+        }
+    });
+
+    private boolean partial = true;
+    private int uses;
+
+    private Mirror(Path folder, Repository objects) {
+        this.folder = folder;
+        this.objects = objects;
+    }
+
+    /** An empty one in a folder that does not exist yet. */
+    static Mirror create(Path folder) throws IOException {
+        JGitSetup.once();
+        Repository made = new RepositoryBuilder().setGitDir(folder.toFile()).setBare().build();
+        made.create(true);
+        // All of this can be fetched again.
+        made.getConfig().setBoolean("core", null, "fsyncObjectFiles", false);
+        made.getConfig().save();
+        return new Mirror(folder, made);
+    }
+
+    Repository objects() {
+        return objects;
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    /** Commits whose trees are all here. */
+    Set<ObjectId> commits() {
+        return Set.copyOf(commits);
+    }
+
+    boolean has(ObjectId commit) {
+        return commits.contains(commit);
+    }
+
+    void add(ObjectId commit) {
+        commits.remove(commit);
+        commits.add(commit);
+    }
+
+    /** Whether files are left out when it fetches; not at remotes that can't. */
+    boolean partial() {
+        return partial;
+    }
+
+    /** From now on it fetches files, too. What it has lacks them: it does not count any more. */
+    void complete() {
+        partial = false;
+        commits.clear();
+    }
+
+    /** Counts a use; returns how many there were. */
+    int used() {
+        return ++uses;
+    }
+
+    /** What it takes on the disk; more than any bound when that can't be told. */
+    long bytes() {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
+        } catch (IOException | UncheckedIOException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    void close() {
+        objects.close();
+    }
+}

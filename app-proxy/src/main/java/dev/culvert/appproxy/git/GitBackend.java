@@ -1,0 +1,242 @@
+package dev.culvert.appproxy.git;
+
+import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.config.ConfigException;
+import dev.culvert.handlers.body.BodyIntake;
+import dev.culvert.handlers.body.Patience;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.quota.Quota;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Runs {@code git http-backend}, Git's own CGI program, one process a request, as {@link GitPlaces} has places. A fetch is read
+ * whole before its process starts, a push until its first bytes are there. All blocking (files, pipes, processes) happens on
+ * a scheduler of its own. Safe for use by any thread.
+ */
+final class GitBackend {
+    /** The contract's limit for a response head, counted from the last request byte. */
+    private static final Duration HEAD_TIMEOUT = Duration.ofSeconds(60);
+
+    /** A process ends at any moment: trying again soon pays. */
+    private static final Duration RETRY_WHEN_FULL = Duration.ofSeconds(1);
+
+    /** More than killed processes need; their threads are daemons anyway. */
+    private static final Duration STOP_TIME = Duration.ofSeconds(5);
+
+    /** Start, standard input, output and error, end: a run never waits for another one's thread. */
+    private static final int THREADS_PER_RUN = 5;
+
+    /** What a fetch wants and has; that of a repository with 100,000 branches has 5 MB. */
+    private static final int MAX_REQUEST_BYTES = 8 << 20;
+
+    /** Requests that wait for their place: heads, and what fetches sent. */
+    private static final long MEMORY_BYTES = 64L << 20;
+
+    private static final Pattern PROTOCOL = Pattern.compile("[A-Za-z0-9=:._-]{1,128}");
+    private static final Pattern PLAIN = Pattern.compile("[\\x20-\\x7e]{1,256}");
+
+    private final AppProxyConfig.Git settings;
+    private final GitPlaces places;
+    private final Quota<Object> memory = new Quota<>(MEMORY_BYTES);
+    private final BodyIntake intake;
+    private final Scheduler clock;
+    private final Scheduler io;
+
+    GitBackend(AppProxyConfig.Git settings, Scheduler clock) {
+        this.settings = settings;
+        this.clock = clock;
+        this.places = new GitPlaces(settings.maxProcesses());
+        this.intake = new BodyIntake(memory, clock);
+        this.io = Schedulers.newBoundedElastic(settings.maxProcesses() * THREADS_PER_RUN,
+                settings.maxProcesses() * THREADS_PER_RUN, "git-backend", 30, true);
+    }
+
+    /** Whether the folder and git's CGI program are there. Errors: {@link ConfigException}. */
+    Mono<Void> check() {
+        return Mono.<Void>fromRunnable(() -> {
+            if (!Files.isDirectory(settings.repositories())) {
+                throw new ConfigException("handlers.git.repositories",
+                        "an existing folder of bare repositories");
+            }
+            if (!hasHttpBackend()) {
+                throw new ConfigException("handlers.git",
+                        "git with its http-backend on the PATH; install git");
+            }
+        }).subscribeOn(io);
+    }
+
+    private static boolean hasHttpBackend() {
+        try {
+            Process git = new ProcessBuilder("git", "--exec-path").redirectErrorStream(true).start();
+            String folder = new String(git.getInputStream().readNBytes(4096), StandardCharsets.UTF_8).strip();
+            return git.waitFor() == 0 && Files.isExecutable(Path.of(folder, "git-http-backend"));
+        } catch (IOException | InvalidPathException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /**
+     * Serves one call. Cancelling, of the response or its body, kills the process. Errors: {@link HandlerException}
+     * with {@code NOT_FOUND}, {@code OVERLOADED}, {@code BODY_TOO_LARGE}, {@code REQUEST_TIMEOUT}, {@code UPSTREAM_TIMEOUT} or
+     * {@code UPSTREAM_BAD_RESPONSE}, and what the request's body fails with.
+     *
+     * @param account whose share of processes and memory it takes, told apart by equals
+     */
+    Mono<EdgeResponse> serve(GitCall call, EdgeRequest request, Object account) {
+        if (call.advertisement()) {
+            return run(call, request, Flux.empty(), account);
+        }
+        return call.service() == GitCall.Service.UPLOAD_PACK
+                ? fetch(call, request, account)
+                : push(call, request, account);
+    }
+
+    private Mono<EdgeResponse> fetch(GitCall call, EdgeRequest request, Object account) {
+        return intake.read(request.body(), account, MAX_REQUEST_BYTES)
+                .flatMap(body -> run(call, request, body.parts(), account).doOnError(error -> body.close())
+                        .doOnCancel(body::close));
+    }
+
+    private Mono<EdgeResponse> push(GitCall call, EdgeRequest request, Object account) {
+        return Mono.defer(() -> {
+            Sinks.Empty<Void> shed = Sinks.empty();
+            var waiting = memory.tryOpen(account, BodyIntake.REQUEST_BYTES, () -> shed.tryEmitError(busy()));
+            if (waiting == null) {
+                return Mono.error(busy());
+            }
+            return request.body()
+                    .timeout(Mono.delay(Patience.GRACE, clock), part -> Mono.never())
+                    .onErrorMap(TimeoutException.class,
+                            error -> HandlerException.of(Reason.REQUEST_TIMEOUT, "no push arrived"))
+                    .switchOnFirst((first, body) -> {
+                        waiting.close();
+                        Throwable broken = first.getThrowable();
+                        return broken == null
+                                ? run(call, request, body, account)
+                                : Mono.<EdgeResponse>error(broken);
+                    }, false)
+                    .singleOrEmpty()
+                    .takeUntilOther(shed.asMono())
+                    .doFinally(signal -> waiting.close());
+        });
+    }
+
+    private Mono<EdgeResponse> run(GitCall call, EdgeRequest request, Flux<ByteBuf> body, Object account) {
+        return Mono.defer(() -> {
+            var run = new GitRun(io, clock, request.context().requestId(), settings.maxDuration(),
+                    places::ended);
+            if (!places.enter(run, account)) {
+                return Mono.error(busy());
+            }
+            return Mono.<EdgeResponse>create(sink -> {
+                sink.onCancel(run::kill);
+                places.begin(
+                        () -> io.schedule(() -> run.begin(() -> process(call, request), body, sink)));
+            })
+                    .timeout(run.bodySent().then(Mono.delay(HEAD_TIMEOUT)))
+                    .onErrorMap(TimeoutException.class,
+                            error -> HandlerException.of(Reason.UPSTREAM_TIMEOUT,
+                                    "Git did not answer in time"));
+        });
+    }
+
+    /** Kills what still runs and frees the threads, not on the caller's: ending a pool takes locks. */
+    Mono<Void> stop() {
+        return Mono.<Void>fromRunnable(places::killAll)
+                .then(io.disposeGracefully())
+                .timeout(STOP_TIME, Mono.fromRunnable(io::dispose))
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    /** How many processes may still be started. */
+    int available() {
+        return places.available();
+    }
+
+    static HandlerException busy() {
+        return HandlerException.of(Reason.OVERLOADED, "the Git processes are busy")
+                .retryAfter(RETRY_WHEN_FULL);
+    }
+
+    private ProcessBuilder process(GitCall call, EdgeRequest request) throws IOException {
+        Path root = settings.repositories().toRealPath();
+        requireRepository(root, call.repository());
+        ProcessBuilder builder = new ProcessBuilder("git", "http-backend").directory(root.toFile());
+        Map<String, String> environment = builder.environment();
+        environment.clear();
+        environment.putAll(environment(root, call, request));
+        return builder;
+    }
+
+    private static void requireRepository(Path root, String name) throws IOException {
+        Path folder = root.resolve(name + ".git");
+        if (!Files.isDirectory(folder) || !folder.toRealPath().startsWith(root)
+                || !Files.isRegularFile(folder.resolve("HEAD"))
+                || !Files.isDirectory(folder.resolve("objects"))
+                || !Files.isDirectory(folder.resolve("refs"))) {
+            throw GitCall.notFound();
+        }
+    }
+
+    /** Only what CGI and Git need; nothing of our own environment, no configuration but the repository's. */
+    private Map<String, String> environment(Path root, GitCall call, EdgeRequest request) {
+        Map<String, String> environment = new HashMap<>();
+        String path = System.getenv("PATH");
+        environment.put("PATH", path == null ? "/usr/local/bin:/usr/bin:/bin" : path);
+        environment.put("LC_ALL", "C");
+        environment.put("HOME", "");
+        environment.put("GIT_CONFIG_NOSYSTEM", "1");
+        environment.put("GIT_CONFIG_GLOBAL", "/dev/null");
+        environment.put("GIT_TERMINAL_PROMPT", "0");
+        environment.put("GIT_PROJECT_ROOT", root.toString());
+        environment.put("GIT_HTTP_EXPORT_ALL", "1");
+        environment.put("GIT_CONFIG_COUNT", "2");
+        environment.put("GIT_CONFIG_KEY_0", "http.getanyfile");
+        environment.put("GIT_CONFIG_VALUE_0", "false");
+        environment.put("GIT_CONFIG_KEY_1", "http.receivepack");
+        environment.put("GIT_CONFIG_VALUE_1", Boolean.toString(settings.allowPush()));
+        environment.put("GATEWAY_INTERFACE", "CGI/1.1");
+        environment.put("SERVER_PROTOCOL", "HTTP/1.1");
+        environment.put("REQUEST_METHOD", request.method().name());
+        environment.put("PATH_INFO", call.pathInfo());
+        environment.put("QUERY_STRING", call.advertisement() ? "service=" + call.service().word() : "");
+        InetAddress remote = request.context().source();
+        environment.put("REMOTE_ADDR", remote == null ? "unknown" : remote.getHostAddress());
+        pass(environment, "CONTENT_TYPE", request.headers().get(HttpHeaderNames.CONTENT_TYPE), PLAIN);
+        pass(environment, "HTTP_CONTENT_ENCODING", request.headers().get(HttpHeaderNames.CONTENT_ENCODING),
+                PLAIN);
+        pass(environment, "GIT_PROTOCOL", request.headers().get("git-protocol"), PROTOCOL);
+        return environment;
+    }
+
+    private static void pass(Map<String, String> environment, String name, @Nullable String value,
+            Pattern allowed) {
+        if (value != null && allowed.matcher(value).matches()) {
+            environment.put(name, value);
+        }
+    }
+}

@@ -1,9 +1,0 @@
-package dev.culvert.appproxy.repositories;
-
-/**
- * A webhook that was registered.
- *
- * @param id the provider's id of it
- * @param url what the provider calls
- */
-public record Webhook(String id, String url) {}

@@ -1,0 +1,116 @@
+package dev.culvert.appproxy.repositories.provider;
+
+import static dev.culvert.appproxy.repositories.provider.ProviderApi.needed;
+import static dev.culvert.appproxy.repositories.provider.ProviderApi.path;
+import static dev.culvert.appproxy.repositories.provider.ProviderApi.text;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.culvert.appproxy.credentials.GitToken;
+import io.netty.handler.codec.http.HttpHeaders;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** GitHub's REST API, version 2022-11-28. */
+public final class Github implements ProviderApi {
+    private final ProviderCalls calls;
+
+    public Github(ProviderCalls calls) {
+        this.calls = calls;
+    }
+
+    public static void authorize(HttpHeaders fields, GitToken token) {
+        fields.set("Authorization", "Bearer " + token.value());
+        fields.set("Accept", "application/vnd.github+json");
+        fields.set("X-GitHub-Api-Version", "2022-11-28");
+    }
+
+    @Override
+    public int maxPage() {
+        return 100;
+    }
+
+    @Override
+    public boolean numbered() {
+        return true;
+    }
+
+    @Override
+    public Mono<Part> part(GitToken token, String from, int size) {
+        int page = from.isEmpty() ? 1 : Integer.parseInt(from);
+        // By creation: what is added while somebody turns pages comes last.
+        return calls
+                .get(token, "/user/repos?sort=created&direction=asc&per_page=" + size + "&page=" + page)
+                .map(reply -> new Part(ProviderApi.repositories(reply.json(), Github::repository),
+                        reply.linksToNext() ? String.valueOf(page + 1) : null));
+    }
+
+    @Override
+    public Mono<GitUser> user(GitToken token) {
+        return calls.get(token, "/user")
+                .map(reply -> new GitUser(needed(reply.json(), "/login"),
+                        scopes(reply.field("X-OAuth-Scopes"))));
+    }
+
+    @Override
+    public Mono<PullRequest> createPullRequest(GitToken token, NewPullRequest request) {
+        ObjectNode body = JsonNodeFactory.instance.objectNode()
+                .put("title", request.title())
+                .put("body", request.description())
+                .put("head", request.head())
+                .put("base", request.base());
+        return calls.post(token, "/repos/" + path(request.repository()) + "/pulls", body)
+                .map(ProviderReply::json)
+                .map(json -> new PullRequest(needed(json, "/number"), needed(json, "/html_url"),
+                        needed(json, "/title"), needed(json, "/state")));
+    }
+
+    @Override
+    public Mono<Webhook> createWebhook(GitToken token, NewWebhook request) {
+        ObjectNode body = JsonNodeFactory.instance.objectNode().put("name", "web").put("active", true);
+        request.events().forEach(body.putArray("events")::add);
+        body.putObject("config")
+                .put("url", request.url().toString())
+                .put("content_type", "json")
+                .put("secret", request.secret())
+                .put("insecure_ssl", "0");
+        return calls.post(token, "/repos/" + path(request.repository()) + "/hooks", body)
+                .map(reply -> new Webhook(needed(reply.json(), "/id"), request.url().toString()));
+    }
+
+    @Override
+    public Mono<Void> setCommitStatus(GitToken token, CommitStatus status) {
+        ObjectNode body = JsonNodeFactory.instance.objectNode()
+                .put("state", status.state().name().toLowerCase(Locale.ROOT))
+                .put("context", status.context())
+                .put("description", status.description());
+        if (status.targetUrl() != null) {
+            body.put("target_url", status.targetUrl());
+        }
+        return calls
+                .post(token, "/repos/" + path(status.repository()) + "/statuses/"
+                        + ProviderApi.encoded(status.sha()), body)
+                .then();
+    }
+
+    /** Fine-grained tokens have no such field; one that is empty means a token that may do nothing. */
+    static List<String> scopes(@Nullable String field) {
+        if (field == null) {
+            return List.of();
+        }
+        return field.isBlank()
+                ? List.of("none")
+                : Arrays.stream(field.split(",")).map(String::strip).toList();
+    }
+
+    private static Repository repository(JsonNode json) {
+        return new Repository(needed(json, "/id"), ProviderKind.GITHUB.name(), needed(json, "/full_name"),
+                needed(json, "/clone_url"), text(json, "/ssh_url"), text(json, "/default_branch"),
+                json.path("private").asBoolean(), json.at("/permissions/admin").asBoolean(),
+                text(json, "/html_url"));
+    }
+}

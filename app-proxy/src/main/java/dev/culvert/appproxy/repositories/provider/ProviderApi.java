@@ -1,0 +1,94 @@
+package dev.culvert.appproxy.repositories.provider;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.appproxy.credentials.GitToken;
+import dev.culvert.appproxy.repositories.Integration;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** What differs between the REST APIs of providers. Errors as {@link Integration} says. */
+public interface ProviderApi {
+    /** Most repositories that one answer has. */
+    int maxPage();
+
+    /** Whether pages are numbered from 1, so that any can be asked for; else each tells where the next begins. */
+    boolean numbered();
+
+    /** Whether its operator may have set a smaller size than {@link #maxPage}, which pages are then cut to without a word. */
+    default boolean mayGiveLess() {
+        return false;
+    }
+
+    /**
+     * A part of the list.
+     *
+     * @param from a page's number, or where the part before said that this one begins; empty: the beginning
+     */
+    Mono<Part> part(GitToken token, String from, int size);
+
+    Mono<GitUser> user(GitToken token);
+
+    Mono<PullRequest> createPullRequest(GitToken token, NewPullRequest request);
+
+    default Mono<Webhook> createWebhook(GitToken token, NewWebhook request) {
+        return none("webhooks");
+    }
+
+    default Mono<Void> setCommitStatus(GitToken token, CommitStatus status) {
+        return none("commit statuses");
+    }
+
+    /**
+     * A part of a list.
+     *
+     * @param next where the next part begins; null: this was the last one
+     */
+    record Part(List<Repository> items, @Nullable String next) {}
+
+    private static <T> Mono<T> none(String what) {
+        return Mono.error(HandlerException.of(Reason.BAD_REQUEST, what + " are for GitHub and GitLab alone"));
+    }
+
+    static List<Repository> repositories(JsonNode list, Function<JsonNode, Repository> one) {
+        if (!list.isArray()) {
+            throw HandlerException.of(Reason.UPSTREAM_BAD_RESPONSE,
+                    "the Git provider answered something else than a list of repositories");
+        }
+        return StreamSupport.stream(list.spliterator(), false).map(one).toList();
+    }
+
+    /** Text at the pointer, or null. */
+    static @Nullable String text(JsonNode json, String pointer) {
+        JsonNode found = json.at(pointer);
+        return found.isValueNode() && !found.isNull() ? found.asText() : null;
+    }
+
+    /** Text at the pointer. Throws HandlerException when it is not there. */
+    static String needed(JsonNode json, String pointer) {
+        String text = text(json, pointer);
+        if (text == null) {
+            throw HandlerException.of(Reason.UPSTREAM_BAD_RESPONSE,
+                    "the Git provider's answer has no " + pointer);
+        }
+        return text;
+    }
+
+    /** Text for one segment of a path, or for a value of a query. */
+    static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    /** {@code owner/name} with both encoded. */
+    static String path(String repository) {
+        int slash = repository.lastIndexOf('/');
+        return encoded(repository.substring(0, Math.max(0, slash))) + "/"
+                + encoded(repository.substring(slash + 1));
+    }
+}

@@ -1,0 +1,18 @@
+package dev.culvert.appproxy.repositories.provider;
+
+/** A kind of Git provider. The name in upper case is the platform's; {@link #key} is that of configuration files. */
+public enum ProviderKind {
+    GITHUB("github"), GITLAB("gitlab"), BITBUCKET("bitbucket"), BITBUCKET_SERVER(
+            "bitbucket-server"), GITEA("gitea"), FOLDER("folder");
+
+    private final String key;
+
+    ProviderKind(String key) {
+        this.key = key;
+    }
+
+    /** As it is written in configuration: {@code bitbucket-server}. */
+    public String key() {
+        return key;
+    }
+}

@@ -1,0 +1,11 @@
+package dev.culvert.appproxy.repositories.provider;
+
+/**
+ * A pull request that was opened.
+ *
+ * @param id its number in the repository
+ * @param webUrl its page for people
+ * @param title its title
+ * @param state as {@code open}
+ */
+public record PullRequest(String id, String webUrl, String title, String state) {}

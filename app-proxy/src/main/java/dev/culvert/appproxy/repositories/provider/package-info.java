@@ -1,0 +1,5 @@
+/** Git providers by their REST APIs. */
+@NullMarked
+package dev.culvert.appproxy.repositories.provider;
+
+import org.jspecify.annotations.NullMarked;

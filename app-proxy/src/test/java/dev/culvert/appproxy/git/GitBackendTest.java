@@ -1,0 +1,261 @@
+package dev.culvert.appproxy.git;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.appproxy.GitCommand;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+import reactor.test.publisher.TestPublisher;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+class GitBackendTest {
+    private static final Duration TIME = Duration.ofMinutes(1);
+
+    private static final String ADVERTISEMENT = "info/refs?service=git-upload-pack";
+
+    @TempDir
+    Path repositories;
+
+    private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+    private GitBackend backend = new GitBackend(AppProxyConfig.Git.of(Path.of("")), clock);
+
+    @BeforeEach
+    void start() throws IOException, InterruptedException {
+        GitCommand.git(repositories, "init", "--quiet", "--bare", "demo.git");
+        backend = backend(1);
+    }
+
+    @AfterEach
+    void stop() {
+        backend.stop().block(TIME);
+        clock.dispose();
+    }
+
+    private GitBackend backend(int processes) {
+        return new GitBackend(
+                new AppProxyConfig.Git(repositories, true, false, processes, Duration.ofHours(1)),
+                clock);
+    }
+
+    @Test
+    void answersWithWhatGitSays() {
+        Mono<String> text = serve("info/refs?service=git-upload-pack", Flux.empty())
+                .flatMapMany(response -> ((EdgeResponse.Http) response).body())
+                .map(GitBackendTest::text)
+                .reduce(String::concat);
+
+        StepVerifier.create(text)
+                .assertNext(body -> assertThat(body).startsWith("001e# service=git-upload-pack"))
+                .verifyComplete();
+        awaitFree();
+    }
+
+    @Test
+    void aMissingRepositoryFreesItsPlace() {
+        var request = request("none.git/info/refs?service=git-upload-pack", Flux.empty());
+
+        StepVerifier.create(backend.serve(GitCall.of(request), request, "a"))
+                .verifyErrorSatisfies(
+                        error -> assertThat(((HandlerException) error).reason()).isEqualTo(Reason.NOT_FOUND));
+        awaitFree();
+    }
+
+    @Test
+    void cancellingTheAnswerCancelsTheRequestsBody() {
+        TestPublisher<ByteBuf> body = TestPublisher.create();
+        var response = (EdgeResponse.Http) Objects
+                .requireNonNull(serve("git-receive-pack", begun(body.flux())).block(TIME));
+
+        StepVerifier.create(response.body()).thenCancel().verify(TIME);
+
+        awaitFree();
+        await().atMost(TIME).untilAsserted(body::assertCancelled);
+    }
+
+    @Test
+    void cancellingAtOnceFreesItsPlace() {
+        for (int i = 0; i < 20; i++) {
+            StepVerifier.create(serve("info/refs?service=git-upload-pack", Flux.empty()))
+                    .thenCancel()
+                    .verify(TIME);
+            awaitFree();
+        }
+    }
+
+    @Test
+    void anUnreadAnswerKeepsItsPlaceUntilItIsCancelled() {
+        var response = (EdgeResponse.Http) Objects
+                .requireNonNull(serve("info/refs?service=git-upload-pack", Flux.empty()).block(TIME));
+
+        StepVerifier.create(serve("info/refs?service=git-upload-pack", Flux.empty()))
+                .verifyErrorSatisfies(
+                        error -> assertThat(((HandlerException) error).reason())
+                                .isEqualTo(Reason.OVERLOADED));
+        StepVerifier.create(response.body(), 0).thenCancel().verify(TIME);
+
+        awaitFree();
+    }
+
+    @Test
+    void aBodyThatFailsFailsTheCall() {
+        Flux<ByteBuf> broken = Flux.error(new IOException("caller left"));
+
+        // Git may have sent its head before it asked for the body.
+        StepVerifier.create(serve("git-receive-pack", broken)
+                .flatMapMany(response -> ((EdgeResponse.Http) response).body())).expectError().verify(TIME);
+        awaitFree();
+    }
+
+    @Test
+    void stoppingKillsWhatRuns() {
+        Flux<ByteBuf> answer = serve("git-receive-pack", begun(Flux.never()))
+                .flatMapMany(response -> ((EdgeResponse.Http) response).body());
+
+        StepVerifier.create(answer).then(() -> backend.stop().block(TIME)).expectError().verify(TIME);
+
+        awaitFree();
+    }
+
+    @Test
+    void requestsThatDripStartNoProcess() {
+        for (String service : new String[]{"git-upload-pack", "git-receive-pack"}) {
+            StepVerifier.create(serve(service, Flux.never()))
+                    .expectSubscription()
+                    .then(() -> assertThat(backend.available()).isEqualTo(1))
+                    .then(() -> clock.advanceTimeBy(Duration.ofSeconds(21)))
+                    .expectErrorSatisfies(error -> refused(error, Reason.REQUEST_TIMEOUT))
+                    .verify(TIME);
+        }
+    }
+
+    @Test
+    void aFetchIsReadBeforeItsProcessStarts() {
+        TestPublisher<ByteBuf> body = TestPublisher.create();
+
+        StepVerifier.create(serve("git-upload-pack", body.flux())
+                .flatMapMany(response -> ((EdgeResponse.Http) response).body())
+                .map(GitBackendTest::text)
+                .reduce("", String::concat))
+                .then(() -> body.next(Unpooled.copiedBuffer("0000", StandardCharsets.US_ASCII)))
+                .then(() -> assertThat(backend.available()).isEqualTo(1))
+                .then(body::complete)
+                .expectNextCount(1)
+                .expectComplete()
+                .verify(TIME);
+        awaitFree();
+    }
+
+    @Test
+    void aPushThatStallsIsEnded() {
+        var response = (EdgeResponse.Http) Objects
+                .requireNonNull(serve("git-receive-pack", begun(Flux.never())).block(TIME));
+
+        StepVerifier.create(response.body())
+                .then(() -> clock.advanceTimeBy(Duration.ofSeconds(22)))
+                .expectError()
+                .verify(TIME);
+
+        awaitFree();
+    }
+
+    @Test
+    void theNewestOfTheNoisiestGivesWay() {
+        backend = backend(2);
+        var first = unread("noisy");
+        var second = unread("noisy");
+
+        var other = unread("quiet");
+
+        StepVerifier.create(second.body()).expectError().verify(TIME);
+        StepVerifier.create(serve(ADVERTISEMENT, Flux.empty(), "noisy"))
+                .verifyErrorSatisfies(error -> refused(error, Reason.OVERLOADED));
+        for (var answer : List.of(first, other)) {
+            StepVerifier.create(answer.body().doOnNext(ByteBuf::release))
+                    .thenConsumeWhile(part -> true)
+                    .expectComplete()
+                    .verify(TIME);
+        }
+        await().atMost(TIME).until(() -> backend.available() == 2);
+    }
+
+    @Test
+    void whoTakesNothingGivesWayToOthersInTime() {
+        var stalled = unread("a");
+        StepVerifier.create(serve(ADVERTISEMENT, Flux.empty(), "b"))
+                .verifyErrorSatisfies(error -> refused(error, Reason.OVERLOADED));
+        clock.advanceTimeBy(Duration.ofSeconds(21));
+
+        var answered = unread("b");
+
+        StepVerifier.create(stalled.body()).expectError().verify(TIME);
+        StepVerifier.create(answered.body()).thenCancel().verify(TIME);
+        awaitFree();
+    }
+
+    private void awaitFree() {
+        await().atMost(TIME).until(() -> backend.available() == 1);
+    }
+
+    private Mono<EdgeResponse> serve(String path, Flux<ByteBuf> body) {
+        return serve(path, body, "a");
+    }
+
+    private Mono<EdgeResponse> serve(String path, Flux<ByteBuf> body, String account) {
+        EdgeRequest request = request("demo.git/" + path, body);
+        return backend.serve(GitCall.of(request), request, account);
+    }
+
+    private EdgeResponse.Http unread(String account) {
+        return (EdgeResponse.Http) Objects
+                .requireNonNull(serve(ADVERTISEMENT, Flux.empty(), account).block(TIME));
+    }
+
+    /** The first bytes of a push, then more. */
+    private static Flux<ByteBuf> begun(Flux<ByteBuf> more) {
+        return Flux.concat(
+                Flux.defer(() -> Flux.just(Unpooled.copiedBuffer("00", StandardCharsets.US_ASCII))), more);
+    }
+
+    private static void refused(Throwable error, Reason reason) {
+        assertThat(error).isInstanceOfSatisfying(HandlerException.class,
+                refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+    }
+
+    private static EdgeRequest request(String path, Flux<ByteBuf> body) {
+        HttpMethod method = path.contains("info/refs") ? HttpMethod.GET : HttpMethod.POST;
+        var headers = new DefaultHttpHeaders().set("content-type", "application/x-git-receive-pack-request");
+        return new EdgeRequest(method, GitProvider.MOUNT + path, headers, body,
+                RequestContext.of("r", InetSocketAddress.createUnresolved("127.0.0.1", 1)));
+    }
+
+    private static String text(ByteBuf buffer) {
+        try {
+            return buffer.toString(StandardCharsets.US_ASCII);
+        } finally {
+            buffer.release();
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package dev.culvert.appproxy.git;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.appproxy.access.Access;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
+import dev.culvert.appproxy.access.Operation;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
+
+class GitHandlerTest {
+    @TempDir
+    Path folder;
+
+    private final List<Operation> asked = new ArrayList<>();
+    private final List<Operation> changed = new ArrayList<>();
+    private final AtomicBoolean read = new AtomicBoolean();
+    private final Access access = new Rules();
+    private GitBackend backend = new GitBackend(AppProxyConfig.Git.of(Path.of("")), Schedulers.parallel());
+
+    /** Ann may do everything, Bob nothing. */
+    private final class Rules implements Access {
+        @Override
+        public Mono<AuthenticatedCaller> caller(HttpHeaders headers) {
+            String field = headers.get("authorization", "");
+            return field.equals("Bearer ann") || field.equals("Bearer bob")
+                    ? Mono.just(new AuthenticatedCaller("acme", field, field, field + "@example.com", false))
+                    : Mono.error(HandlerException.of(Reason.UNAUTHORIZED, "who are you"));
+        }
+
+        @Override
+        public Mono<Void> allow(AuthenticatedCaller caller, Operation operation) {
+            asked.add(operation);
+            return caller.id().equals("Bearer ann")
+                    ? Mono.empty()
+                    : Mono.error(HandlerException.of(Reason.FORBIDDEN, "not you"));
+        }
+
+        @Override
+        public <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
+                RequestContext context, Mono<T> change) {
+            changed.add(operation);
+            return allow(caller, operation).then(change);
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        backend.stop().block(Duration.ofSeconds(20));
+    }
+
+    @Test
+    void gitAsksItsUserForAnApiKey() {
+        StepVerifier.create(fetch("")).verifyErrorSatisfies(error -> {
+            refused(error, Reason.UNAUTHORIZED);
+            assertThat(((HandlerException) error).fields().get("www-authenticate")).startsWith("Basic ");
+        });
+        assertThat(read).isFalse();
+    }
+
+    @Test
+    void whoMayNotSeeARepositoryFetchesNothing() {
+        StepVerifier.create(fetch("Basic " + base64("git:bob")))
+                .verifyErrorSatisfies(error -> refused(error, Reason.FORBIDDEN));
+
+        assertThat(read).isFalse();
+        assertThat(asked).singleElement()
+                .isEqualTo(new Operation("VIEW", "gitRepositories", "none",
+                        Map.of("repository", "none")));
+    }
+
+    @Test
+    void whoMaySeeItIsServed() {
+        for (String field : List.of("Bearer ann", "Basic " + base64("whoever:ann"))) {
+            StepVerifier.create(fetch(field)).verifyErrorSatisfies(error -> refused(error, Reason.NOT_FOUND));
+        }
+    }
+
+    @Test
+    void aPushIsAChangeOnRecord() {
+        StepVerifier.create(handler().handle(request("git-receive-pack", "Bearer bob")))
+                .verifyErrorSatisfies(error -> refused(error, Reason.FORBIDDEN));
+
+        assertThat(changed).singleElement()
+                .satisfies(operation -> assertThat(operation.action()).isEqualTo("UPDATE"));
+        assertThat(read).isFalse();
+    }
+
+    @Test
+    void readsMayBeOpenToAllAndPushesAreNot() {
+        StepVerifier.create(handler(true).handle(request("git-upload-pack", "")))
+                .verifyErrorSatisfies(error -> refused(error, Reason.NOT_FOUND));
+        assertThat(asked).isEmpty();
+
+        StepVerifier.create(handler(true).handle(request("git-receive-pack", "")))
+                .verifyErrorSatisfies(error -> refused(error, Reason.UNAUTHORIZED));
+    }
+
+    private Mono<?> fetch(String authorization) {
+        return handler().handle(request("git-upload-pack", authorization));
+    }
+
+    private GitHandler handler() {
+        return handler(false);
+    }
+
+    private GitHandler handler(boolean anonymousReads) {
+        backend = new GitBackend(new AppProxyConfig.Git(folder, true, false, 1, Duration.ofHours(1)),
+                Schedulers.parallel());
+        return new GitHandler(backend, access, true, anonymousReads);
+    }
+
+    private EdgeRequest request(String service, String authorization) {
+        return new EdgeRequest(HttpMethod.POST, GitProvider.MOUNT + "none.git/" + service,
+                new DefaultHttpHeaders().set("authorization", authorization),
+                Flux.defer(() -> {
+                    read.set(true);
+                    return Flux.empty();
+                }), RequestContext.of("r", InetSocketAddress.createUnresolved("127.0.0.1", 1)));
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static void refused(Throwable error, Reason reason) {
+        assertThat(error).isInstanceOfSatisfying(HandlerException.class,
+                refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+    }
+}

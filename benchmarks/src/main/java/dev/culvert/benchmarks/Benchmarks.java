@@ -1,0 +1,60 @@
+package dev.culvert.benchmarks;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code culvert bench}. Exit codes: 0 done, 1 a run failed, 64 wrong usage, 69 a needed program is missing. */
+public final class Benchmarks {
+    private static final int USAGE = 64;
+
+    private Benchmarks() {}
+
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    /** A command line that ends with this project's exit codes. It runs nothing by itself. */
+    static CommandLine commandLine() {
+        CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand())
+                .addSubcommand(new StormCommand())
+                .addSubcommand(new InboxCommand());
+        // The script's first word, which names this module, does not get here.
+        line.setCommandName("culvert bench");
+        line.setUsageHelpAutoWidth(true);
+        line.getSubcommands().values().forEach(sub -> sub.getCommandSpec().exitCodeOnInvalidInput(USAGE));
+        line.setParameterExceptionHandler(Benchmarks::wrongUsage);
+        line.setExecutionExceptionHandler((failure, command, parsed) -> {
+            if (failure instanceof BenchException known) {
+                command.getErr().println("culvert bench: " + known.getMessage());
+                return known.exitCode();
+            }
+            throw failure;
+        });
+        return line;
+    }
+
+    private static int wrongUsage(ParameterException wrong, String[] args) {
+        CommandLine line = wrong.getCommandLine();
+        line.getErr().println("culvert bench: " + wrong.getMessage());
+        line.getErr().println("Try '" + line.getCommandSpec().qualifiedName() + " --help'.");
+        return USAGE;
+    }
+
+    /** The command without a subcommand: says what there is. */
+    @Command(name = "bench", mixinStandardHelpOptions = true, description = "Compares Culvert under load with other ways to reach an upstream.", exitCodeOnInvalidInput = USAGE, footer = {
+            "", "Example:", "  culvert bench compare --connections 1,32,256"})
+    static final class Bench implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec = CommandSpec.create();
+
+        @Override
+        public Integer call() {
+            throw new ParameterException(spec.commandLine(),
+                    "a subcommand is needed: compare, storm or inbox");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package dev.culvert.certs.tls;
+
+import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.KeyPin;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.List;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedTrustManager;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Applies a {@link ServerTrust} with Java's own path validation and host name check. Refuses to work without the host
+ * name check: an engine that was made without a host, or with the check turned off, trusts nobody.
+ */
+final class ServerTrustManager extends EngineTrustManager {
+    private final List<X509ExtendedTrustManager> fixed = new ArrayList<>();
+    private final List<KeyPin> pins;
+
+    ServerTrustManager(ServerTrust trust) {
+        pins = trust.pins();
+        if (!trust.authorities().isEmpty()) {
+            fixed.add(standard(trust.authorities()));
+        }
+        if (trust.systemRoots()) {
+            fixed.add(standard(null));
+        }
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
+            throws CertificateException {
+        if (!"HTTPS".equals(engine.getSSLParameters().getEndpointIdentificationAlgorithm())
+                || engine.getPeerHost() == null) {
+            throw new CertificateException(
+                    "the server's host name can't be verified: the engine does not know it");
+        }
+        List<X509ExtendedTrustManager> rules = new ArrayList<>(fixed);
+        for (X509Certificate candidate : chain) {
+            if (pins.contains(KeyPin.of(candidate)) && CertificateAuthority.isAuthority(candidate)) {
+                candidate.checkValidity();
+                rules.add(standard(List.of(candidate)));
+            }
+        }
+        CertificateException refusal = new CertificateException(
+                "its chain does not hold the pinned authority");
+        for (X509ExtendedTrustManager rule : rules) {
+            try {
+                rule.checkServerTrusted(chain, authType, engine);
+                return;
+            } catch (CertificateException e) {
+                refusal = e;
+            }
+        }
+        // The issuer's name gives an inspecting proxy away.
+        throw new CertificateException(
+                "the server's certificate, issued by " + chain[0].getIssuerX500Principal()
+                        + ", is not trusted: " + refusal.getMessage(),
+                refusal);
+    }
+
+    /** Java's validation against these authorities, or against the system's roots. */
+    private static X509ExtendedTrustManager standard(@Nullable List<X509Certificate> authorities) {
+        try {
+            KeyStore store = null;
+            if (authorities != null) {
+                store = KeyStore.getInstance(KeyStore.getDefaultType());
+                store.load(null, null);
+                for (int i = 0; i < authorities.size(); i++) {
+                    store.setCertificateEntry(Integer.toString(i), authorities.get(i));
+                }
+            }
+            TrustManagerFactory factory = TrustManagerFactory.getInstance("PKIX");
+            factory.init(store);
+            for (TrustManager manager : factory.getTrustManagers()) {
+                if (manager instanceof X509ExtendedTrustManager extended) {
+                    return extended;
+                }
+            }
+            throw new CertsException("this Java has no extended PKIX trust manager");
+        } catch (GeneralSecurityException | IOException e) {
+            throw new CertsException("the trusted authorities can't be loaded", e);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package dev.culvert.config;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All sources of one configuration, in rising precedence: file, environment, flags.
+ *
+ * @param file the file's content, or null without a file
+ * @param environment variables by name; those that do not start with {@code CULVERT_} are ignored
+ * @param flags values by flag name, {@code --edge-domain}
+ * @param coded values by dotted key, set by code: they win over everything
+ */
+public record ConfigSources(ConfigNode.@Nullable Entries file, Map<String, String> environment,
+        Map<String, String> flags, Map<String, String> coded) {
+
+    /** Values set by code alone, by dotted key. */
+    public static ConfigSources of(Map<String, String> coded) {
+        return new ConfigSources(null, Map.of(), Map.of(), coded);
+    }
+}

@@ -1,0 +1,50 @@
+package dev.culvert.config;
+
+import java.net.InetSocketAddress;
+
+/**
+ * A listen address or upstream address: {@code 127.0.0.1:8443}, {@code [::1]:8443}, {@code localhost:0}.
+ *
+ * @param host a host name or an address literal, IPv6 without brackets
+ * @param port 0..65535; 0 picks a free one where it is listened on
+ */
+public record HostPort(String host, int port) {
+    public HostPort {
+        if (host.isEmpty() || port < 0 || port > 65535) {
+            throw new IllegalArgumentException(host + ":" + port + " (expected: host:port, port 0..65535)");
+        }
+    }
+
+    /** Reads {@code host:port}. Throws IllegalArgumentException naming the text and what is expected. */
+    public static HostPort parse(String text) {
+        int colon = text.lastIndexOf(':');
+        String host = colon < 0 ? "" : text.substring(0, colon);
+        if (host.startsWith("[") && host.endsWith("]")) {
+            host = host.substring(1, host.length() - 1);
+        } else if (host.indexOf(':') >= 0) {
+            host = "";
+        }
+        String port = text.substring(colon + 1);
+        if (host.isEmpty() || port.isEmpty() || port.length() > 5
+                || !port.chars().allMatch(c -> c >= '0' && c <= '9')) {
+            throw new IllegalArgumentException(
+                    text + " (expected: host:port, as 127.0.0.1:8443 or [::1]:8443)");
+        }
+        return new HostPort(host, Integer.parseInt(port));
+    }
+
+    /** The address an open socket has. */
+    public static HostPort of(InetSocketAddress address) {
+        return new HostPort(address.getHostString(), address.getPort());
+    }
+
+    /** For binding and dialling; resolved by whoever uses it. */
+    public InetSocketAddress unresolved() {
+        return InetSocketAddress.createUnresolved(host, port);
+    }
+
+    @Override
+    public String toString() {
+        return host.indexOf(':') >= 0 ? "[" + host + "]:" + port : host + ":" + port;
+    }
+}

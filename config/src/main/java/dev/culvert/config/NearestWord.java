@@ -1,0 +1,45 @@
+package dev.culvert.config;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Finds the word that someone probably meant. */
+final class NearestWord {
+    /** Longer words are cut: the distance takes time in the square of the length, and a key is the reader's own. */
+    private static final int MAX_LENGTH = 64;
+
+    private NearestWord() {}
+
+    /** The nearest of the known words, whatever its distance; empty only when there is none. */
+    static Optional<String> to(String word, Collection<String> known) {
+        return known.stream().min(Comparator.comparingInt(candidate -> distance(word, candidate)));
+    }
+
+    /** Edits (insert, delete, replace, swap of neighbours) between two words, case ignored. */
+    static int distance(String one, String other) {
+        String a = cut(one);
+        String b = cut(other);
+        int[][] edits = new int[a.length() + 1][b.length() + 1];
+        for (int i = 0; i <= a.length(); i++) {
+            for (int j = 0; j <= b.length(); j++) {
+                edits[i][j] = i == 0 || j == 0 ? i + j : step(a, b, i, j, edits);
+            }
+        }
+        return edits[a.length()][b.length()];
+    }
+
+    private static int step(String a, String b, int i, int j, int[][] edits) {
+        int cost = a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1;
+        int best = Math.min(edits[i - 1][j - 1] + cost, Math.min(edits[i - 1][j], edits[i][j - 1]) + 1);
+        boolean swapped = i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2)
+                && a.charAt(i - 2) == b.charAt(j - 1);
+        return swapped ? Math.min(best, edits[i - 2][j - 2] + 1) : best;
+    }
+
+    private static String cut(String word) {
+        String lower = word.toLowerCase(Locale.ROOT);
+        return lower.length() > MAX_LENGTH ? lower.substring(0, MAX_LENGTH) : lower;
+    }
+}

@@ -1,0 +1,66 @@
+package dev.culvert.config;
+
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What a failure of the system says to people: its reason in words, never the name of a class. */
+public final class Reason {
+    /** Netty's native transports put the call and its number before the words. */
+    private static final Pattern NATIVE_CALL = Pattern
+            .compile("^\\S+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: ");
+    /** Exceptions that wrap another one repeat its class in their own message. */
+    private static final Pattern CLASS_NAME = Pattern.compile("^(?:(?:[a-z]\\w*\\.)+[A-Z][\\w$]*(?:: |$))+");
+    /** Longer chains are no help, and a cycle must not hang. */
+    private static final int MAX_CAUSES = 10;
+
+    private Reason() {}
+
+    /** The first reason that the failure or one of its causes knows. Never empty. */
+    public static String of(Throwable failure) {
+        String nothingBetter = "it failed without a reason";
+        Throwable cause = failure;
+        for (int i = 0; i < MAX_CAUSES && cause != null; i++) {
+            String known = known(cause);
+            if (known != null) {
+                return known;
+            }
+            if (cause instanceof ConnectException) { // the JDK's HTTP client leaves the words out
+                nothingBetter = "the connection was refused";
+            }
+            cause = cause.getCause();
+        }
+        return nothingBetter;
+    }
+
+    private static @Nullable String known(Throwable failure) {
+        return switch (failure) {
+            case UnresolvedAddressException unresolved -> "the name can't be resolved";
+            case UnknownHostException unknown -> "the name can't be resolved";
+            case TimeoutException late -> "no answer in time";
+            case SocketTimeoutException late -> "no answer in time";
+            case NoSuchFileException absent -> "no such file or folder";
+            case AccessDeniedException denied -> "no permission";
+            case FileAlreadyExistsException exists -> "something else is there";
+            case FileSystemException other -> other.getReason();
+            default -> words(failure.getMessage());
+        };
+    }
+
+    private static @Nullable String words(@Nullable String message) {
+        if (message == null) {
+            return null;
+        }
+        String words = CLASS_NAME.matcher(message).replaceFirst("");
+        words = NATIVE_CALL.matcher(words).replaceFirst("").strip();
+        return words.isEmpty() ? null : words;
+    }
+}

@@ -1,0 +1,149 @@
+package dev.culvert.config;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/** What environment, flags and code set, as nodes by dotted key; collects variables that no setting has. */
+final class SettingTexts {
+    private static final String PREFIX = "CULVERT_";
+
+    private final NavigableMap<String, ConfigNode> nodes = new TreeMap<>();
+    private final List<String> warnings = new ArrayList<>();
+    private final List<String> errors = new ArrayList<>();
+
+    private final Map<String, Shape> shapes = new LinkedHashMap<>();
+    private final Map<String, String> keysByVariable = new TreeMap<>();
+    private final Map<String, String> keysByFlag = new TreeMap<>();
+
+    SettingTexts(List<Shape.Group> roots, ConfigSources sources) {
+        roots.forEach(root -> collect(root, ""));
+        new TreeMap<>(sources.environment()).forEach(this::variable);
+        new TreeMap<>(sources.flags()).forEach(this::flag);
+        new TreeMap<>(sources.coded()).forEach(this::coded);
+    }
+
+    /** Values by dotted key. */
+    NavigableMap<String, ConfigNode> nodes() {
+        return nodes;
+    }
+
+    List<String> warnings() {
+        return warnings;
+    }
+
+    List<String> errors() {
+        return errors;
+    }
+
+    /** A text as the shape wants it: lists are split at commas, maps at commas and the first equals sign; a key may come again. */
+    static ConfigNode node(Shape shape, String text, Origin origin) {
+        return switch (shape) {
+            case Shape.Many many -> new ConfigNode.Items(parts(text).stream()
+                    .<ConfigNode>map(part -> new ConfigNode.Scalar(part, origin))
+                    .toList(), origin);
+            case Shape.Keyed keyed -> keyed(text, origin);
+            case Shape.One one -> new ConfigNode.Scalar(text, origin);
+            case Shape.Group group -> new ConfigNode.Scalar(text, origin);
+        };
+    }
+
+    private static ConfigNode keyed(String text, Origin origin) {
+        var entries = new LinkedHashMap<String, ConfigNode>();
+        for (String part : parts(text)) {
+            int equals = part.indexOf('=');
+            if (equals <= 0) {
+                return new ConfigNode.Scalar(text, origin);
+            }
+            entries.merge(part.substring(0, equals),
+                    new ConfigNode.Scalar(part.substring(equals + 1), origin),
+                    SettingTexts::both);
+        }
+        return new ConfigNode.Entries(entries, origin);
+    }
+
+    private static ConfigNode both(ConfigNode earlier, ConfigNode later) {
+        List<ConfigNode> all = new ArrayList<>(
+                earlier instanceof ConfigNode.Items several ? several.items() : List.of(earlier));
+        all.add(later);
+        return new ConfigNode.Items(all, later.origin());
+    }
+
+    private static List<String> parts(String text) {
+        return List.of(text.split(",", -1))
+                .stream()
+                .map(String::strip)
+                .filter(part -> !part.isEmpty())
+                .toList();
+    }
+
+    private void collect(Shape.Group group, String prefix) {
+        for (Shape.Field field : group.fields()) {
+            String key = prefix + field.name();
+            if (field.shape() instanceof Shape.Group inner) {
+                collect(inner, key + ".");
+            } else if (field.settableByText()) {
+                SettingInfo info = SettingList.info(field, key);
+                shapes.put(key, field.shape());
+                keysByVariable.put(info.variable(), key);
+                keysByFlag.put(info.flag(), key);
+            }
+        }
+    }
+
+    private void variable(String name, String text) {
+        String key = keysByVariable.get(name);
+        if (key != null) {
+            put(key, text, Origin.of(name));
+        } else if (name.startsWith(PREFIX)) {
+            warnings.add(name + " names no setting of this part: ignored"
+                    + NearestWord.to(name, keysByVariable.keySet())
+                            .map(near -> " (nearest: " + near + ")")
+                            .orElse(""));
+        }
+    }
+
+    private void flag(String name, String text) {
+        String key = keysByFlag.get(name);
+        if (key != null) {
+            put(key, text, Origin.of(name));
+        } else {
+            errors.add(name + ": unknown flag"
+                    + NearestWord.to(name, keysByFlag.keySet())
+                            .map(near -> " (nearest: " + near + ")")
+                            .orElse(""));
+        }
+    }
+
+    private void coded(String key, String text) {
+        if (shapes.containsKey(key)) {
+            put(key, text, Origin.of("code"));
+            return;
+        }
+        for (int dot = key.lastIndexOf('.'); dot > 0; dot = key.lastIndexOf('.', dot - 1)) {
+            if (shapes.get(key.substring(0, dot)) instanceof Shape.Keyed) {
+                add(key.substring(0, dot), key.substring(dot + 1), text);
+                return;
+            }
+        }
+        errors.add("code: " + key + ": unknown key"
+                + NearestWord.to(key, shapes.keySet()).map(near -> " (nearest: " + near + ")").orElse(""));
+    }
+
+    private void add(String mapKey, String entry, String text) {
+        var entries = new LinkedHashMap<String, ConfigNode>();
+        if (nodes.get(mapKey) instanceof ConfigNode.Entries present
+                && present.origin().equals(Origin.of("code"))) {
+            entries.putAll(present.entries());
+        }
+        entries.put(entry, new ConfigNode.Scalar(text, Origin.of("code")));
+        nodes.put(mapKey, new ConfigNode.Entries(entries, Origin.of("code")));
+    }
+
+    private void put(String key, String text, Origin origin) {
+        nodes.put(key, node(shapes.getOrDefault(key, new Shape.One(String.class)), text, origin));
+    }
+}

@@ -1,0 +1,63 @@
+package dev.culvert.handlers.body;
+
+import dev.culvert.http.quota.Quota;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.util.Collections;
+import java.util.List;
+import reactor.core.publisher.Flux;
+
+/** A whole body in memory, counted for its account until it is closed. Its work does not give way to that of others. */
+public final class HeldBody implements AutoCloseable {
+    private final List<byte[]> blocks;
+    private final int size;
+    private final Quota<Object>.Claim claim;
+
+    /** @param size how many bytes of the blocks are the body's; all of them but the last are full */
+    HeldBody(List<byte[]> blocks, int size, Quota<Object>.Claim claim) {
+        this.blocks = blocks;
+        this.size = size;
+        this.claim = claim;
+    }
+
+    /** In bytes. */
+    public int size() {
+        return size;
+    }
+
+    /** The body from its begin, each time. */
+    public InputStream stream() {
+        int[] left = {size};
+        List<InputStream> parts = blocks.stream().<InputStream>map(block -> {
+            int length = Math.min(block.length, left[0]);
+            left[0] -= length;
+            return new ByteArrayInputStream(block, 0, length);
+        }).toList();
+        return new SequenceInputStream(Collections.enumeration(parts));
+    }
+
+    /** The body in parts that share its memory, closed when they are all taken, or no longer wanted. Subscribe once. */
+    public Flux<ByteBuf> parts() {
+        return Flux.range(0, blocks.size()).map(this::part).doFinally(signal -> close());
+    }
+
+    private ByteBuf part(int index) {
+        byte[] block = blocks.get(index);
+        int behind = blocks.stream().limit(index + 1L).mapToInt(each -> each.length).sum() - size;
+        return Unpooled.wrappedBuffer(block, 0, block.length - Math.max(0, behind));
+    }
+
+    /** Counts what is made of the body beside it. */
+    public void charge(long bytes) {
+        claim.take(bytes);
+    }
+
+    /** Everything is free again. Harmless a second time. */
+    @Override
+    public void close() {
+        claim.close();
+    }
+}

@@ -1,0 +1,5 @@
+/** Taking in request bodies within a quota. */
+@NullMarked
+package dev.culvert.handlers.body;
+
+import org.jspecify.annotations.NullMarked;

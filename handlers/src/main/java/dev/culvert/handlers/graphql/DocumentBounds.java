@@ -1,0 +1,81 @@
+package dev.culvert.handlers.graphql;
+
+import graphql.language.Document;
+import graphql.language.Field;
+import graphql.language.FragmentDefinition;
+import graphql.language.FragmentSpread;
+import graphql.language.InlineFragment;
+import graphql.language.OperationDefinition;
+import graphql.language.Selection;
+import graphql.language.SelectionSet;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what a document asks for, its fragments spread, and stops at the first limit: cycles of fragments end here too. */
+final class DocumentBounds {
+    private final GraphQlLimits limits;
+    private final Map<String, FragmentDefinition> fragments = new HashMap<>();
+    private int fields;
+    private int rootFields;
+    private int steps;
+
+    private DocumentBounds(GraphQlLimits limits) {
+        this.limits = limits;
+    }
+
+    /** Which limit the document breaks, in words for its author; null: none. */
+    static @Nullable String broken(Document document, GraphQlLimits limits) {
+        var bounds = new DocumentBounds(limits);
+        document.getDefinitionsOfType(FragmentDefinition.class)
+                .forEach(fragment -> bounds.fragments.put(fragment.getName(), fragment));
+        for (OperationDefinition operation : document.getDefinitionsOfType(OperationDefinition.class)) {
+            bounds.rootFields = 0;
+            String broken = bounds.selections(operation.getSelectionSet(), 1, 1);
+            if (broken != null) {
+                return broken;
+            }
+        }
+        return null;
+    }
+
+    /** Nesting counts fragments too, which add no depth: it bounds this recursion. */
+    private @Nullable String selections(@Nullable SelectionSet set, int depth, int nesting) {
+        if (set == null) {
+            return null;
+        }
+        for (Selection<?> selection : set.getSelections()) {
+            if (++steps > 2 * limits.maxFields() || nesting > 4 * limits.maxDepth()) {
+                return "the document spreads its fragments too often";
+            }
+            String broken = switch (selection) {
+                case Field field -> field(field, depth, nesting);
+                case InlineFragment inline -> selections(inline.getSelectionSet(), depth, nesting + 1);
+                case FragmentSpread spread -> spread(spread, depth, nesting);
+                default -> null;
+            };
+            if (broken != null) {
+                return broken;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable String field(Field field, int depth, int nesting) {
+        if (++fields > limits.maxFields()) {
+            return "the document has more than " + limits.maxFields() + " fields";
+        }
+        if (depth > limits.maxDepth()) {
+            return "the document is deeper than " + limits.maxDepth() + " fields";
+        }
+        if (depth == 1 && ++rootFields > limits.maxRootFields()) {
+            return "the operation has more than " + limits.maxRootFields() + " root fields";
+        }
+        return selections(field.getSelectionSet(), depth + 1, nesting + 1);
+    }
+
+    private @Nullable String spread(FragmentSpread spread, int depth, int nesting) {
+        FragmentDefinition fragment = fragments.get(spread.getName());
+        return fragment == null ? null : selections(fragment.getSelectionSet(), depth, nesting + 1);
+    }
+}

@@ -1,0 +1,255 @@
+package dev.culvert.handlers.graphql;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.handlers.body.BodyIntake;
+import dev.culvert.handlers.body.HeldBody;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.quota.Quota;
+import dev.culvert.http.quota.SourceAddress;
+import graphql.ExecutionInput;
+import graphql.ExecutionResult;
+import graphql.GraphQL;
+import graphql.GraphQLError;
+import graphql.ParseAndValidate;
+import graphql.ParseAndValidateResult;
+import graphql.execution.preparsed.PreparsedDocumentEntry;
+import graphql.parser.ParserOptions;
+import graphql.schema.GraphQLSchema;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.UncheckedIOException;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * GraphQL over HTTP: {@code POST} of {@code {query, operationName, variables}}. Root fields of a query are called at the
+ * same time, those of a mutation one after the other; all are cancelled when the caller leaves. The status is 200 as soon
+ * as one root field gave data, else that of the first error. Safe for use by any thread.
+ */
+public final class GraphQlHandler implements EdgeHandler {
+    private static final String JSON_TYPE = "application/json";
+    private static final String GRAPHQL_TYPE = "application/graphql-response+json";
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final GraphQlLimits limits;
+    private final Scheduler reading;
+    private final GraphQLSchema schema;
+    private final GraphQL engine;
+    private final ParserOptions parsing;
+    private final BodyIntake intake;
+    private final Function<EdgeRequest, ? extends Mono<?>> accounts;
+
+    /** Throws IllegalArgumentException for functions whose schemas do not fit together, or whose root fields nothing answers. */
+    public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits) {
+        this(functions, limits, Schedulers.immediate());
+    }
+
+    /**
+     * The same, where requests come on event loops.
+     *
+     * @param reading where documents are read and checked, which takes up to tens of milliseconds; stays the caller's
+     */
+    public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits,
+            Scheduler reading) {
+        this(functions, limits, reading, GraphQlHandler::source);
+    }
+
+    /**
+     * The same, where callers are known.
+     *
+     * @param accounts finds who calls before anything of the body is read: an account that is told apart by equals. Where it
+     *     fails with a HandlerException the body counts for the address that the request comes from, and is small, else that
+     *     failure is the answer
+     */
+    public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits,
+            Scheduler reading, Function<EdgeRequest, ? extends Mono<?>> accounts) {
+        this.limits = limits;
+        this.reading = reading;
+        this.accounts = accounts;
+        this.intake = new BodyIntake(new Quota<>(limits.maxBufferedBytes()), Schedulers.parallel());
+        this.schema = GraphQlSchema.of(functions);
+        this.engine = GraphQL.newGraphQL(schema)
+                .defaultDataFetcherExceptionHandler(new GraphQlErrors())
+                .preparsedDocumentProvider((input, _) -> CompletableFuture.completedFuture(
+                        Objects.requireNonNull(input.getGraphQLContext().get(PreparsedDocumentEntry.class))))
+                .build();
+        this.parsing = ParserOptions.newParserOptions()
+                .captureIgnoredChars(false)
+                .captureLineComments(false)
+                .maxCharacters(limits.maxDocumentChars())
+                .build();
+    }
+
+    @Override
+    public Mono<EdgeResponse> handle(EdgeRequest request) {
+        if (!request.method().equals(HttpMethod.POST)) {
+            return Mono.error(HandlerException.methodNotAllowed(HttpMethod.POST));
+        }
+        if (!isJson(request) && !carriesToken(request)) {
+            return Mono.error(bad("the body's content-type must be " + JSON_TYPE));
+        }
+        return asking(request).flatMap(asker -> Mono.usingWhen(read(request, asker),
+                body -> Mono.just(body).publishOn(reading).flatMap(held -> answer(request, held)),
+                body -> Mono.fromRunnable(body::close)));
+    }
+
+    /**
+     * Who asks.
+     *
+     * @param stranger why it is not known who that is; null: it is
+     */
+    private record Asker(Object account, int maxBytes, @Nullable HandlerException stranger) {}
+
+    private Mono<Asker> asking(EdgeRequest request) {
+        return accounts.apply(request)
+                .map(account -> new Asker(account, limits.maxBodyBytes(), null))
+                .onErrorResume(HandlerException.class,
+                        refusal -> source(request)
+                                .map(source -> new Asker(source, limits.strangerBodyBytes(), refusal)));
+    }
+
+    private static Mono<SourceAddress> source(EdgeRequest request) {
+        return Mono.fromSupplier(() -> SourceAddress.of(request.context().source()));
+    }
+
+    private Mono<HeldBody> read(EdgeRequest request, Asker asker) {
+        HandlerException stranger = asker.stranger();
+        Mono<HeldBody> body = announced(request) > asker.maxBytes()
+                ? Mono.error(() -> HandlerException.of(Reason.BODY_TOO_LARGE,
+                        "the body is larger than " + asker.maxBytes() + " bytes"))
+                : intake.read(request.body(), asker.account(), asker.maxBytes());
+        return stranger == null
+                ? body
+                : body.onErrorMap(HandlerException.class,
+                        refusal -> refusal.reason() == Reason.BODY_TOO_LARGE ? stranger : refusal);
+    }
+
+    private static long announced(EdgeRequest request) {
+        try {
+            return Long.parseLong(request.headers().get(HttpHeaderNames.CONTENT_LENGTH, "0"));
+        } catch (NumberFormatException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    private static boolean isJson(EdgeRequest request) {
+        String type = request.headers().get(HttpHeaderNames.CONTENT_TYPE, "");
+        return type.split(";", 2)[0].strip().equalsIgnoreCase(JSON_TYPE);
+    }
+
+    /**
+     * Browsers send some other types across origins without asking first, but never with a token in a field: what has one may
+     * name the type that {@code curl -d} names.
+     */
+    private static boolean carriesToken(EdgeRequest request) {
+        return request.headers().contains(HttpHeaderNames.AUTHORIZATION)
+                || request.headers().contains("x-access-token");
+    }
+
+    private Mono<EdgeResponse> answer(EdgeRequest request, HeldBody body) {
+        GraphQlRequest asked;
+        try {
+            asked = GraphQlRequest.of(body);
+        } catch (HandlerException e) {
+            return Mono.just(refused(request, e.detail()));
+        }
+        var run = new GraphQlRun(request);
+        var context = new LinkedHashMap<Object, Object>();
+        context.put(GraphQlRun.class, run);
+        context.put(ParserOptions.class, parsing);
+        ExecutionInput input = ExecutionInput.newExecutionInput(asked.query())
+                .operationName(asked.operationName())
+                .variables(asked.variables())
+                .locale(Locale.ROOT)
+                .graphQLContext(context)
+                .build();
+        ParseAndValidateResult parsed = ParseAndValidate.parse(input);
+        if (parsed.isFailure()) {
+            return Mono.just(refused(request, parsed.getErrors()));
+        }
+        String broken = DocumentBounds.broken(parsed.getDocument(), limits);
+        if (broken != null) {
+            return Mono.just(refused(request, broken));
+        }
+        List<? extends GraphQLError> invalid = ParseAndValidate.validate(schema, parsed.getDocument(),
+                Locale.ROOT);
+        if (!invalid.isEmpty()) {
+            return Mono.just(refused(request, invalid));
+        }
+        input.getGraphQLContext()
+                .put(PreparsedDocumentEntry.class, new PreparsedDocumentEntry(parsed.getDocument()));
+        return Mono.fromFuture(() -> engine.executeAsync(input), true)
+                .doOnCancel(run::cancel)
+                .map(result -> answered(request, result));
+    }
+
+    private static EdgeResponse answered(EdgeRequest request, ExecutionResult result) {
+        Map<String, Object> members = new LinkedHashMap<>();
+        Map<String, Object> data = result.getData();
+        if (result.isDataPresent()) {
+            members.put("data", data);
+        }
+        List<Map<String, Object>> errors = rendered(request, result.getErrors());
+        if (!errors.isEmpty()) {
+            members.put("errors", errors);
+        }
+        boolean gave = data != null && data.values().stream().anyMatch(Objects::nonNull);
+        return response(request, errors.isEmpty() || gave ? 200 : status(errors.getFirst()), members);
+    }
+
+    private static EdgeResponse refused(EdgeRequest request, List<? extends GraphQLError> errors) {
+        return response(request, 400, Map.of("errors", rendered(request, errors)));
+    }
+
+    private static EdgeResponse refused(EdgeRequest request, String detail) {
+        return response(request, 400,
+                Map.of("errors", List.of(GraphQlErrors.refused(detail, request.context().requestId()))));
+    }
+
+    private static List<Map<String, Object>> rendered(EdgeRequest request,
+            List<? extends GraphQLError> errors) {
+        return errors.stream()
+                .map(error -> GraphQlErrors.rendered(error, request.context().requestId()))
+                .toList();
+    }
+
+    private static int status(Map<String, Object> error) {
+        return error.get("extensions") instanceof Map<?, ?> more
+                && more.get("status") instanceof Integer status
+                        ? status
+                        : 500;
+    }
+
+    private static EdgeResponse response(EdgeRequest request, int status, Map<String, Object> members) {
+        String accept = request.headers().get(HttpHeaderNames.ACCEPT, "");
+        try {
+            return EdgeResponse.Http
+                    .of(HttpResponseStatus.valueOf(status),
+                            (accept.contains(GRAPHQL_TYPE) ? GRAPHQL_TYPE : JSON_TYPE) + "; charset=utf-8",
+                            JSON.writeValueAsBytes(members))
+                    .with(HttpHeaderNames.CACHE_CONTROL, "no-store");
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException("what the schema coerced always renders", e);
+        }
+    }
+
+    private static HandlerException bad(String detail) {
+        return HandlerException.of(Reason.BAD_REQUEST, detail);
+    }
+}

@@ -1,0 +1,81 @@
+package dev.culvert.handlers.graphql;
+
+import graphql.language.ObjectTypeDefinition;
+import graphql.schema.DataFetcherFactories;
+import graphql.schema.GraphQLCodeRegistry;
+import graphql.schema.GraphQLSchema;
+import graphql.schema.idl.RuntimeWiring;
+import graphql.schema.idl.SchemaGenerator;
+import graphql.schema.idl.SchemaParser;
+import graphql.schema.idl.TypeDefinitionRegistry;
+import graphql.schema.idl.errors.SchemaProblem;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** Joins the parts of several functions to one schema. */
+final class GraphQlSchema {
+    private static final List<String> ROOTS = List.of("Query", "Mutation");
+
+    /** GraphQL has no schema without a query. */
+    private static final String BASE = """
+            extend type Query {
+              "The root fields that this endpoint answers, as Query.name and Mutation.name"
+              rootFields: [String!]!
+            }
+            """;
+
+    private GraphQlSchema() {}
+
+    /** Throws IllegalArgumentException for parts that can't be joined, and for root fields that nothing answers. */
+    static GraphQLSchema of(Collection<? extends GraphQlFunction> functions) {
+        var types = new TypeDefinitionRegistry();
+        Map<String, GraphQlField> fields = new TreeMap<>();
+        try {
+            types.merge(new SchemaParser().parse(BASE));
+            functions.forEach(function -> {
+                types.merge(new SchemaParser().parse(function.schema()));
+                fields.putAll(function.fields());
+            });
+            roots(types);
+            check(types, fields.keySet());
+            return new SchemaGenerator().makeExecutableSchema(types, wiring(fields));
+        } catch (SchemaProblem e) {
+            throw new IllegalArgumentException("the functions' schemas do not fit: " + e.getMessage(), e);
+        }
+    }
+
+    private static void roots(TypeDefinitionRegistry types) {
+        ROOTS.stream()
+                .filter(types.objectTypeExtensions()::containsKey)
+                .forEach(root -> types
+                        .add(ObjectTypeDefinition.newObjectTypeDefinition().name(root).build()));
+    }
+
+    private static void check(TypeDefinitionRegistry types, Collection<String> answered) {
+        var declared = new TreeSet<String>();
+        ROOTS.forEach(root -> types.objectTypeExtensions()
+                .getOrDefault(root, List.of())
+                .forEach(part -> part.getFieldDefinitions()
+                        .forEach(field -> declared.add(root + "." + field.getName()))));
+        declared.remove("Query.rootFields");
+        if (!declared.equals(new TreeSet<>(answered))) {
+            throw new IllegalArgumentException(
+                    "root fields declared: " + declared + ", answered: " + new TreeSet<>(answered));
+        }
+    }
+
+    private static RuntimeWiring wiring(Map<String, GraphQlField> fields) {
+        var wiring = RuntimeWiring.newRuntimeWiring()
+                .codeRegistry(GraphQLCodeRegistry.newCodeRegistry()
+                        .defaultDataFetcher(DataFetcherFactories.useDataFetcher(new Members())));
+        List<String> names = List.copyOf(fields.keySet());
+        wiring.type("Query", type -> type.dataFetcher("rootFields", any -> names));
+        fields.forEach((key, field) -> wiring.type(key.substring(0, key.indexOf('.')),
+                type -> type.dataFetcher(key.substring(key.indexOf('.') + 1),
+                        asked -> GraphQlRun.of(asked).call(field, asked))));
+        return wiring.build();
+    }
+}

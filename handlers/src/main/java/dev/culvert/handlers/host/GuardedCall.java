@@ -1,0 +1,177 @@
+package dev.culvert.handlers.host;
+
+import dev.culvert.handlers.host.HandlerHealth.Kind;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.ReferenceCounted;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.Scannable;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.core.publisher.Sinks;
+
+/**
+ * One call of a handler, from the moment it was counted in to its end: that of the response's body, or of a field's answer.
+ * What crosses between handler and part changes threads here, in both directions.
+ */
+final class GuardedCall {
+    /** Buffers that wait for the handler's thread: enough to keep it reading. */
+    private static final int PREFETCH = 4;
+
+    private final HandlerGuard guard;
+    private final long began = System.nanoTime();
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private final Sinks.Empty<Void> gone = Sinks.empty();
+    /** Whether the request's body broke off: what the handler makes of it is no fault of the handler's. */
+    private volatile boolean callerLeft;
+
+    GuardedCall(HandlerGuard guard) {
+        this.guard = guard;
+    }
+
+    /** Ends the call; only the first time counts. What the handler still reads of a request fails from now on. */
+    private void end(CallOutcome outcome, @Nullable Kind health) {
+        if (ended.compareAndSet(false, true)) {
+            guard.left(outcome, health, Duration.ofNanos(System.nanoTime() - began));
+            gone.tryEmitEmpty();
+        }
+    }
+
+    /** Its time is over. */
+    void timedOut() {
+        end(CallOutcome.TIMED_OUT, Kind.TIMED_OUT);
+    }
+
+    private void cancelled() {
+        end(CallOutcome.CANCELLED, null);
+    }
+
+    private void failed(Throwable error) {
+        if (callerLeft) {
+            cancelled();
+        } else if (error instanceof HandlerException meant) {
+            end(CallOutcome.REFUSED, kind(meant.reason()));
+        } else {
+            end(CallOutcome.FAILED, Kind.FAILED);
+        }
+    }
+
+    private static Kind kind(Reason reason) {
+        return switch (reason) {
+            case OVERLOADED -> Kind.REJECTED;
+            case UNAVAILABLE, UPSTREAM_TIMEOUT, UPSTREAM_BAD_RESPONSE -> Kind.FAILED;
+            default -> Kind.GOOD;
+        };
+    }
+
+    /** A call that gives one value: the root field of a document. */
+    <T> Mono<T> single(Mono<T> work) {
+        return guard.bounded(this, work)
+                .doOnSuccess(any -> answered(true))
+                .doOnError(this::failed)
+                .doOnCancel(this::cancelled);
+    }
+
+    /** A call that gives a response. */
+    Mono<EdgeResponse> serve(EdgeHandler handler, EdgeRequest request) {
+        var inside = new EdgeRequest(request.method(), request.target(), request.headers(),
+                inwards(request.body().doOnError(broken -> callerLeft = true), gone), request.context());
+        return guard.bounded(this, Mono.defer(() -> handler.handle(inside)))
+                .switchIfEmpty(
+                        Mono.error(
+                                () -> new IllegalStateException("the handler completed without a response")))
+                .map(this::outwards)
+                .doOnError(this::failed)
+                .doOnCancel(this::cancelled);
+    }
+
+    private EdgeResponse outwards(EdgeResponse response) {
+        return switch (response) {
+            case EdgeResponse.Http http -> new EdgeResponse.Http(http.status(), http.headers(), body(http),
+                    http.trailers().subscribeOn(guard.scheduler()));
+            case EdgeResponse.WebSocket webSocket -> {
+                answered(true); // what follows is counted for itself, if the caller asked for an upgrade at all
+                yield new EdgeResponse.WebSocket(webSocket.headers(),
+                        frames -> exchange(webSocket.exchange(), frames));
+            }
+        };
+    }
+
+    private void answered(boolean well) {
+        end(well ? CallOutcome.ANSWERED : CallOutcome.FAILED, well ? Kind.GOOD : Kind.FAILED);
+    }
+
+    private Flux<ByteBuf> body(EdgeResponse.Http response) {
+        boolean well = response.status().code() < 500;
+        var begun = new AtomicBoolean();
+        return Flux.defer(() -> begun.compareAndSet(false, true) ? response.body() : Flux.empty())
+                .cancelOn(guard.scheduler())
+                .subscribeOn(guard.scheduler())
+                .doFinally(signal -> {
+                    if (begun.compareAndSet(false, true)) {
+                        abandon(response.body());
+                    }
+                    if (signal == SignalType.CANCEL || (callerLeft && signal == SignalType.ON_ERROR)) {
+                        cancelled();
+                    } else {
+                        answered(well && signal == SignalType.ON_COMPLETE);
+                    }
+                });
+    }
+
+    /** What stands behind a body that is not sent must be freed. */
+    private void abandon(Flux<ByteBuf> body) {
+        Runnable freeing = () -> body.subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {
+                subscription.cancel();
+            }
+        });
+        try {
+            guard.scheduler().schedule(freeing);
+        } catch (RejectedExecutionException e) {
+            freeing.run(); // rather here than never
+        }
+    }
+
+    private Flux<WebSocketFrame> exchange(Function<Flux<WebSocketFrame>, Flux<WebSocketFrame>> exchange,
+            Flux<WebSocketFrame> frames) {
+        return Flux.defer(() -> {
+            Sinks.Empty<Void> left = Sinks.empty();
+            guard.opened();
+            return Flux.defer(() -> exchange.apply(inwards(frames, left)))
+                    .cancelOn(guard.scheduler())
+                    .subscribeOn(guard.scheduler())
+                    .doFinally(signal -> {
+                        guard.closed();
+                        left.tryEmitEmpty();
+                    });
+        });
+    }
+
+    /** Lets the handler's code see what comes on its own threads; what it never takes is released when the call has ended. */
+    private <T extends ReferenceCounted> Flux<T> inwards(Flux<T> arriving, Sinks.Empty<Void> end) {
+        Mono<T> cutOff = Mono.error(() -> HandlerException.of(Reason.BAD_REQUEST, "the call has ended"));
+        return arriving.publishOn(guard.steady(), PREFETCH)
+                .doOnDiscard(ReferenceCounted.class, ReferenceCountUtil::safeRelease)
+                .takeUntilOther(end.asMono()) // which would not cancel its source for an error
+                .concatWith(Mono.defer(() -> ended(end) ? cutOff : Mono.empty()));
+    }
+
+    private static boolean ended(Sinks.Empty<Void> end) {
+        return Boolean.TRUE.equals(end.scan(Scannable.Attr.TERMINATED));
+    }
+}

@@ -1,0 +1,224 @@
+package dev.culvert.handlers.server;
+
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Reason;
+import dev.culvert.handlers.spi.EdgeFilter;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.KeepAlive;
+import dev.culvert.http.net.ListenException;
+import dev.culvert.http.observe.Telemetry;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.ssl.SslContext;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.netty.ChannelBindException;
+import reactor.netty.DisposableServer;
+import reactor.netty.NettyPipeline;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+import reactor.netty.resources.LoopResources;
+
+/**
+ * A listener of the handlers plane: HTTP/1.1 on Reactor Netty, in front of one {@link EdgeHandler}. Bodies stream in
+ * both directions as far as they are demanded. A handler's error becomes a problem; a body that fails after its head
+ * resets the connection. Safe for use by any thread.
+ */
+public final class EdgeServer {
+    /** Larger messages come in several frames. */
+    static final int MAX_WEB_SOCKET_FRAME_BYTES = 1 << 20;
+
+    /** Callers that are refused while draining find another instance, or this one again, soon. */
+    private static final Duration RETRY_WHILE_DRAINING = Duration.ofSeconds(1);
+
+    private static final Duration LOOPS_END = Duration.ofSeconds(2);
+
+    private final DisposableServer listener;
+    private final Connections connections;
+    private final @Nullable EventLoops own;
+
+    private EdgeServer(DisposableServer listener, Connections connections, @Nullable EventLoops own) {
+        this.listener = listener;
+        this.connections = connections;
+        this.own = own;
+    }
+
+    /**
+     * As {@link #start}, on a loop and memory of the listener's own, which end with it: operators are answered while the loops
+     * for traffic are stalled or out of memory.
+     *
+     * @param setup what the listener needs, for the loops that it is given
+     */
+    public static Mono<EdgeServer> apart(Function<LoopResources, Setup> setup, EdgeHandler handler) {
+        return Mono.defer(() -> {
+            EventLoops own = EventLoops.apart();
+            return start(setup.apply(own), handler)
+                    .map(started -> new EdgeServer(started.listener, started.connections, own))
+                    .doOnError(e -> own.dispose())
+                    .doOnCancel(own::dispose);
+        });
+    }
+
+    /**
+     * Opens the listener. Errors: {@link ListenException} when the address can't be bound. Cancelling closes it again.
+     * The loops stay the caller's.
+     */
+    public static Mono<EdgeServer> start(Setup setup, EdgeHandler handler) {
+        return Mono.defer(() -> {
+            var connections = new Connections();
+            EdgeHandler filtered = filtered(handler, setup.filters());
+            var origins = new ForwardingRules(ForwardingRules.newPseudonym(), setup.trustedProxies());
+            return server(setup, connections)
+                    .handle((request, response) -> exchange(setup, connections, filtered, origins, request,
+                            response))
+                    .bind()
+                    .map(listener -> new EdgeServer(listener, connections, null))
+                    .onErrorMap(error -> listenFailure(setup.listen(), error));
+        });
+    }
+
+    /** Where it listens, with the port that was picked. */
+    public HostPort address() {
+        return HostPort.of((InetSocketAddress) listener.address());
+    }
+
+    /**
+     * Drains: stops listening, refuses new requests with {@code draining}, lets those in flight finish within {@code
+     * grace}; then closes WebSockets with 1001 and resets the rest. Completes when every connection is closed.
+     */
+    public Mono<Void> stop(Duration grace) {
+        return Mono.defer(() -> {
+            listener.dispose();
+            return connections.drain(grace)
+                    .then(listener.onDispose())
+                    .then(own == null ? Mono.empty() : own.disposeLater(Duration.ZERO, LOOPS_END));
+        });
+    }
+
+    private static EdgeHandler filtered(EdgeHandler handler, List<EdgeFilter> filters) {
+        EdgeHandler next = handler;
+        for (EdgeFilter filter : filters.reversed()) {
+            next = filter.before(next);
+        }
+        return next;
+    }
+
+    @SuppressWarnings("deprecation") // the default chunk of 8 KiB would cut every socket read in pieces
+    private static HttpServer server(Setup setup, Connections connections) {
+        EdgeLimits limits = setup.limits();
+        HttpServer server = HttpServer.create()
+                .runOn(setup.loops())
+                .protocol(HttpProtocol.HTTP11)
+                .bindAddress(() -> new InetSocketAddress(setup.listen().host(), setup.listen().port()))
+                .idleTimeout(limits.idleTimeout())
+                .httpRequestDecoder(decoder -> decoder.maxInitialLineLength(limits.uriBytes() + 64)
+                        .maxHeaderSize(limits.headBytes())
+                        .maxChunkSize(64 << 10))
+                .doOnChannelInit((observer, channel, remote) -> {
+                    KeepAlive.bound(channel);
+                    connections.opened(channel);
+                    guard(channel, setup);
+                });
+        if (setup.loops() instanceof EventLoops own) {
+            server = server.childOption(ChannelOption.ALLOCATOR, own.allocator());
+        }
+        SslContext tls = setup.tls();
+        return tls == null ? server : server.secure(spec -> spec.sslContext(tls));
+    }
+
+    private static void guard(Channel channel, Setup setup) {
+        Telemetry telemetry = setup.telemetry();
+        var guard = new RequestGuard(setup.limits(), problem -> {
+            if (telemetry != null) {
+                telemetry.problem(problem);
+            }
+        });
+        channel.pipeline()
+                .addBefore(NettyPipeline.HttpCodec, "culvert.bytes", guard.bytesListener())
+                .addAfter(NettyPipeline.HttpCodec, "culvert.guard", guard);
+    }
+
+    private static Mono<Void> exchange(Setup setup, Connections connections, EdgeHandler handler,
+            ForwardingRules origins, HttpServerRequest request, HttpServerResponse response) {
+        var exchange = new HandlerExchange(request, response, connections, setup.telemetry(), origins);
+        return Mono.defer(() -> connections.enter() ? exchange.serve(handler) : exchange.refuse(draining()))
+                .doFinally(signal -> connections.leave());
+    }
+
+    private static Problem draining() {
+        return Problem.of(Cause.DRAINING, Hop.EDGE, "this instance is shutting down")
+                .retryAfter(RETRY_WHILE_DRAINING);
+    }
+
+    private static Throwable listenFailure(HostPort address, Throwable error) {
+        if (!(error instanceof ChannelBindException)) {
+            return error;
+        }
+        return new ListenException(address, Reason.of(error.getCause() == null ? error : error.getCause()));
+    }
+
+    /**
+     * What a listener needs.
+     *
+     * @param listen where to listen; port 0 picks a free one
+     * @param loops on which event loops; stays the caller's
+     * @param tls how to secure connections, or null for plain HTTP
+     * @param filters in front of the handler, the first one outermost
+     * @param telemetry where problems are counted, or null
+     * @param limits what it accepts
+     * @param trustedProxies networks whose {@code X-Forwarded-For} says where a request comes from; none by default
+     */
+    public record Setup(HostPort listen, LoopResources loops, @Nullable SslContext tls,
+            List<EdgeFilter> filters,
+            @Nullable Telemetry telemetry, EdgeLimits limits, List<Cidr> trustedProxies) {
+        public Setup {
+            filters = List.copyOf(filters);
+            trustedProxies = List.copyOf(trustedProxies);
+        }
+
+        /** Plain HTTP without filters, with default limits. */
+        public static Setup of(HostPort listen, LoopResources loops) {
+            return new Setup(listen, loops, null, List.of(), null, EdgeLimits.defaults(), List.of());
+        }
+
+        /** With TLS. */
+        public Setup tls(SslContext context) {
+            return new Setup(listen, loops, context, filters, telemetry, limits, trustedProxies);
+        }
+
+        /** With one more filter, inside of those it has. */
+        public Setup filter(EdgeFilter filter) {
+            List<EdgeFilter> more = new ArrayList<>(filters);
+            more.add(filter);
+            return new Setup(listen, loops, tls, more, telemetry, limits, trustedProxies);
+        }
+
+        /** With a place to count problems. */
+        public Setup telemetry(Telemetry counted) {
+            return new Setup(listen, loops, tls, filters, counted, limits, trustedProxies);
+        }
+
+        /** With other limits. */
+        public Setup limits(EdgeLimits others) {
+            return new Setup(listen, loops, tls, filters, telemetry, others, trustedProxies);
+        }
+
+        /** With proxies in front of it. */
+        public Setup trustedProxies(List<Cidr> trusted) {
+            return new Setup(listen, loops, tls, filters, telemetry, limits, trusted);
+        }
+    }
+}

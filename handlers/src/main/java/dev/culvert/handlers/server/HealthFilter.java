@@ -1,0 +1,70 @@
+package dev.culvert.handlers.server;
+
+import dev.culvert.handlers.spi.EdgeFilter;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.http.observe.Readiness;
+import dev.culvert.http.observe.Telemetry;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Answers {@code /healthz} (the process lives), {@code /readyz} (it can do its work) and, given a {@link Telemetry},
+ * {@code /metrics}; everything else goes on to the next handler.
+ */
+public final class HealthFilter implements EdgeFilter {
+    private static final String TEXT = "text/plain; charset=utf-8";
+
+    private final Supplier<Readiness> readiness;
+    private final @Nullable Telemetry telemetry;
+
+    /**
+     * Makes the filter.
+     *
+     * @param readiness asked on an event loop at each {@code /readyz}: must not block
+     * @param telemetry what {@code /metrics} shows, or null to leave that path to the next handler
+     */
+    public HealthFilter(Supplier<Readiness> readiness, @Nullable Telemetry telemetry) {
+        this.readiness = readiness;
+        this.telemetry = telemetry;
+    }
+
+    @Override
+    public Mono<EdgeResponse> filter(EdgeRequest request, EdgeHandler next) {
+        return switch (request.path()) {
+            case "/healthz" -> answer(request, () -> text(HttpResponseStatus.OK, "ok"));
+            case "/readyz" -> answer(request, this::ready);
+            case "/metrics" -> telemetry == null
+                    ? next.handle(request)
+                    : answer(request, () -> metrics(telemetry));
+            default -> next.handle(request);
+        };
+    }
+
+    private static Mono<EdgeResponse> answer(EdgeRequest request, Supplier<EdgeResponse> answer) {
+        return request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD)
+                ? Mono.fromSupplier(answer)
+                : Mono.error(HandlerException.methodNotAllowed(HttpMethod.GET, HttpMethod.HEAD));
+    }
+
+    private EdgeResponse ready() {
+        Readiness now = readiness.get();
+        return text(now.ready() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE, now.text());
+    }
+
+    private static EdgeResponse text(HttpResponseStatus status, String line) {
+        return EdgeResponse.Http.of(status, TEXT, (line + "\n").getBytes(StandardCharsets.UTF_8))
+                .with("cache-control", "no-store");
+    }
+
+    private static EdgeResponse metrics(Telemetry telemetry) {
+        return EdgeResponse.Http.of(HttpResponseStatus.OK, Telemetry.MEDIA_TYPE,
+                telemetry.scrape().getBytes(StandardCharsets.UTF_8));
+    }
+}

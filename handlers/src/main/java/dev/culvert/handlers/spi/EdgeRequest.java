@@ -1,0 +1,84 @@
+package dev.culvert.handlers.spi;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import java.io.ByteArrayOutputStream;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A request at the edge.
+ *
+ * @param method the method
+ * @param target the request target in origin form, exactly as received: what was matched is what is forwarded
+ * @param headers the header fields; the handler may change them
+ * @param body the body, read from the socket only as far as it is demanded; can be subscribed once. Each buffer is owned
+ *     by the subscriber, who must cancel if it loses interest. A body never subscribed is dropped after the response
+ * @param context what else is known
+ */
+public record EdgeRequest(HttpMethod method, String target, HttpHeaders headers, Flux<ByteBuf> body,
+        RequestContext context) {
+
+    /** The target's path, raw: everything before the first {@code ?}. */
+    public String path() {
+        int question = target.indexOf('?');
+        return question < 0 ? target : target.substring(0, question);
+    }
+
+    /** The target's query, raw and without the {@code ?}, or null when there is no {@code ?}. */
+    public @Nullable String query() {
+        int question = target.indexOf('?');
+        return question < 0 ? null : target.substring(question + 1);
+    }
+
+    /** This request in another context. */
+    public EdgeRequest withContext(RequestContext other) {
+        return new EdgeRequest(method, target, headers, body, other);
+    }
+
+    /**
+     * Reads the whole body into memory. Cancelling stops reading. Errors: {@link HandlerException} with {@code
+     * BODY_TOO_LARGE} as soon as more than {@code maxBytes} are announced or seen. Never empty: no body is no bytes.
+     */
+    public Mono<byte[]> aggregate(int maxBytes) {
+        return Mono.defer(() -> {
+            if (announcedBytes() > maxBytes) {
+                return Mono.error(tooLarge(maxBytes));
+            }
+            var collected = new ByteArrayOutputStream();
+            return body.doOnNext(buffer -> collect(buffer, collected, maxBytes))
+                    .then(Mono.fromSupplier(collected::toByteArray));
+        });
+    }
+
+    private long announcedBytes() {
+        String length = headers.get(HttpHeaderNames.CONTENT_LENGTH);
+        try {
+            return length == null ? 0 : Long.parseLong(length);
+        } catch (NumberFormatException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    /** Takes ownership of {@code buffer}. */
+    private static void collect(ByteBuf buffer, ByteArrayOutputStream collected, int maxBytes) {
+        try {
+            if (buffer.readableBytes() > maxBytes - collected.size()) {
+                throw tooLarge(maxBytes);
+            }
+            byte[] bytes = new byte[buffer.readableBytes()];
+            buffer.readBytes(bytes);
+            collected.writeBytes(bytes);
+        } finally {
+            buffer.release();
+        }
+    }
+
+    private static HandlerException tooLarge(int maxBytes) {
+        return HandlerException.of(HandlerException.Reason.BODY_TOO_LARGE,
+                "the body is larger than " + maxBytes + " bytes");
+    }
+}

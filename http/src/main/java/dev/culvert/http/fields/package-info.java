@@ -1,0 +1,5 @@
+/** Header fields: lists, preferences, lengths, ids. */
+@NullMarked
+package dev.culvert.http.fields;
+
+import org.jspecify.annotations.NullMarked;

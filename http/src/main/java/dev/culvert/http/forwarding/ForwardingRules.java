@@ -1,0 +1,391 @@
+package dev.culvert.http.forwarding;
+
+import dev.culvert.http.fields.FieldList;
+import dev.culvert.http.fields.RequestId;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.quota.SourceAddress;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import io.netty.util.NetUtil;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a gateway changes in a head that it passes on: hop-by-hop fields go (RFC 9110 §7.6.1), where the request came from
+ * is added ({@code X-Forwarded-*}, {@code Forwarded} of RFC 7239, {@code Via}), ids are kept or created. What a caller
+ * says about its own origin counts only if it is a trusted proxy. Stateless; safe for use by any thread.
+ */
+public final class ForwardingRules {
+    private static final AsciiString FORWARDED_FOR = AsciiString.cached("x-forwarded-for");
+    private static final AsciiString FORWARDED_PROTO = AsciiString.cached("x-forwarded-proto");
+    private static final AsciiString FORWARDED_HOST = AsciiString.cached("x-forwarded-host");
+    private static final AsciiString FORWARDED_PORT = AsciiString.cached("x-forwarded-port");
+    private static final AsciiString FORWARDED = AsciiString.cached("forwarded");
+    private static final AsciiString VIA = AsciiString.cached("via");
+    private static final AsciiString REQUEST_ID = AsciiString.cached("x-request-id");
+    private static final AsciiString TRACEPARENT = AsciiString.cached("traceparent");
+    private static final AsciiString TRACESTATE = AsciiString.cached("tracestate");
+
+    /** Of a hop in {@code X-Forwarded-For}: an IPv6 address with a scope and a port, and space around it, is shorter. */
+    private static final int MAX_HOP_CHARS = 128;
+
+    private final String pseudonym;
+    private final List<Cidr> trustedProxies;
+
+    /**
+     * Makes the rules of one gateway.
+     *
+     * @param pseudonym the gateway's name in {@code Via}, a token (RFC 9110 §5.6.2) that no other gateway has
+     * @param trustedProxies peers whose {@code X-Forwarded-*} and {@code Forwarded} are believed; usually none
+     */
+    public ForwardingRules(String pseudonym, List<Cidr> trustedProxies) {
+        if (!pseudonym.matches("[A-Za-z0-9._-]{1,64}")) {
+            throw new IllegalArgumentException(
+                    "pseudonym: " + pseudonym + " (expected: 1..64 letters, digits, dots, hyphens)");
+        }
+        this.pseudonym = pseudonym;
+        this.trustedProxies = List.copyOf(trustedProxies);
+    }
+
+    /** A pseudonym that no other gateway has: {@code culvert-} and twelve random digits. */
+    public static String newPseudonym() {
+        return "culvert-" + RequestId.create().subSequence(0, 12);
+    }
+
+    /**
+     * Makes once per connection what all its requests share.
+     *
+     * @param remote the peer of the connection
+     * @param scheme {@code http} or {@code https}
+     * @param localPort the port it came to, 1..65535
+     * @param httpVersion as {@code Via} writes it: {@code 1.1} or {@code 2.0}
+     */
+    public Peer peer(InetSocketAddress remote, String scheme, int localPort, String httpVersion) {
+        InetAddress address = remote.getAddress();
+        boolean trusted = address != null && trusts(address);
+        return new Peer(address, literal(address), scheme,
+                Integer.toString(localPort),
+                new AsciiString(httpVersion + " " + pseudonym), trusted);
+    }
+
+    /**
+     * Makes a request's head ready to be passed on. Changes {@code fields} in place.
+     *
+     * @param fields lower-case names, pseudo-fields first
+     * @param peer the connection that the request came on
+     * @param host the host that the caller asked for, with its port if it named one
+     * @param upgrade whether the {@code upgrade} field stays, because the request is forwarded as an upgrade
+     * @return null, or why the request goes no further: {@code loop-detected} if it has been here before or its {@code Via}
+     *     is longer than an honest one, {@code bad-request} if its {@code Connection} is
+     */
+    public @Nullable Problem request(Http2Headers fields, Peer peer, CharSequence host, boolean upgrade) {
+        Problem looped = looped(fields);
+        if (looped != null) {
+            return looped;
+        }
+        if (!HopByHop.remove(fields, upgrade)) {
+            return Problem.of(Problem.Cause.BAD_REQUEST, Problem.Hop.EDGE,
+                    "Connection names too many fields");
+        }
+        origin(fields, peer, host);
+        fields.add(VIA, peer.via);
+        requestId(fields);
+        traceparent(fields);
+        return null;
+    }
+
+    /**
+     * Where a request came from: the last hop that is no trusted proxy, or the first one when all are. What is believed
+     * is {@code X-Forwarded-For}, which trusted proxies must therefore set.
+     *
+     * @param fields as {@link #request} left them
+     * @return null when a trusted proxy names something that is no address
+     */
+    public @Nullable InetAddress caller(Http2Headers fields, Peer peer) {
+        return origin(peer, fields.getAll(FORWARDED_FOR), false);
+    }
+
+    /** The account of a request: of its {@link #caller(Http2Headers, Peer)}. */
+    public SourceAddress source(Http2Headers fields, Peer peer) {
+        return peer.trusted ? SourceAddress.of(caller(fields, peer)) : peer.source;
+    }
+
+    /**
+     * Where a request came from that another gateway has passed on, whose {@code X-Forwarded-For} ends with its own peer: the
+     * last hop that is no trusted proxy, or the first one when all are.
+     *
+     * @return null when the field is not there, or a trusted proxy names something that is no address
+     */
+    public @Nullable InetAddress caller(Http2Headers fields) {
+        List<CharSequence> hops = fields.getAll(FORWARDED_FOR);
+        return hops.isEmpty() ? null : walkBack(null, hops, false);
+    }
+
+    /**
+     * Where a request came from, as {@link #caller(Http2Headers, Peer)} finds it, for people to read: where a trusted proxy
+     * names no address, that proxy.
+     *
+     * @param forwardedFor the field's values as received, in order
+     * @return a literal; {@code unknown} without an address
+     */
+    public String caller(Peer peer, List<? extends CharSequence> forwardedFor) {
+        return peer.trusted ? literal(origin(peer, forwardedFor, true)) : peer.address;
+    }
+
+    /**
+     * Where a request came from, as {@link #caller(Http2Headers, Peer)} finds it; where a trusted proxy names no address, that
+     * proxy.
+     *
+     * @param peer of the connection; null is not trusted
+     * @param forwardedFor the field's values as received, in order
+     */
+    public @Nullable InetAddress source(@Nullable InetAddress peer,
+            List<? extends CharSequence> forwardedFor) {
+        return peer != null && !forwardedFor.isEmpty() && trusts(peer)
+                ? walkBack(peer, forwardedFor, true)
+                : peer;
+    }
+
+    /** Walks back along what trusted proxies say; {@code lastKnown}: as far as it can be followed, else null. */
+    private @Nullable InetAddress origin(Peer peer, List<? extends CharSequence> forwardedFor,
+            boolean lastKnown) {
+        InetAddress known = address(peer.address);
+        return peer.trusted && !forwardedFor.isEmpty() ? walkBack(known, forwardedFor, lastKnown) : known;
+    }
+
+    private @Nullable InetAddress walkBack(@Nullable InetAddress nearest,
+            List<? extends CharSequence> forwardedFor,
+            boolean lastKnown) {
+        InetAddress known = nearest;
+        int hops = 0;
+        for (CharSequence value : forwardedFor.reversed()) {
+            int end = value.length();
+            for (int comma = end; comma >= 0; end = comma) {
+                comma = lastComma(value, end);
+                boolean readable = ++hops <= FieldList.MAX_MEMBERS && end - comma <= MAX_HOP_CHARS;
+                InetAddress hop = readable
+                        ? address(value.subSequence(comma + 1, end).toString().trim())
+                        : null;
+                if (hop == null) {
+                    return lastKnown ? known : null;
+                }
+                known = hop;
+                if (!trusts(hop)) {
+                    return known;
+                }
+            }
+        }
+        return known;
+    }
+
+    /** The last comma in front of {@code end} that a hop can have, or -1. */
+    private static int lastComma(CharSequence value, int end) {
+        int at = end - 1;
+        while (at >= 0 && end - at <= MAX_HOP_CHARS && value.charAt(at) != ',') {
+            at--;
+        }
+        return at;
+    }
+
+    /** Never asks DNS. Some proxies write the port, too: {@code 192.0.2.1:4711}, {@code [2001:db8::1]:4711}. */
+    private static @Nullable InetAddress address(String hop) {
+        int end = hop.startsWith("[") ? hop.indexOf(']') : hop.indexOf(':');
+        boolean bracketed = hop.startsWith("[") && end > 0;
+        boolean port = !bracketed && end > 0 && hop.indexOf(':', end + 1) < 0;
+        String text = bracketed ? hop.substring(1, end) : port ? hop.substring(0, end) : hop;
+        byte[] bytes = NetUtil.createByteArrayFromIpAddressString(text);
+        return bytes == null ? null : address(bytes);
+    }
+
+    /**
+     * Removes from a response's head what must not cross. Changes {@code fields} in place.
+     *
+     * @param upgrade whether this is the 101 to a forwarded upgrade: {@code upgrade} stays
+     */
+    public static void response(Http2Headers fields, boolean upgrade) {
+        HopByHop.remove(fields, upgrade);
+    }
+
+    /** The request's id: the caller's if it is 1..128 characters of visible ASCII, else a new one, put into {@code fields}. */
+    public static CharSequence requestId(Http2Headers fields) {
+        CharSequence id = single(fields, REQUEST_ID);
+        if (id != null && RequestId.valid(id)) {
+            return id;
+        }
+        AsciiString created = RequestId.create();
+        fields.set(REQUEST_ID, created);
+        return created;
+    }
+
+    private static InetAddress address(byte[] bytes) {
+        try {
+            return InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("4 and 16 bytes are addresses", e);
+        }
+    }
+
+    private boolean trusts(InetAddress address) {
+        return trustedProxies.stream().anyMatch(block -> block.contains(address));
+    }
+
+    private static void traceparent(Http2Headers fields) {
+        CharSequence value = single(fields, TRACEPARENT);
+        if (value == null || !RequestId.validTraceparent(value)) {
+            fields.set(TRACEPARENT, RequestId.createTraceparent());
+            fields.remove(TRACESTATE); // W3C Trace Context §3.3: worthless without its parent
+        }
+    }
+
+    /** Appends to what a trusted proxy said, replaces what anyone else said. */
+    private static void origin(Http2Headers fields, Peer peer, CharSequence host) {
+        String element = element(peer, host);
+        if (!peer.trusted) {
+            fields.set(FORWARDED_FOR, peer.address);
+            fields.set(FORWARDED_PROTO, peer.scheme);
+            fields.set(FORWARDED_HOST, host);
+            fields.set(FORWARDED_PORT, peer.port);
+            fields.set(FORWARDED, element);
+            return;
+        }
+        append(fields, FORWARDED_FOR, peer.address);
+        if (!ForwardedField.areElements(fields.getAll(FORWARDED))) {
+            fields.remove(FORWARDED); // an open quotation would take in what stands behind it
+        }
+        append(fields, FORWARDED, element);
+        setIfAbsent(fields, FORWARDED_PROTO, peer.scheme);
+        setIfAbsent(fields, FORWARDED_HOST, host);
+        setIfAbsent(fields, FORWARDED_PORT, peer.port);
+    }
+
+    /** RFC 7239 §4: IPv6 addresses, and hosts with a port, are no tokens and stand in quotes. */
+    private static String element(Peer peer, CharSequence host) {
+        var text = new StringBuilder(96).append("for=");
+        if (peer.from instanceof Inet6Address) {
+            text.append("\"[").append(peer.address).append("]\"");
+        } else {
+            text.append(peer.address);
+        }
+        if (quotable(host)) {
+            text.append(";host=\"").append(host).append('"');
+        }
+        return text.append(";proto=").append(peer.scheme).toString();
+    }
+
+    private static boolean quotable(CharSequence host) {
+        for (int i = 0; i < host.length(); i++) {
+            char c = host.charAt(i);
+            if (c <= ' ' || c > '~' || c == '"' || c == '\\') {
+                return false;
+            }
+        }
+        return !host.isEmpty();
+    }
+
+    private static void append(Http2Headers fields, AsciiString name, String element) {
+        List<CharSequence> earlier = fields.getAll(name);
+        fields.set(name, earlier.isEmpty() ? element : String.join(", ", earlier) + ", " + element);
+    }
+
+    private static void setIfAbsent(Http2Headers fields, AsciiString name, CharSequence value) {
+        if (!fields.contains(name)) {
+            fields.set(name, value);
+        }
+    }
+
+    /** Null: the request was not here, as far as its {@code Via} can be looked at, which an honest one can to its end. */
+    private @Nullable Problem looped(Http2Headers fields) {
+        if (!fields.contains(VIA)) {
+            return null;
+        }
+        int hops = 0;
+        for (CharSequence value : fields.getAll(VIA)) {
+            var list = new FieldList(value);
+            while (list.next()) {
+                hops++;
+                if (isThis(value, list)) {
+                    return Problem.of(Problem.Cause.LOOP_DETECTED, Problem.Hop.EDGE,
+                            "the request has passed this gateway before");
+                }
+            }
+            if (list.isCut() || hops > FieldList.MAX_MEMBERS) {
+                return Problem.of(Problem.Cause.LOOP_DETECTED, Problem.Hop.EDGE,
+                        "the request has passed more gateways than Via may name");
+            }
+        }
+        return null;
+    }
+
+    /** RFC 9110 §7.6.3: the protocol, the gateway, and perhaps a comment. */
+    private boolean isThis(CharSequence via, FieldList hop) {
+        int at = hop.from();
+        while (at < hop.to() && !FieldList.isSpace(via.charAt(at))) {
+            at++;
+        }
+        int from = FieldList.skipSpace(via, at, hop.to());
+        int to = from;
+        while (to < hop.to() && !FieldList.isSpace(via.charAt(to))) {
+            to++;
+        }
+        return pseudonym.contentEquals(via.subSequence(from, to));
+    }
+
+    /** The field's value, or null when it is absent or there are several. */
+    private static @Nullable CharSequence single(Http2Headers fields, AsciiString name) {
+        CharSequence first = fields.get(name);
+        return first == null || fields.getAll(name).size() > 1 ? null : first;
+    }
+
+    /** RFC 7239 §6: {@code unknown} where there is no address. */
+    private static String literal(@Nullable InetAddress address) {
+        if (address == null) {
+            return "unknown";
+        }
+        String text = address.getHostAddress();
+        int scope = text.indexOf('%');
+        return scope < 0 ? text : text.substring(0, scope);
+    }
+
+    /** What all requests of one connection share; made by {@link ForwardingRules#peer}. */
+    public static final class Peer {
+        private final @Nullable InetAddress from;
+        private final String address;
+        private final String scheme;
+        private final String port;
+        private final AsciiString via;
+        private final boolean trusted;
+        private final SourceAddress source;
+
+        private Peer(@Nullable InetAddress from, String address, String scheme, String port,
+                AsciiString via, boolean trusted) {
+            this.from = from;
+            this.address = address;
+            this.scheme = scheme;
+            this.port = port;
+            this.via = via;
+            this.trusted = trusted;
+            this.source = SourceAddress.of(from);
+        }
+
+        /** The peer's address as a literal. */
+        public String address() {
+            return address;
+        }
+
+        /** Whether its address lies in one of these networks. */
+        public boolean isIn(List<Cidr> networks) {
+            InetAddress known = from;
+            return known != null && networks.stream().anyMatch(block -> block.contains(known));
+        }
+
+        /** Whether what it says about earlier hops is believed. */
+        public boolean trusted() {
+            return trusted;
+        }
+    }
+}

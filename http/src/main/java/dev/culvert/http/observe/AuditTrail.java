@@ -1,0 +1,134 @@
+package dev.culvert.http.observe;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.culvert.config.Reason;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Who changed what, as files of JSON lines (or as lines of the logger {@code audit}): {@code audit-changes.log}, and {@code audit-refused.log} for what was denied, so
+ * that a flood of refusals pushes no change out. A record is with the kernel when its {@code Mono} completes. A thread of
+ * its own writes. Safe for use by any thread.
+ */
+public final class AuditTrail {
+    /** Records that wait for the disk; more fail. */
+    private static final int MAX_QUEUED = 4096;
+
+    private static final int IDLE_THREAD_SECONDS = 30;
+    /** As much of a text as a person reads. */
+    private static final int MAX_TEXT = 1024;
+    private static final Logger log = LoggerFactory.getLogger(AuditTrail.class);
+    private static final Logger records = LoggerFactory.getLogger("audit");
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Scheduler writer = Schedulers.newBoundedElastic(1, MAX_QUEUED, "culvert-audit",
+            IDLE_THREAD_SECONDS, true);
+    private final @Nullable Files files;
+    private final Clock clock;
+
+    private AuditTrail(@Nullable Files files, Clock clock) {
+        this.files = files;
+        this.clock = clock;
+    }
+
+    private record Files(RotatedFile changes, RotatedFile refusals) {
+        static Files in(Path folder) {
+            return new Files(new RotatedFile(folder, "audit-changes.log", RotatedFile.USUAL_BYTES),
+                    new RotatedFile(folder, "audit-refused.log", RotatedFile.USUAL_BYTES));
+        }
+    }
+
+    /** Writes into {@code folder}, which is made with the first record. */
+    public static AuditTrail in(Path folder, Clock clock) {
+        return new AuditTrail(Files.in(folder), clock);
+    }
+
+    /** Writes to the logger {@code audit}: where there is no folder that lasts. */
+    public static AuditTrail toLog(Clock clock) {
+        return new AuditTrail(null, clock);
+    }
+
+    /** How it ended: refused, tried and failed, or done. */
+    public enum Decision {
+        ALLOWED, DENIED, FAILED;
+
+        String word() {
+            return switch (this) {
+                case ALLOWED -> "allowed";
+                case DENIED -> "denied";
+                case FAILED -> "failed";
+            };
+        }
+    }
+
+    /**
+     * What somebody wanted to change. No field may hold a secret.
+     *
+     * @param user the user's id, or what else proved itself
+     * @param object the one that was to be changed, for people
+     * @param reason why it was denied or failed; null: nothing to say
+     */
+    public record Entry(String user, String account, String action, String entity, String object,
+            Decision decision,
+            String requestId, @Nullable String reason) {}
+
+    /** Completes when it is written. A disk that fails is logged with the record's facts; it stops nobody. Never fails. */
+    public Mono<Void> write(Entry entry) {
+        String line = line(entry);
+        return Mono.<Void>fromCallable(() -> {
+            if (files == null) {
+                records.atInfo().log(line);
+            } else {
+                (entry.decision == Decision.DENIED ? files.refusals : files.changes).append(line);
+            }
+            return null;
+        })
+                .subscribeOn(writer)
+                .onErrorResume(failed -> failed instanceof IOException
+                        || failed instanceof RejectedExecutionException, failed -> {
+                            log.atError()
+                                    .addKeyValue("reason", Reason.of(failed))
+                                    .addKeyValue("record", line)
+                                    .log("audit record is not written");
+                            return Mono.empty();
+                        });
+    }
+
+    /** Lets what waits be written, then closes the files. */
+    public Mono<Void> close() {
+        return Mono.<Void>fromRunnable(() -> {
+            if (files != null) {
+                files.changes.close();
+                files.refusals.close();
+            }
+        }).subscribeOn(writer).onErrorComplete().then(writer.disposeGracefully());
+    }
+
+    private String line(Entry entry) {
+        ObjectNode line = JSON.createObjectNode().put("time", clock.instant().toString());
+        put(line, "user", entry.user);
+        put(line, "account", entry.account);
+        put(line, "action", entry.action);
+        put(line, "entity", entry.entity);
+        put(line, "object", entry.object);
+        put(line, "decision", entry.decision.word());
+        put(line, "requestId", entry.requestId);
+        if (entry.reason != null) {
+            put(line, "reason", entry.reason);
+        }
+        return line.toString();
+    }
+
+    private static void put(ObjectNode line, String name, String text) {
+        line.put(name, text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT) + "…" : text);
+    }
+}

@@ -1,0 +1,436 @@
+package dev.culvert.inbox.dispatch;
+
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.inbox.model.CommitListener;
+import dev.culvert.inbox.model.InboxEvent;
+import dev.culvert.inbox.model.InboxEvent.Kind;
+import dev.culvert.inbox.model.InboxSetup;
+import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.model.Receipt;
+import dev.culvert.inbox.model.SourceKey;
+import dev.culvert.inbox.model.StoredAnswer;
+import dev.culvert.inbox.model.Waiter;
+import dev.culvert.inbox.queue.DispatchPlan;
+import dev.culvert.inbox.store.CommitThread;
+import dev.culvert.inbox.store.InboxReads;
+import dev.culvert.inbox.store.WebhookRows;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Sends what the {@link DispatchPlan} says is next, as long as this process has the right to deliver. All its state belongs to
+ * one thread of its own, where everything that happens elsewhere is handed to.
+ */
+public final class Dispatcher implements CommitListener {
+    private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+    /** After it, an attempt that may have been sent counts as one that failed: it may be what breaks the tunnel. */
+    private static final int MAX_LOST = 10;
+    private static final long AGAIN_MILLIS = 1000;
+    private static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE,
+            "another process delivers from now on");
+
+    private final InboxSetup setup;
+    private final CommitThread commits;
+    private final InboxReads reads;
+    private final InboxMeters meters;
+    private final DispatchPlan plan;
+    private final DispatchThread thread = new DispatchThread();
+    private final Attempts attempts;
+    private final Sinks.Many<InboxEvent> events = Sinks.many().multicast().directBestEffort();
+    /** Until when this process may begin attempts, by the clock; 0: it may not. */
+    private volatile long holdingUntil;
+    private final LeaseTerm tenure;
+    /** Told when nothing is under way any more, as nothing new is begun; null: things are begun. */
+    private @Nullable Runnable drained;
+
+    public Dispatcher(InboxSetup setup, CommitThread commits, InboxReads reads, InboxMeters meters) {
+        this.setup = setup;
+        this.commits = commits;
+        this.reads = reads;
+        this.meters = meters;
+        this.tenure = new LeaseTerm(commits, thread, this::stop);
+        this.attempts = new Attempts(setup, reads, tenure);
+        this.plan = new DispatchPlan(setup.config().maxAttempts());
+    }
+
+    public Flux<InboxEvent> events() {
+        return events.asFlux();
+    }
+
+    /** Whether a source has nothing to do. Any thread. */
+    public boolean isIdle(String runtime, String source) {
+        return plan.isIdle(runtime, source);
+    }
+
+    /** Runs {@code task} on the dispatcher's thread; drops it when that has ended. */
+    public void run(Runnable task) {
+        thread.run(task);
+    }
+
+    private long now() {
+        return setup.clock().millis();
+    }
+
+    public boolean isHolding() {
+        return holdingUntil > 0;
+    }
+
+    // ---- what happens elsewhere; on the dispatcher's thread, but for the listener's ----
+
+    @Override
+    public void found(List<SourceKey> others) {
+        run(() -> {
+            if (isHolding()) {
+                others.forEach(plan::found);
+                pump();
+            }
+        });
+    }
+
+    @Override
+    public void committed(int tasks, long nanos) {
+        meters.committed(tasks, nanos);
+    }
+
+    /** This process may deliver until {@code until}. */
+    public void took(List<SourceKey> sources, Set<String> paused, long until) {
+        stop(); // the lease may have been lost and taken again between two looks
+        tenure.next();
+        plan.clear();
+        plan.pause(paused);
+        sources.forEach(plan::found);
+        holdingUntil = until;
+        log.atInfo().addKeyValue("sources", sources.size()).log("delivering webhooks");
+        pump();
+    }
+
+    public void renewed(long until) {
+        if (isHolding()) {
+            holdingUntil = until;
+            pump();
+        }
+    }
+
+    /** Nothing is sent from now on: what is under way is given up, and stays on the disk. */
+    public void stop() {
+        if (!isHolding()) {
+            return;
+        }
+        tenure.next();
+        holdingUntil = 0;
+        attempts.abandon(STOPPING);
+        plan.flying().forEach(Dispatcher::letGo);
+        plan.clear();
+    }
+
+    public void stored(QueuedWebhook pending) {
+        emit(Kind.STORED, pending, "");
+        if (!isHolding() || drained != null || !plan.stored(pending)) {
+            pending.accept();
+            pending.drop();
+            return;
+        }
+        pump();
+        if (plan.underWay(pending.seq) != null) {
+            return;
+        }
+        if (!plan.isFlowing(pending, now())) {
+            pending.accept();
+            pending.drop();
+        } else if (pending.content != null && !pending.content.mayWait()) {
+            pending.drop(); // it is read again when its turn comes
+        }
+    }
+
+    /** A duplicate's caller waits with the first one's, if that does. */
+    public void joined(Receipt.Duplicate duplicate, Waiter waiter) {
+        QueuedWebhook first = duplicate.pending() ? plan.underWay(duplicate.seq()) : null;
+        StoredAnswer answer = first != null && first.answer != null ? first.answer : duplicate.answer();
+        if (first != null && !first.waiters.isEmpty()) {
+            first.waiters.add(waiter);
+        } else if (answer != null) {
+            waiter.answered(answer);
+        } else {
+            waiter.pending();
+        }
+    }
+
+    public void reachable(String runtimeId) {
+        plan.reachable(runtimeId);
+        pump();
+    }
+
+    /** Asks again for the runtimes that are waited for. */
+    public void lookForAwaited() {
+        for (String runtime : plan.awaited()) {
+            if (setup.delivery().isReachable(runtime)) {
+                plan.reachable(runtime);
+            }
+        }
+        pump();
+    }
+
+    public void pause(Set<String> names) {
+        plan.pause(names);
+        pump();
+    }
+
+    public void deleted(SourceKey source, long seq) {
+        plan.deleted(source, seq);
+        pump();
+    }
+
+    public void emit(Kind kind, QueuedWebhook pending, String outcome) {
+        events.tryEmitNext(
+                new InboxEvent(kind, pending.id, pending.runtime, pending.source, pending.begun, outcome));
+    }
+
+    // ---- sending ----
+
+    private void pump() {
+        if (drained != null) {
+            tellDrained();
+            return;
+        }
+        while (isHolding() && now() < holdingUntil) {
+            QueuedWebhook next = plan.next(now(), setup.delivery()::isReachable);
+            if (next == null) {
+                break;
+            }
+            begin(next);
+        }
+        for (DispatchPlan.Load load = plan.pollLoad(); load != null; load = plan.pollLoad()) {
+            read(load);
+        }
+        sleep();
+    }
+
+    /** Begins nothing more; {@code done} is run when what is under way has ended. */
+    public void drain(Runnable done) {
+        drained = done;
+        plan.awaitNothing();
+        tellDrained();
+    }
+
+    private void tellDrained() {
+        Runnable done = drained;
+        if (done != null && plan.flying().isEmpty()) {
+            done.run();
+        }
+    }
+
+    private void sleep() {
+        long at = plan.nextAt();
+        if (at < Long.MAX_VALUE) {
+            thread.alarm(at, now(), this::pump);
+        }
+    }
+
+    private void read(DispatchPlan.Load load) {
+        reads.load(load).subscribe(tenure.only((List<QueuedWebhook> rows) -> {
+            plan.loaded(load, rows);
+            pump();
+        }), tenure.only((Throwable failed) -> {
+            plan.loadFailed(load, now() + AGAIN_MILLIS);
+            sleep();
+        }));
+    }
+
+    /** An attempt's number is on the disk before it is sent, so that no repeat carries it. */
+    private void begin(QueuedWebhook pending) {
+        pending.attemptBegan = now();
+        if (pending.reserved) {
+            launch(pending);
+            return;
+        }
+        tenure.<Boolean>write(tx -> WebhookRows.begin(tx, pending.seq), 0, there -> {
+            if (there) {
+                pending.begun++;
+                pending.reserved = true;
+                launch(pending);
+            } else {
+                gone(pending);
+            }
+        }, () -> postpone(pending));
+    }
+
+    private void launch(QueuedWebhook pending) {
+        attempts.start(pending, ending -> ended(pending, ending.result(), ending.answer()),
+                () -> postpone(pending));
+    }
+
+    private void ended(QueuedWebhook pending, AttemptResult result, @Nullable StoredAnswer answer) {
+        if (result.wasAnswered()) {
+            plan.took(pending, now() - pending.attemptBegan);
+        }
+        switch (result) {
+            case AttemptResult.Accepted accepted -> {
+                plan.answered(pending);
+                answer(pending, answer);
+                settle(pending, AttemptRecord.delivered(pending, accepted.outcome(), answer));
+            }
+            case AttemptResult.Rejected rejected -> {
+                plan.answered(pending);
+                answer(pending, answer);
+                settle(pending, AttemptRecord.rejected(pending, rejected.outcome()));
+            }
+            case AttemptResult.Failed failed -> fail(pending, failed);
+            case AttemptResult.Lost lost -> {
+                note(pending, lost.outcome());
+                if (++pending.lost > MAX_LOST) {
+                    fail(pending, new AttemptResult.Failed(lost.outcome(), null));
+                } else if (setup.delivery().isReachable(pending.runtime)) {
+                    postpone(pending);
+                } else {
+                    wait(pending);
+                }
+            }
+            case AttemptResult.Refused refused -> refuse(pending, refused);
+            case AttemptResult.Forbidden forbidden -> forbid(pending, forbidden, answer);
+            case AttemptResult.Away away -> {
+                note(pending, away.outcome());
+                pending.reserved = true;
+                wait(pending);
+            }
+        }
+    }
+
+    /** So that operators see what it waits for; nothing depends on it. */
+    private void note(QueuedWebhook pending, String obstacle) {
+        if (!obstacle.equals(pending.obstacle)) {
+            pending.obstacle = obstacle;
+            commits.<Boolean>submit(tx -> WebhookRows.note(tx, pending.seq, obstacle), 0, noted -> {},
+                    failed -> {});
+        }
+    }
+
+    private void refuse(QueuedWebhook pending, AttemptResult.Refused result) {
+        plan.resolved(pending, !result.nameless(), now());
+        if (plan.isGivenUp(pending, now())) {
+            pending.accept();
+            settle(pending, AttemptRecord.givenUp(pending, result.outcome()));
+            return;
+        }
+        note(pending, result.outcome());
+        pending.reserved = true; // that number was not sent
+        postpone(pending);
+    }
+
+    /** Its caller gets the refusal; the webhook is kept for a while, in case that the policy is wrong. */
+    private void forbid(QueuedWebhook pending, AttemptResult.Forbidden result,
+            @Nullable StoredAnswer answer) {
+        if (answer != null) {
+            pending.waiters.forEach(waiter -> waiter.answered(answer));
+            pending.waiters.clear();
+        }
+        letGo(pending);
+        if (plan.isForbiddenForGood(pending, now())) {
+            settle(pending, AttemptRecord.givenUp(pending, result.outcome()));
+            return;
+        }
+        note(pending, result.outcome());
+        pending.reserved = true; // that number did not reach the event source
+        plan.forbidden(pending, now());
+        pump();
+    }
+
+    private void fail(QueuedWebhook pending, AttemptResult.Failed result) {
+        plan.failed(pending, now(), result.asked());
+        pending.accept();
+        settle(pending, AttemptRecord.failed(pending, result, now()));
+    }
+
+    private static void answer(QueuedWebhook pending, @Nullable StoredAnswer answer) {
+        if (answer != null) {
+            pending.answer = answer;
+            pending.waiters.forEach(waiter -> waiter.answered(answer));
+            pending.waiters.clear();
+        }
+        pending.accept();
+    }
+
+    /** Its source takes nothing now. */
+    private void postpone(QueuedWebhook pending) {
+        letGo(pending);
+        plan.refused(pending, now());
+        pump();
+    }
+
+    /** Its runtime is away. */
+    private void wait(QueuedWebhook pending) {
+        letGo(pending);
+        plan.away(pending);
+        pump();
+    }
+
+    private void gone(QueuedWebhook pending) {
+        letGo(pending);
+        plan.ended(pending);
+        pump();
+    }
+
+    private static void letGo(QueuedWebhook pending) {
+        pending.accept();
+        pending.drop();
+    }
+
+    /** Those behind it go on once it is on the disk: after a crash none of them came before its repeat. */
+    private void settle(QueuedWebhook pending, AttemptRecord settlement) {
+        pending.drop();
+        List<QueuedWebhook> outOfOrder = settlement.passes() ? plan.outOfOrder(pending) : List.of();
+        QueuedWebhook after = settlement.freesTheLine(pending) ? plan.follower(pending, now()) : null;
+        QueuedWebhook follower = after == null || after.reserved ? null : after;
+        List<Boolean> reserved = new ArrayList<>(1);
+        Runnable again = tenure.only(() -> settle(pending, settlement));
+        tenure.<Boolean>write(tx -> {
+            reserved.clear();
+            for (QueuedWebhook out : outOfOrder) {
+                WebhookRows.stepAside(tx, out.seq);
+            }
+            boolean there = settlement.job(pending.seq).run(tx);
+            reserved.add(follower != null && WebhookRows.begin(tx, follower.seq));
+            return there;
+        }, settlement.answer() == null ? 0 : settlement.answer().body().length, there -> {
+            if (follower != null && reserved.getFirst()) {
+                follower.begun++;
+                follower.reserved = true;
+            }
+            if (settlement.passes()) {
+                plan.passed(pending, now(), outOfOrder);
+            }
+            settled(pending, settlement, there);
+        }, () -> thread.later(again, AGAIN_MILLIS));
+    }
+
+    private void settled(QueuedWebhook pending, AttemptRecord settlement, boolean there) {
+        boolean wasAside = pending.aside;
+        pending.failures = settlement.failures();
+        pending.early = false;
+        if (!there || settlement.isEnd()) {
+            plan.ended(pending);
+        } else {
+            pending.next = settlement.next();
+            pending.aside = settlement.aside();
+            plan.retried(pending, wasAside);
+        }
+        if (there) {
+            meters.settled(settlement.kind(), now() - pending.stored);
+            emit(settlement.kind(), pending, settlement.outcome());
+        }
+        pump();
+    }
+
+    /** Ends the thread. What is under way is given up. */
+    public void close() {
+        run(this::stop);
+        thread.close();
+    }
+}

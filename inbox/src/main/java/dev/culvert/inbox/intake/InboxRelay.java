@@ -1,0 +1,164 @@
+package dev.culvert.inbox.intake;
+
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.inbox.Inbox;
+import dev.culvert.inbox.dispatch.Attempt;
+import dev.culvert.inbox.model.Delivery;
+import dev.culvert.inbox.model.WebhookSecrets;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.route.DurableMatch;
+import dev.culvert.relay.route.DurableRoutes;
+import dev.culvert.relay.route.RouteQuery;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.net.InetAddress;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stands in front of a runtime's relay: requests of durable routes go into the inbox, what the cluster would refuse is refused,
+ * all others pass. One for each caller's connection or request; cheap to make.
+ */
+public final class InboxRelay implements Relay {
+    private static final Duration FULL = Duration.ofMinutes(1);
+    private static final Duration OVERLOADED = Duration.ofSeconds(1);
+
+    private final Inbox inbox;
+    private final Target target;
+    private final @Nullable InetAddress caller;
+    private final boolean trustedPeer;
+    private final Relay direct;
+
+    /**
+     * Whose requests come here.
+     *
+     * @param runtimeId what {@link Delivery} is asked for
+     * @param routes which of them are durable
+     * @param secrets what their signatures are verified with
+     * @param hop this part, in its problems
+     */
+    public record Target(String runtimeId, DurableRoutes routes, WebhookSecrets secrets, Hop hop) {}
+
+    /**
+     * @param caller where requests come from, behind the trusted proxies; null: nobody can tell
+     * @param trustedPeer whether it is a part that has an inbox of its own: what that stored is not stored again
+     * @param direct the runtime
+     */
+    public InboxRelay(Inbox inbox, Target target, @Nullable InetAddress caller, boolean trustedPeer,
+            Relay direct) {
+        this.inbox = inbox;
+        this.target = target;
+        this.caller = caller;
+        this.trustedPeer = trustedPeer;
+        this.direct = direct;
+    }
+
+    @Override
+    public RequestSink open(RelayRequest request, ResponseSink response) {
+        Http2Headers fields = request.fields();
+        if (trustedPeer && fields.contains(Attempt.ID)) {
+            return direct.open(request, response);
+        }
+        fields.remove(Attempt.ID);
+        fields.remove(Attempt.NUMBER);
+        DurableMatch match = request.kind() == RelayRequest.Kind.HTTP
+                ? target.routes.match(RouteQuery.of(fields, caller))
+                : null;
+        return switch (match) {
+            case null -> direct.open(request, response);
+            case DurableMatch.Refused refused -> refuse(response, refused.problem());
+            case DurableMatch.DurableRoute route -> take(request, response, route);
+        };
+    }
+
+    private RequestSink take(RelayRequest request, ResponseSink response, DurableMatch.DurableRoute route) {
+        long wait = caller == null ? 0 : inbox.rates().take(caller, System.nanoTime());
+        if (wait > 0) {
+            inbox.meters().refused("rate");
+            return refuse(response, problem(Cause.RATE_LIMITED, "this address sends too many webhooks")
+                    .retryAfter(Duration.ofNanos(wait)));
+        }
+        long length = request.ended() ? 0 : length(request.fields());
+        long most = Upload.most(inbox, route);
+        if (length > most) {
+            inbox.meters().refused("size");
+            return refuse(response, tooLarge(target.hop, most));
+        }
+        if (!inbox.room().isThere()) {
+            inbox.meters().refused("disk");
+            return refuse(response, full(target.hop, inbox.room().reason()));
+        }
+        // RFC 9110 §10.1.1: it is this hop that was asked, and the event source never waits.
+        boolean asked = request.fields().remove("expect");
+        Upload upload = Upload.open(inbox, target, route, request, response, SourceAddress.of(caller),
+                length);
+        if (upload == null) {
+            inbox.meters().refused("memory");
+            return refuse(response, busy(target.hop));
+        }
+        if (asked && !request.ended()) {
+            response.informational(new DefaultHttp2Headers(false).status("100"));
+        }
+        if (request.ended()) {
+            upload.end(null);
+        }
+        return upload;
+    }
+
+    private Problem problem(Cause cause, String detail) {
+        return Problem.of(cause, target.hop, detail);
+    }
+
+    static Problem busy(Hop hop) {
+        return Problem.of(Cause.OVERLOADED, hop, "too many webhooks are being taken in")
+                .retryAfter(OVERLOADED);
+    }
+
+    static Problem tooLarge(Hop hop, long most) {
+        return Problem.of(Cause.BODY_TOO_LARGE, hop, "the webhook is larger than " + most + " bytes");
+    }
+
+    static Problem full(Hop hop, String detail) {
+        return Problem.of(Cause.OVERLOADED, hop, detail).retryAfter(FULL);
+    }
+
+    private static long length(Http2Headers fields) {
+        CharSequence length = fields.get("content-length");
+        try {
+            return length == null ? -1 : Long.parseLong(length.toString());
+        } catch (NumberFormatException unknown) {
+            return -1;
+        }
+    }
+
+    private static RequestSink refuse(ResponseSink response, Problem problem) {
+        response.fail(problem);
+        return new Swallowed(response);
+    }
+
+    /** What goes on coming after the answer. */
+    private record Swallowed(ResponseSink response) implements RequestSink {
+        @Override
+        public void data(ByteBuf body) {
+            int bytes = body.readableBytes();
+            body.release();
+            response.consumed(bytes);
+        }
+
+        @Override
+        public void end(@Nullable Http2Headers trailers) {}
+
+        @Override
+        public void cancel(Problem reason) {}
+
+        @Override
+        public void consumed(int bytes) {}
+    }
+}

@@ -1,0 +1,459 @@
+package dev.culvert.inbox.queue;
+
+import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.model.SourceKey;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says which webhook is sent next: pure state, no IO, no clock. A free slot goes to the runtime with the fewest attempts under
+ * way, and in it to its sources in turn; a source gives its webhooks in order, one at a time. A quarter of the slots is kept for
+ * runtimes that have none, and a quarter of a runtime's for sources that are known to be quick. Of the dispatcher's thread, but
+ * for {@link #isIdle}.
+ *
+ * <pre>
+ *  on disk ──load──► in line ──take──► under way ──left──► gone
+ *                       ▲                  │
+ *                       └──put back────────┤ failed: in line, or aside
+ *                                          └ refused, away: in line, nothing is counted
+ * </pre>
+ */
+public final class DispatchPlan {
+    /** What a refused connection is followed by: an attempt each second, each 5 s when it goes on. */
+    private static final long PROBE = 1000;
+    private static final long SLOW_PROBE = 5000;
+    private static final int MANY_REFUSALS = 30;
+
+    private final int maxFlying;
+    /** Beyond it only runtimes that have no attempt under way get one. */
+    private final int maxFlyingInCommon;
+    private final int maxFlyingPerRuntime;
+    /** Of a runtime's sources that are not known to be quick. */
+    private final int maxUnproven;
+    private final Map<String, RuntimeQueue> runtimes = new HashMap<>();
+    private final RuntimeTurns turns;
+    private final QuickSources quick = new QuickSources();
+    private final PriorityQueue<Wake> wakes = new PriorityQueue<>(Comparator.comparingLong(Wake::at));
+    private final Queue<Load> loads = new ArrayDeque<>();
+    private final Map<Long, QueuedWebhook> flying = new HashMap<>();
+    private final Set<String> busy = ConcurrentHashMap.newKeySet();
+    private Set<String> paused = Set.of();
+
+    private record Wake(long at, SourceQueue source) {}
+
+    /**
+     * Rows to be read.
+     *
+     * @param inLine those in line; else those that stand aside
+     */
+    public record Load(SourceQueue source, boolean inLine) {}
+
+    public DispatchPlan(int maxFlying) {
+        this.maxFlying = maxFlying;
+        this.maxFlyingInCommon = maxFlying - maxFlying / 4;
+        this.maxFlyingPerRuntime = Math.max(1, maxFlying / 4);
+        this.maxUnproven = maxFlyingPerRuntime - maxFlyingPerRuntime / 4;
+        this.turns = new RuntimeTurns(maxFlyingPerRuntime);
+    }
+
+    /** Whether a source has nothing to do, about. Any thread. */
+    public boolean isIdle(String runtime, String source) {
+        return !busy.contains(name(runtime, source));
+    }
+
+    /** A source that has something on the disk. */
+    public void found(SourceKey key) {
+        SourceQueue source = source(key);
+        source.foundInLine();
+        source.foundAside();
+        enqueue(source);
+    }
+
+    /** A webhook was stored. False: it stays on the disk until its turn comes. */
+    public boolean stored(QueuedWebhook pending) {
+        SourceQueue source = source(new SourceKey(pending.runtime, pending.source, pending.ordered));
+        boolean added = source.add(pending);
+        enqueue(source);
+        return added;
+    }
+
+    /** What is to be read, once; null: nothing. */
+    public @Nullable Load pollLoad() {
+        return loads.poll();
+    }
+
+    public void loaded(Load load, List<QueuedWebhook> rows) {
+        if (load.inLine) {
+            load.source.loadedLine(rows);
+        } else {
+            boolean complete = rows.size() < load.source.asideLimit();
+            load.source.loadedAside(rows.stream().filter(row -> !flying.containsKey(row.seq)).toList(),
+                    complete);
+        }
+        enqueue(load.source);
+    }
+
+    public void loadFailed(Load load, long again) {
+        load.source.loadFailed(load.inLine);
+        wakeAt(load.source, again);
+    }
+
+    /** What is sent now, which is then under way; null: nothing. Asks {@code reachable} for its runtime. */
+    public @Nullable QueuedWebhook next(long now, Predicate<String> reachable) {
+        for (Wake wake = wakes.peek(); wake != null && wake.at <= now; wake = wakes.peek()) {
+            wakes.remove();
+            if (wake.source.wakeAt == wake.at) {
+                wake.source.wakeAt = Long.MAX_VALUE;
+                enqueue(wake.source);
+            }
+        }
+        while (flying.size() < maxFlying) {
+            RuntimeQueue runtime = turns
+                    .poll(flying.size() < maxFlyingInCommon ? maxFlyingPerRuntime : 1);
+            if (runtime == null) {
+                break;
+            }
+            if (!runtime.away && !reachable.test(runtime.id)) {
+                runtime.away = true;
+                acceptAll(runtime);
+            }
+            QueuedWebhook next = runtime.away ? null : next(runtime, now);
+            if (next != null) {
+                enqueue(runtime);
+                return next;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable QueuedWebhook next(RuntimeQueue runtime, long now) {
+        while (!runtime.turn.isEmpty()) {
+            SourceQueue source = runtime.turn.remove();
+            boolean unproven = !quick.contains(name(runtime.id, source.key));
+            if (unproven && runtime.unprovenFlying >= maxUnproven) {
+                runtime.unproven.add(source);
+                continue;
+            }
+            source.queued = false;
+            QueuedWebhook next = source.take(now);
+            wantLoads(source);
+            if (next != null) {
+                flying.put(next.seq, next);
+                runtime.flying++;
+                next.unproven = unproven;
+                runtime.unprovenFlying += unproven ? 1 : 0;
+                enqueue(source);
+                return next;
+            }
+            rest(source);
+        }
+        return null;
+    }
+
+    /** What comes after it in its source's line and is sent at once, when order is kept there. */
+    public @Nullable QueuedWebhook follower(QueuedWebhook pending, long now) {
+        SourceQueue source = queueOf(pending);
+        QueuedWebhook next = source == null || !source.ordered || source.paused || pending.probing
+                ? null
+                : source.follower();
+        return next == null || !next.isDue(now) ? null : next;
+    }
+
+    /** What is out of order once {@code pending} was answered for good. */
+    public List<QueuedWebhook> outOfOrder(QueuedWebhook pending) {
+        SourceQueue source = queueOf(pending);
+        return source == null ? List.of() : source.outOfOrder(pending);
+    }
+
+    /** A webhook that is under way was answered for good, so that {@code outOfOrder} are; the disk has both. */
+    public void passed(QueuedWebhook pending, long now, List<QueuedWebhook> outOfOrder) {
+        SourceQueue source = queueOf(pending);
+        if (source != null) {
+            source.passed(pending, now, outOfOrder);
+        }
+    }
+
+    /** An attempt ended with failure. */
+    public void failed(QueuedWebhook pending, long now, @Nullable Duration asked) {
+        SourceQueue source = queueOf(pending);
+        if (source != null) {
+            source.answered();
+            source.failed(pending, now, asked);
+        }
+    }
+
+    /** How long an attempt took that reached its event source, or may have. */
+    public void took(QueuedWebhook pending, long millis) {
+        quick.took(name(pending.runtime, pending.source), millis);
+    }
+
+    /** It is delivered, dead or deleted. */
+    public void ended(QueuedWebhook pending) {
+        land(pending, source -> source.leave(pending.aside));
+    }
+
+    /** It is tried again at its time, perhaps aside from now on. */
+    public void retried(QueuedWebhook pending, boolean wasAside) {
+        land(pending, source -> {
+            source.answered();
+            source.putBack(pending, wasAside);
+        });
+    }
+
+    /** Its source takes nothing now: it is asked again soon, with one webhook at a time. */
+    public void refused(QueuedWebhook pending, long now) {
+        land(pending, source -> {
+            source.refused(now);
+            askAgain(source, pending, now);
+        });
+    }
+
+    /** Whether the cluster has a name for its source, as an attempt that was refused found. */
+    public void resolved(QueuedWebhook pending, boolean named, long now) {
+        SourceQueue source = queueOf(pending);
+        if (source != null) {
+            source.resolved(named, now);
+        }
+    }
+
+    /** The cluster's policy refuses it: its source is asked again as one that refuses. */
+    public void forbidden(QueuedWebhook pending, long now) {
+        land(pending, source -> {
+            source.forbidden(now);
+            askAgain(source, pending, now);
+        });
+    }
+
+    private static void askAgain(SourceQueue source, QueuedWebhook pending, long now) {
+        source.gate(now + (source.refusals < MANY_REFUSALS ? PROBE : SLOW_PROBE));
+        source.putBack(pending, pending.aside);
+    }
+
+    /** Whether the cluster's policy has refused its source for so long that it is given up. */
+    public boolean isForbiddenForGood(QueuedWebhook pending, long now) {
+        SourceQueue source = queueOf(pending);
+        return source != null && source.isForbiddenForGood(pending, now);
+    }
+
+    /** Whether its source has refused for so long that it is given up. */
+    public boolean isGivenUp(QueuedWebhook pending, long now) {
+        SourceQueue source = queueOf(pending);
+        return source != null && source.isGivenUp(pending, now);
+    }
+
+    /** Its runtime is away. */
+    public void away(QueuedWebhook pending) {
+        land(pending, source -> {
+            source.runtime.away = true;
+            source.putBack(pending, pending.aside);
+            acceptAll(source.runtime);
+        });
+    }
+
+    /** The event source answered, whatever it was. */
+    public void answered(QueuedWebhook pending) {
+        SourceQueue source = queueOf(pending);
+        if (source != null) {
+            source.answered();
+        }
+    }
+
+    private void land(QueuedWebhook pending, Consumer<SourceQueue> how) {
+        SourceQueue source = queueOf(pending);
+        if (flying.remove(pending.seq) != null && source != null) {
+            RuntimeQueue runtime = source.runtime;
+            turns.remove(runtime);
+            runtime.flying--;
+            if (pending.unproven) {
+                runtime.unprovenFlying--;
+                SourceQueue waiting = runtime.unproven.poll();
+                if (waiting != null) {
+                    runtime.turn.add(waiting);
+                }
+            }
+            how.accept(source);
+            enqueue(source);
+        }
+    }
+
+    /** A runtime's tunnel is there again: nothing that waits for it waits any longer. */
+    public void reachable(String runtimeId) {
+        RuntimeQueue runtime = runtimes.get(runtimeId);
+        if (runtime != null) {
+            boolean returned = runtime.away;
+            runtime.away = false;
+            runtime.sources.values().forEach(source -> {
+                if (returned) {
+                    source.forgiveRefusals();
+                }
+                source.gate(0);
+                enqueue(source);
+            });
+        }
+    }
+
+    /** The runtimes that are waited for. */
+    public List<String> awaited() {
+        return runtimes.values().stream().filter(runtime -> runtime.away).map(runtime -> runtime.id).toList();
+    }
+
+    /** These sources, and no others, are paused: {@link #name}s. */
+    public void pause(Set<String> names) {
+        if (names.equals(paused)) {
+            return;
+        }
+        paused = Set.copyOf(names);
+        for (RuntimeQueue runtime : runtimes.values()) {
+            for (SourceQueue source : new ArrayList<>(runtime.sources.values())) {
+                source.paused = paused.contains(name(runtime.id, source.key));
+                enqueue(source);
+            }
+        }
+    }
+
+    /** Whether a stored webhook is going to be sent soon, so that its caller may wait. */
+    public boolean isFlowing(QueuedWebhook pending, long now) {
+        SourceQueue source = queueOf(pending);
+        if (source == null || source.runtime.away || source.isHeldBack(now) || source.refusals > 0) {
+            return false;
+        }
+        QueuedWebhook first = source.follower();
+        return first == null || first.isDue(now) || source.isProbing(now);
+    }
+
+    /** The webhook of that number that is under way, or in line; null: it is neither. */
+    public @Nullable QueuedWebhook underWay(long seq) {
+        return flying.get(seq);
+    }
+
+    /** A webhook that is not under way was deleted. */
+    public void deleted(SourceKey key, long seq) {
+        RuntimeQueue runtime = runtimes.get(key.runtime());
+        SourceQueue source = runtime == null ? null : runtime.sources.get(key.source());
+        if (source == null) {
+            return;
+        }
+        QueuedWebhook gone = source.remove(seq);
+        if (gone != null) {
+            gone.accept();
+            gone.drop();
+        }
+        enqueue(source); // it may have held up those behind it
+    }
+
+    /** Nothing is begun any more: nobody need wait for what is not under way. */
+    public void awaitNothing() {
+        runtimes.values().forEach(DispatchPlan::acceptAll);
+    }
+
+    public Collection<QueuedWebhook> flying() {
+        return flying.values();
+    }
+
+    /** When {@link #next} is to be asked again, if nothing happens; {@link Long#MAX_VALUE}: never. */
+    public long nextAt() {
+        Wake first = wakes.peek();
+        return first == null ? Long.MAX_VALUE : first.at;
+    }
+
+    /** Forgets all: what is not delivered is on the disk. */
+    public void clear() {
+        runtimes.values().forEach(runtime -> runtime.sources.values().forEach(SourceQueue::dropAll));
+        runtimes.clear();
+        turns.clear();
+        wakes.clear();
+        loads.clear();
+        flying.clear();
+        busy.clear();
+    }
+
+    public static String name(String runtime, String source) {
+        return runtime + '\n' + source;
+    }
+
+    private SourceQueue source(SourceKey key) {
+        RuntimeQueue runtime = runtimes.computeIfAbsent(key.runtime(), RuntimeQueue::new);
+        return runtime.sources.computeIfAbsent(key.source(), name -> {
+            var source = new SourceQueue(runtime, name, key.ordered());
+            source.paused = paused.contains(name(runtime.id, name));
+            busy.add(name(runtime.id, name));
+            return source;
+        });
+    }
+
+    private @Nullable SourceQueue queueOf(QueuedWebhook pending) {
+        RuntimeQueue runtime = runtimes.get(pending.runtime);
+        return runtime == null ? null : runtime.sources.get(pending.source);
+    }
+
+    private void enqueue(SourceQueue source) {
+        if (!source.queued) {
+            source.queued = true;
+            source.runtime.turn.add(source);
+        }
+        enqueue(source.runtime);
+    }
+
+    private void enqueue(RuntimeQueue runtime) {
+        if (!runtime.queued && !runtime.away && !runtime.turn.isEmpty()) {
+            turns.add(runtime);
+        }
+    }
+
+    private void wantLoads(SourceQueue source) {
+        if (source.wantsLine()) {
+            loads.add(new Load(source, true));
+        }
+        if (source.wantsAside()) {
+            loads.add(new Load(source, false));
+        }
+    }
+
+    /** Nothing to do for it now. */
+    private void rest(SourceQueue source) {
+        if (source.isIdle()) {
+            forget(source);
+            return;
+        }
+        long at = source.nextAt();
+        if (at != Long.MAX_VALUE) {
+            wakeAt(source, at);
+        }
+    }
+
+    private void forget(SourceQueue source) {
+        source.wakeAt = Long.MAX_VALUE; // whoever has its key by then is another one
+        RuntimeQueue runtime = source.runtime;
+        if (runtime.sources.remove(source.key, source)) {
+            busy.remove(name(runtime.id, source.key));
+            if (runtime.sources.isEmpty()) {
+                runtimes.remove(runtime.id, runtime);
+            }
+        }
+    }
+
+    private void wakeAt(SourceQueue source, long at) {
+        if (at < source.wakeAt) {
+            source.wakeAt = at;
+            wakes.add(new Wake(at, source));
+        }
+    }
+
+    /** Those who wait for an answer of this runtime do so in vain. */
+    private static void acceptAll(RuntimeQueue runtime) {
+        runtime.sources.values().forEach(SourceQueue::acceptAll);
+    }
+}

@@ -1,0 +1,201 @@
+package dev.culvert.inbox.store;
+
+import dev.culvert.inbox.model.InboxEntry;
+import dev.culvert.inbox.model.InboxPage;
+import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.model.WebhookBody;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.queue.DispatchPlan;
+import dev.culvert.inbox.queue.SourceQueue;
+import dev.culvert.store.DatabaseProblem;
+import dev.culvert.store.StoreException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Reads the database for deliveries and for operators, each on a thread with a connection of its own, so that a long list holds up
+ * no delivery; and files, on a third. Reading waits for nobody who writes. Errors of all: {@link StoreException}.
+ */
+public final class InboxReads {
+    private static final int MAX_QUEUED = 10_000;
+    /** Operators' questions that wait. */
+    private static final int MAX_ASKED = 100;
+    private static final String VIEW = "SELECT seq, id, runtime, source, method, authority, target, size, provider, state,"
+            + " begun, next, aside, ordered, outcome, stored, ended, content FROM webhooks";
+
+    private final Path file;
+    private final SpoolFolder spool;
+    private final Reader deliveries;
+    private final Reader operators;
+    private final BulkThread files = new BulkThread();
+
+    public InboxReads(InboxFiles opened) {
+        this.file = opened.file();
+        this.spool = opened.spool();
+        this.deliveries = new Reader(opened.reads(), "culvert-inbox-read", MAX_QUEUED);
+        this.operators = new Reader(opened.queries(), "culvert-inbox-query", MAX_ASKED);
+    }
+
+    /** A connection that only reads, and its thread. */
+    private static final class Reader {
+        final Connection connection;
+        final Statements statements;
+        final Scheduler scheduler;
+
+        Reader(Connection connection, String name, int queued) {
+            this.connection = connection;
+            this.statements = new Statements(connection);
+            var thread = new ThreadPoolExecutor(1, 1, 30, TimeUnit.SECONDS, new ArrayBlockingQueue<>(queued),
+                    Thread.ofPlatform().name(name).daemon().factory());
+            thread.allowCoreThreadTimeOut(true);
+            this.scheduler = Schedulers.fromExecutorService(thread);
+        }
+
+        /** Lets reading end, then closes the connection. */
+        Mono<Void> close() {
+            return Mono.<Void>fromCallable(() -> {
+                statements.close();
+                connection.close();
+                return null;
+            }).subscribeOn(scheduler).onErrorComplete().then(Mono.fromRunnable(scheduler::dispose));
+        }
+    }
+
+    /** Work on the read connection. */
+    @FunctionalInterface
+    private interface Read<T> {
+        @Nullable
+        T from(Statements statements) throws SQLException;
+    }
+
+    private <T> Mono<T> read(Reader reader, Read<T> work) {
+        return Mono.fromCallable(() -> work.from(reader.statements))
+                .subscribeOn(reader.scheduler)
+                .onErrorMap(SQLException.class, failed -> DatabaseProblem.of(file, failed))
+                .onErrorMap(RejectedExecutionException.class,
+                        full -> new StoreException.Busy("the inbox has too much to read; try again later"));
+    }
+
+    /** Where files are read and written. */
+    public BulkThread files() {
+        return files;
+    }
+
+    /** The webhooks that the plan asks for. */
+    public Mono<List<QueuedWebhook>> load(DispatchPlan.Load load) {
+        SourceQueue source = load.source();
+        String runtime = source.runtime.id;
+        long after = source.lastSeq();
+        int limit = source.asideLimit();
+        return read(deliveries, from -> load.inLine()
+                ? WebhookRows.inLine(from, runtime, source.key, after, SourceQueue.WINDOW)
+                : WebhookRows.aside(from, runtime, source.key, limit));
+    }
+
+    /** What a webhook carries; fails when it is gone. Its memory is not counted: attempts are. */
+    public Mono<WebhookBody> content(long seq) {
+        return read(deliveries,
+                from -> from.first("SELECT fields, body, spool, size FROM contents JOIN webhooks USING (seq)"
+                        + " WHERE seq = ?", row -> {
+                            String name = row.getString(3);
+                            return new WebhookBody(row.getBytes(1), row.getBytes(2),
+                                    name == null ? null : spool.file(name),
+                                    row.getLong(4), null);
+                        }, seq))
+                .switchIfEmpty(Mono.error(() -> new StoreException.Absent("the webhook is gone")));
+    }
+
+    /** One entry; empty: there is none. */
+    public Mono<InboxEntry> entry(String id) {
+        return read(operators, from -> from.first(VIEW + " WHERE id = ?", InboxReads::entry, id));
+    }
+
+    /** The newest that the query asks for. Each state is read by its index alone: a runtime may have a million delivered ones. */
+    public Mono<InboxPage> page(InboxQuery query) {
+        List<WebhookState> states = query.state() == null
+                ? List.of(WebhookState.values())
+                : List.of(query.state());
+        List<Object> filters = Stream.of(query.runtimeId(), query.source()).<Object>mapMulti((value, to) -> {
+            if (value != null) {
+                to.accept(value);
+            }
+        }).toList();
+        String sql = pageOf(query);
+        return read(operators, from -> {
+            List<Row> rows = new ArrayList<>();
+            // One view of all states: a webhook that changes its own meanwhile is in one of them.
+            try (Statement view = from.connection().createStatement()) {
+                view.execute("BEGIN");
+                try {
+                    for (WebhookState state : states) {
+                        List<Object> values = new ArrayList<>(filters);
+                        values.addAll(List.of(state.number(), cursor(query.after()), query.limit() + 1));
+                        rows.addAll(
+                                from.list(sql, row -> new Row(row.getLong(1), entry(row)), values.toArray()));
+                    }
+                } finally {
+                    view.execute("ROLLBACK");
+                }
+            }
+            rows.sort(Comparator.comparingLong(Row::seq).reversed());
+            boolean more = rows.size() > query.limit();
+            List<Row> shown = more ? rows.subList(0, query.limit()) : rows;
+            return new InboxPage(shown.stream().map(Row::entry).toList(),
+                    more ? Long.toString(shown.getLast().seq) : null);
+        });
+    }
+
+    /** A page of one state. */
+    static String pageOf(InboxQuery query) {
+        return VIEW + " WHERE " + (query.runtimeId() == null ? "" : "runtime = ? AND ")
+                + (query.source() == null ? "" : "source = ? AND ")
+                + "state = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
+    }
+
+    private record Row(long seq, InboxEntry entry) {}
+
+    private static long cursor(@Nullable String after) {
+        try {
+            return after == null ? Long.MAX_VALUE : Long.parseLong(after);
+        } catch (NumberFormatException none) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    private static InboxEntry entry(ResultSet row) throws SQLException {
+        String target = row.getString(7);
+        int query = target.indexOf('?');
+        WebhookState state = WebhookState.at(row.getInt(10));
+        long ended = row.getLong(17);
+        boolean hasEnded = !row.wasNull();
+        return new InboxEntry(row.getString(2), row.getString(3), row.getString(4), row.getString(5),
+                row.getString(6),
+                query < 0 ? target : target.substring(0, query), row.getLong(8), row.getString(9), state,
+                row.getInt(11), state == WebhookState.PENDING ? Instant.ofEpochMilli(row.getLong(12)) : null,
+                row.getInt(13) != 0 && row.getInt(14) != 0, row.getString(15),
+                Instant.ofEpochMilli(row.getLong(16)),
+                hasEnded ? Instant.ofEpochMilli(ended) : null, row.getInt(18) != 0);
+    }
+
+    /** Lets reading end, then closes the database. */
+    public Mono<Void> close() {
+        return deliveries.close().then(operators.close()).then(Mono.fromRunnable(files::close));
+    }
+}

@@ -1,0 +1,224 @@
+package dev.culvert.inbox.store;
+
+import dev.culvert.inbox.model.SourceKey;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.store.SqliteLease;
+import dev.culvert.store.StoreException;
+import java.sql.SQLException;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One transaction of the {@link CommitThread}: the lease is looked at once, and what rows add to their source's usage is
+ * written once, at the end.
+ */
+public final class Transaction {
+    private final Statements statements;
+    private final SqliteLease lease;
+    private final KnownSources known;
+    private final Totals totals;
+    private final long now;
+    private final Map<UsageKey, Usage> changes = new LinkedHashMap<>();
+    private final Map<UsageKey, Usage> committed = new HashMap<>();
+    private final Set<String> reserved = new HashSet<>();
+    private long last;
+    private boolean stored;
+    private @Nullable Boolean holding;
+
+    private record UsageKey(String runtime, String source, WebhookState state) {}
+
+    /** Entries and their bytes. */
+    record Usage(long entries, long bytes) {
+        static final Usage NONE = new Usage(0, 0);
+
+        Usage plus(Usage other) {
+            return new Usage(entries + other.entries, bytes + other.bytes);
+        }
+    }
+
+    Transaction(Statements statements, SqliteLease lease, KnownSources known, Totals totals, long now) {
+        this.statements = statements;
+        this.lease = lease;
+        this.known = known;
+        this.totals = totals;
+        this.now = now;
+    }
+
+    public Statements statements() {
+        return statements;
+    }
+
+    public int update(String sql, @Nullable Object... values) throws SQLException {
+        return statements.update(sql, values);
+    }
+
+    long now() {
+        return now;
+    }
+
+    /** The newest webhook. */
+    long last() {
+        return last;
+    }
+
+    /** Returns the sources for which others stored something after {@code known}. */
+    List<SourceKey> begin(long known) throws SQLException {
+        last = statements.number("SELECT last FROM sequence");
+        return last == known ? List.of() : WebhookRows.storedSince(statements, known);
+    }
+
+    long nextSeq() {
+        stored = true;
+        return ++last;
+    }
+
+    /** Whether this process may deliver. */
+    public boolean isHolding() throws SQLException {
+        Boolean known = holding;
+        if (known == null) {
+            try {
+                lease.check(statements.connection());
+                known = true;
+            } catch (StoreException.Held gone) {
+                known = false;
+            }
+            holding = known;
+        }
+        return known;
+    }
+
+    /** This process took the lease. */
+    public void take() throws SQLException {
+        lease.take(statements.connection());
+        holding = true;
+    }
+
+    /** This process goes on with the lease. Throws {@link StoreException.Held}. */
+    public void renew() throws SQLException {
+        lease.renew(statements.connection());
+    }
+
+    /** Another process may deliver. */
+    public void giveBack() throws SQLException {
+        lease.giveBack(statements.connection());
+        holding = false;
+    }
+
+    /** Throws {@link StoreException.Held} when another process delivers. */
+    void requireLease() throws SQLException {
+        if (!isHolding()) {
+            throw new StoreException.Held("another process delivers the webhooks");
+        }
+    }
+
+    /** Whether nothing of this source was asked so before in this transaction. */
+    boolean isFirst(String runtime, String source) {
+        return reserved.add(runtime + '\n' + source);
+    }
+
+    /** A webhook comes into a state, or with negative numbers leaves it. */
+    void count(String runtime, String source, WebhookState state, int entries, long bytes) {
+        var usage = new Usage(entries, bytes);
+        changes.merge(new UsageKey(runtime, source, state), usage, Usage::plus);
+        changes.merge(new UsageKey(runtime, "", state), usage, Usage::plus);
+    }
+
+    /** What is pending of a source; of all sources when that is empty. */
+    Usage pending(String runtime, String source) throws SQLException {
+        return used(runtime, source, WebhookState.PENDING);
+    }
+
+    /** The event sources of a runtime with something pending. */
+    long pendingSources(String runtime) throws SQLException {
+        long sources = statements.number("SELECT count(*) FROM usage WHERE runtime = ? AND state = 0"
+                + " AND source <> '' AND entries > 0", runtime);
+        for (UsageKey key : List.copyOf(changes.keySet())) {
+            if (key.runtime.equals(runtime) && key.state == WebhookState.PENDING && !key.source.isEmpty()) {
+                boolean now = used(runtime, key.source, key.state).entries > 0;
+                boolean before = committed.getOrDefault(key, Usage.NONE).entries > 0;
+                sources += Boolean.compare(now, before);
+            }
+        }
+        return sources;
+    }
+
+    /** Whether an event source is known to be there. */
+    boolean isKnown(String runtime, String source) throws SQLException {
+        return known.has(statements, runtime, source);
+    }
+
+    void addKnown(String runtime, String source) throws SQLException {
+        known.add(statements, runtime, source);
+    }
+
+    /** The event sources of a runtime that are not known to be there and have something pending, and its bytes. */
+    Usage pendingOfUnknown(String runtime) throws SQLException {
+        Map<String, Usage> found = new HashMap<>();
+        statements.list(
+                "SELECT source, entries, bytes FROM usage WHERE runtime = ? AND state = 0 AND source <> ''"
+                        + " AND entries > 0 AND NOT EXISTS (SELECT 1 FROM sources WHERE sources.runtime = usage.runtime"
+                        + " AND sources.source = usage.source)",
+                row -> found.put(row.getString(1), new Usage(row.getLong(2), row.getLong(3))), runtime);
+        for (UsageKey key : List.copyOf(changes.keySet())) {
+            if (key.runtime.equals(runtime) && key.state == WebhookState.PENDING && !key.source.isEmpty()
+                    && !isKnown(runtime, key.source)) {
+                found.put(key.source, used(runtime, key.source, key.state));
+            }
+        }
+        found.values().removeIf(usage -> usage.entries == 0);
+        return new Usage(found.size(), found.values().stream().mapToLong(Usage::bytes).sum());
+    }
+
+    /** How many webhooks there are, before this transaction. */
+    public Totals totals() throws SQLException {
+        totals.refresh(statements);
+        return totals;
+    }
+
+    /** What this transaction changes of them. */
+    Map<WebhookState, Usage> changed() {
+        Map<WebhookState, Usage> changed = new EnumMap<>(WebhookState.class);
+        changes.forEach((key, usage) -> {
+            if (key.source.isEmpty()) {
+                changed.merge(key.state, usage, Usage::plus);
+            }
+        });
+        return changed;
+    }
+
+    private Usage used(String runtime, String source, WebhookState state) throws SQLException {
+        var key = new UsageKey(runtime, source, state);
+        Usage before = committed.get(key);
+        if (before == null) {
+            before = statements.first(
+                    "SELECT entries, bytes FROM usage WHERE runtime = ? AND source = ? AND state = ?",
+                    row -> new Usage(row.getLong(1), row.getLong(2)), runtime, source, state.number());
+            before = before == null ? Usage.NONE : before;
+            committed.put(key, before);
+        }
+        return before.plus(changes.getOrDefault(key, Usage.NONE));
+    }
+
+    /** Writes what is written once. */
+    void finish() throws SQLException {
+        if (stored) {
+            update("UPDATE sequence SET last = ?", last);
+        }
+        for (Map.Entry<UsageKey, Usage> change : changes.entrySet()) {
+            UsageKey key = change.getKey();
+            update("INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                    + " entries = entries + excluded.entries, bytes = bytes + excluded.bytes", key.runtime,
+                    key.source, key.state.number(), change.getValue().entries, change.getValue().bytes);
+            if (change.getValue().entries < 0) {
+                update("DELETE FROM usage WHERE runtime = ? AND source = ? AND state = ? AND entries <= 0",
+                        key.runtime, key.source, key.state.number());
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+package dev.culvert.inbox.store;
+
+import dev.culvert.inbox.model.IncomingWebhook;
+import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.model.Receipt;
+import dev.culvert.inbox.model.SourceKey;
+import dev.culvert.inbox.model.StoredAnswer;
+import dev.culvert.inbox.model.WebhookBody;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.store.StoreException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
+
+/** The rows of webhooks: what changes them in a transaction of the {@link CommitThread}, and what reads them for the dispatcher. */
+public final class WebhookRows {
+    /** Others than the first of that name and content are not delivered for so long. */
+    private static final Duration DUPLICATES = Duration.ofHours(24);
+    private static final String DISPATCHED = "seq, id, runtime, source, ordered, stored, begun, failures, next, aside,"
+            + " dedupe IS NOT NULL, EXISTS (SELECT 1 FROM sources WHERE sources.runtime = webhooks.runtime"
+            + " AND sources.source = webhooks.source)";
+
+    private WebhookRows() {}
+
+    /** What is known of a row that ends. */
+    public record Settled(String runtime, String source, WebhookState state, long cost,
+            @Nullable String spool) {}
+
+    /**
+     * Stores a webhook, unless it is a duplicate.
+     *
+     * @param idle whether a runtime's source has nothing to do: its attempt's number is reserved with it then
+     */
+    public static Receipt store(Transaction tx, IncomingWebhook draft, BiPredicate<String, String> idle)
+            throws SQLException {
+        Receipt first = draft.known().dedupe == null ? null : duplicate(tx, draft);
+        if (first != null) {
+            return first;
+        }
+        String source = draft.route().source();
+        if (draft.route().named()) {
+            tx.addKnown(draft.runtime(), source);
+        }
+        boolean reserve = tx.isHolding() && idle.test(draft.runtime(), source)
+                && tx.isFirst(draft.runtime(), source);
+        long seq = tx.nextSeq();
+        WebhookBody content = draft.content();
+        String spool = content.spool == null ? null : SpoolFolder.name(content.spool);
+        tx.update(
+                "INSERT INTO webhooks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, 0, '', ?, NULL, 1, ?, NULL)",
+                seq, draft.id(), draft.runtime(), source, draft.route().inOrder() ? 1 : 0, draft.method(),
+                draft.authority(), draft.target(), content.size, draft.cost(), draft.known().provider,
+                draft.known().dedupe,
+                reserve ? 1 : 0, tx.now(), tx.now(), spool);
+        tx.update("INSERT INTO contents VALUES (?, ?, ?, ?)", seq, content.fields, content.body,
+                draft.known().hash);
+        tx.count(draft.runtime(), source, WebhookState.PENDING, 1, draft.cost());
+        var pending = new QueuedWebhook(seq, draft.id(), draft.runtime(), source, draft.route().inOrder(),
+                tx.now());
+        pending.begun = reserve ? 1 : 0;
+        pending.reserved = reserve;
+        pending.next = tx.now();
+        pending.remembered = draft.known().dedupe != null;
+        pending.known = tx.isKnown(draft.runtime(), source);
+        pending.content = content;
+        pending.loop = draft.loop();
+        pending.waiters.add(draft.waiter());
+        return new Receipt.Stored(pending);
+    }
+
+    private static @Nullable Receipt duplicate(Transaction tx, IncomingWebhook draft) throws SQLException {
+        return tx.statements()
+                .first("SELECT seq, id, source, state, answer FROM webhooks WHERE dedupe = ? AND state <> 2"
+                        + " AND stored > ? ORDER BY seq LIMIT 1", row -> {
+                            byte[] answer = row.getBytes(5);
+                            return new Receipt.Duplicate(row.getLong(1), row.getString(2), draft.runtime(),
+                                    row.getString(3),
+                                    row.getInt(4) == WebhookState.PENDING.number(),
+                                    answer == null ? null : StoredAnswer.decode(answer));
+                        }, draft.known().dedupe, tx.now() - DUPLICATES.toMillis());
+    }
+
+    /** Notes that an attempt is about to be sent. False: it is not pending any more. */
+    public static boolean begin(Transaction tx, long seq) throws SQLException {
+        tx.requireLease();
+        return tx.update("UPDATE webhooks SET begun = begun + 1 WHERE seq = ? AND state = 0", seq) == 1;
+    }
+
+    /** It could not be sent. */
+    public static boolean note(Transaction tx, long seq, String outcome) throws SQLException {
+        tx.requireLease();
+        return tx.update("UPDATE webhooks SET outcome = ? WHERE seq = ? AND state = 0", outcome, seq) == 1;
+    }
+
+    /** It is tried again at {@code next}. False: it is not pending any more. */
+    public static boolean retry(Transaction tx, long seq, int failures, long next, boolean aside,
+            String outcome)
+            throws SQLException {
+        tx.requireLease();
+        return tx.update(
+                "UPDATE webhooks SET failures = ?, next = ?, aside = ?, outcome = ? WHERE seq = ? AND state = 0",
+                failures, next, aside ? 1 : 0, outcome, seq) == 1;
+    }
+
+    /** Others are delivered before it, or it before others. */
+    public static void stepAside(Transaction tx, long seq) throws SQLException {
+        tx.requireLease();
+        tx.update("UPDATE webhooks SET aside = 1 WHERE seq = ? AND state = 0", seq);
+    }
+
+    /** It is delivered, or dead. False: it was not pending any more. */
+    public static boolean end(Transaction tx, long seq, WebhookState state, String outcome,
+            byte @Nullable [] answer)
+            throws SQLException {
+        tx.requireLease();
+        Settled row = row(tx, seq);
+        if (row == null || row.state != WebhookState.PENDING) {
+            return false;
+        }
+        int kept = answer == null ? 0 : answer.length;
+        tx.update(
+                "UPDATE webhooks SET state = ?, outcome = ?, ended = ?, answer = ?, cost = cost + ? WHERE seq = ?",
+                state.number(),
+                outcome, tx.now(), answer, kept, seq);
+        tx.count(row.runtime, row.source, row.state, -1, -row.cost);
+        tx.count(row.runtime, row.source, state, 1, row.cost + kept);
+        if (state == WebhookState.DELIVERED) {
+            tx.addKnown(row.runtime, row.source);
+        }
+        return true;
+    }
+
+    /** Puts it at the end of its source's line. Throws {@link StoreException}. */
+    public static QueuedWebhook replay(Transaction tx, String id) throws SQLException {
+        Long seq = tx.statements().first("SELECT seq FROM webhooks WHERE id = ?", row -> row.getLong(1), id);
+        Settled row = seq == null ? null : row(tx, seq);
+        if (seq == null || row == null) {
+            throw new StoreException.Absent("there is no webhook " + id);
+        }
+        if (row.state == WebhookState.PENDING) {
+            throw new StoreException.Conflict(
+                    "the webhook is to be delivered anyway (expected: one that is delivered or dead)");
+        }
+        if (tx.statements().number("SELECT content FROM webhooks WHERE seq = ?", seq) == 0) {
+            throw new StoreException.Conflict("the webhook's content is not kept any more");
+        }
+        long kept = Math.min(row.cost,
+                tx.statements()
+                        .number("SELECT coalesce(length(answer), 0) FROM webhooks WHERE seq = ?", seq));
+        long next = tx.nextSeq();
+        tx.update(
+                "UPDATE webhooks SET seq = ?, state = 0, failures = 0, next = ?, aside = 0, ended = NULL, answer = NULL"
+                        + " WHERE seq = ?",
+                next, tx.now(), seq);
+        tx.update("UPDATE contents SET seq = ? WHERE seq = ?", next, seq);
+        tx.update("UPDATE webhooks SET cost = cost - ? WHERE seq = ?", kept, next);
+        tx.count(row.runtime, row.source, row.state, -1, -row.cost);
+        tx.count(row.runtime, row.source, WebhookState.PENDING, 1, row.cost - kept);
+        QueuedWebhook again = tx.statements()
+                .first("SELECT " + DISPATCHED + " FROM webhooks WHERE seq = ?",
+                        WebhookRows::pending, next);
+        if (again == null) {
+            throw new StoreException.Absent("there is no webhook " + id);
+        }
+        return again;
+    }
+
+    /** Forgets it. Returns its row. Throws {@link StoreException.Absent}. */
+    public static Settled delete(Transaction tx, long seq) throws SQLException {
+        Settled row = row(tx, seq);
+        if (row == null) {
+            throw new StoreException.Absent("there is no such webhook");
+        }
+        tx.update("DELETE FROM webhooks WHERE seq = ?", seq);
+        tx.update("DELETE FROM contents WHERE seq = ?", seq);
+        tx.count(row.runtime, row.source, row.state, -1, -row.cost);
+        return row;
+    }
+
+    /** Forgets its content alone: its answer still counts. Returns what is free then. */
+    static long empty(Transaction tx, long seq) throws SQLException {
+        tx.update("DELETE FROM contents WHERE seq = ?", seq);
+        return shrink(tx, seq,
+                "UPDATE webhooks SET content = 0, cost = coalesce(length(answer), 0), spool = NULL WHERE seq = ?");
+    }
+
+    /** Forgets the answer of one without content. Returns what is free then. */
+    static long forgetAnswer(Transaction tx, long seq) throws SQLException {
+        return shrink(tx, seq, "UPDATE webhooks SET answer = NULL, cost = 0 WHERE seq = ?");
+    }
+
+    private static long shrink(Transaction tx, long seq, String update) throws SQLException {
+        Settled before = row(tx, seq);
+        tx.update(update, seq);
+        Settled after = row(tx, seq);
+        if (before == null || after == null) {
+            return 0;
+        }
+        tx.count(before.runtime, before.source, before.state, 0, after.cost - before.cost);
+        return before.cost - after.cost;
+    }
+
+    static @Nullable Settled row(Transaction tx, long seq) throws SQLException {
+        return tx.statements()
+                .first("SELECT runtime, source, state, cost, spool FROM webhooks WHERE seq = ?",
+                        row -> new Settled(row.getString(1), row.getString(2), WebhookState.at(row.getInt(3)),
+                                row.getLong(4),
+                                row.getString(5)),
+                        seq);
+    }
+
+    // ---- what the dispatcher reads ----
+
+    /** The sources with something to deliver that came after {@code known}. */
+    static List<SourceKey> storedSince(Statements statements, long known) throws SQLException {
+        return statements
+                .list("SELECT runtime, source, max(ordered) FROM webhooks WHERE seq > ? AND state = 0"
+                        + " GROUP BY runtime, source", WebhookRows::source, known);
+    }
+
+    /** The sources with something to deliver. */
+    public static List<SourceKey> pendingSources(Statements statements) throws SQLException {
+        return statements.list("SELECT runtime, source, max(ordered) FROM webhooks WHERE state = 0"
+                + " GROUP BY runtime, source", WebhookRows::source);
+    }
+
+    private static SourceKey source(ResultSet row) throws SQLException {
+        return new SourceKey(row.getString(1), row.getString(2), row.getInt(3) != 0);
+    }
+
+    static List<QueuedWebhook> inLine(Statements statements, String runtime, String source, long after,
+            int limit)
+            throws SQLException {
+        return statements.list(
+                "SELECT " + DISPATCHED + " FROM webhooks WHERE state = 0 AND aside = 0 AND runtime = ?"
+                        + " AND source = ? AND seq > ? ORDER BY seq LIMIT ?",
+                WebhookRows::pending, runtime, source, after,
+                limit);
+    }
+
+    static List<QueuedWebhook> aside(Statements statements, String runtime, String source, int limit)
+            throws SQLException {
+        return statements.list(
+                "SELECT " + DISPATCHED + " FROM webhooks WHERE state = 0 AND aside = 1 AND runtime = ?"
+                        + " AND source = ? ORDER BY next LIMIT ?",
+                WebhookRows::pending, runtime, source, limit);
+    }
+
+    private static QueuedWebhook pending(ResultSet row) throws SQLException {
+        var pending = new QueuedWebhook(row.getLong(1), row.getString(2), row.getString(3), row.getString(4),
+                row.getInt(5) != 0, row.getLong(6));
+        pending.begun = row.getInt(7);
+        pending.failures = row.getInt(8);
+        pending.next = row.getLong(9);
+        pending.aside = row.getInt(10) != 0;
+        pending.remembered = row.getInt(11) != 0;
+        pending.known = row.getInt(12) != 0;
+        return pending;
+    }
+}

@@ -1,0 +1,5 @@
+/** Webhooks on disk: commits, reads, retention, backup. */
+@NullMarked
+package dev.culvert.inbox.store;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,108 @@
+package dev.culvert.launcher.admin;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.launcher.run.CommandException;
+import dev.culvert.launcher.run.ExitCode;
+import dev.culvert.launcher.run.Task;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import reactor.core.publisher.Mono;
+
+/** A command that asks the admin API once and prints its answer on standard output. */
+public abstract class AdminCommand implements Task {
+    /** How the answer is printed. */
+    public enum Output {
+        table, json;
+
+        /** What was asked for by the flag, else by the environment, else a table. */
+        public static Output chosen(@Nullable Output flag) {
+            if (flag != null) {
+                return flag;
+            }
+            return System.getenv().getOrDefault("CULVERT_OUTPUT", "table").equals("json") ? json : table;
+        }
+    }
+
+    private static final int UNAUTHORIZED = 401;
+
+    @Option(names = "--admin", paramLabel = "URL", description = "The admin API (CULVERT_ADMIN). Default: http://127.0.0.1:9090.")
+    private @Nullable URI admin;
+
+    @Option(names = "--admin-token-file", paramLabel = "FILE", description = "File of its bearer token (CULVERT_ADMIN_TOKEN_FILE). Default: admin.token.")
+    private @Nullable Path tokenFile;
+
+    @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json, as the API answered (CULVERT_OUTPUT). Default: table.")
+    private @Nullable Output output;
+
+    /** Asks. Errors are for {@code Failures}. */
+    abstract Mono<AdminClient.Answer> ask(AdminClient api);
+
+    /** The answer for people. */
+    abstract String table(JsonNode answer);
+
+    @Override
+    public final Mono<Integer> run() {
+        return Mono.defer(() -> {
+            Map<String, String> environment = System.getenv();
+            return ask(api(environment)).map(answer -> print(answer, Output.chosen(output)));
+        });
+    }
+
+    private int print(AdminClient.Answer answer, Output form) {
+        if (form == Output.json && !answer.body().isEmpty()) {
+            System.out.println(answer.body());
+        } else if (form == Output.table && answer.ok()) {
+            System.out.println(table(answer.json()));
+        }
+        if (!answer.ok()) {
+            System.err.println("culvert: " + answer.problem());
+        }
+        return exitCode(answer.status());
+    }
+
+    /** A token that the server does not know is one that was configured wrongly, as a file that holds none. */
+    static int exitCode(int status) {
+        if (status == UNAUTHORIZED) {
+            return ExitCode.CONFIG;
+        }
+        return status / 100 == 2 ? ExitCode.DONE : status < 500 ? ExitCode.FAILED : ExitCode.UNAVAILABLE;
+    }
+
+    private AdminClient api(Map<String, String> environment) {
+        try {
+            URI base = admin != null
+                    ? admin
+                    : URI.create(environment.getOrDefault("CULVERT_ADMIN", "http://127.0.0.1:9090"));
+            if (base.getHost() == null || !String.valueOf(base.getScheme()).startsWith("http")) {
+                throw new CommandException(ExitCode.USAGE,
+                        "--admin: " + base + " (expected: http://host:port)");
+            }
+            return new AdminClient(base, token(environment));
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(ExitCode.USAGE,
+                    "CULVERT_ADMIN: " + e.getMessage() + " (expected: http://host:port)");
+        }
+    }
+
+    private String token(Map<String, String> environment) {
+        Path path = tokenFile != null
+                ? tokenFile
+                : Path.of(environment.getOrDefault("CULVERT_ADMIN_TOKEN_FILE", "admin.token"));
+        try {
+            String token = Files.readString(path).strip();
+            if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
+                throw new CommandException(ExitCode.CONFIG,
+                        path + ": holds no token (expected: one line, as the server wrote it)");
+            }
+            return token;
+        } catch (IOException e) {
+            throw new CommandException(ExitCode.USAGE, "no admin token: " + path
+                    + " can't be read (--admin-token-file or CULVERT_ADMIN_TOKEN_FILE names the server's admin.tokenFile)");
+        }
+    }
+}

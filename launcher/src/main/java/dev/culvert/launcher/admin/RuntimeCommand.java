@@ -1,0 +1,230 @@
+package dev.culvert.launcher.admin;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** {@code culvert runtime …}: the runtimes of a server, through its admin API. */
+@Command(name = "runtime", description = "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API.", subcommands = {
+        RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
+        RuntimeCommand.EnrolToken.class, RuntimeCommand.Drain.class, RuntimeCommand.Disconnect.class,
+        RuntimeHostsCommand.class, RuntimeLimitsCommand.class, RuntimeAccessCommand.class,
+        RuntimeCommand.Revoke.class,
+        RuntimeCommand.Delete.class}, footer = {"",
+                "Example:",
+                "  culvert runtime create acme prod --token-file token \\",
+                "    --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
+public final class RuntimeCommand {
+
+    /** What the answer says about these keys, one a line; a key that it does not have is left out. */
+    static String facts(JsonNode runtime, String... keys) {
+        var rows = new ArrayList<List<String>>();
+        for (String key : keys) {
+            JsonNode value = runtime.path(key);
+            if (value.isMissingNode()) {
+                continue;
+            }
+            rows.add(List.of(key, value.isArray() ? joined(value) : value.asText("")));
+        }
+        return rows.isEmpty() ? "" : TextTable.of(rows);
+    }
+
+    private static String joined(JsonNode values) {
+        return String.join(", ", values.valueStream().map(JsonNode::asText).toList());
+    }
+
+    /** {@code create ACCOUNT NAME}. */
+    @Command(name = "create", description = "Creates a runtime, and prints its one-time enrolment token or writes it to a file.", footer = {
+            "",
+            "Example:", "  culvert runtime create acme prod --token-file token --host gitops.acme.example"})
+    static final class Create extends TokenCommand {
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
+        @Option(names = "--host", paramLabel = "HOST", split = ",", description = "A custom host name; may be repeated.")
+        private List<String> hosts = new ArrayList<>();
+
+        @Override
+        Mono<AdminClient.Answer> issue(AdminClient api) {
+            return api.call("POST", "/runtimes",
+                    Map.of("account", runtime.account(), "name", runtime.name(), "hosts", hosts));
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            return facts(answer, "account", "name", "host", "hosts", "enrolmentToken", "enrolmentTokenFile",
+                    "enrolmentExpiresAt");
+        }
+    }
+
+    /** {@code list}. */
+    @Command(name = "list", description = "Lists all runtimes with the state of their tunnels.", footer = {"",
+            "Example:", "  culvert runtime list --output json"})
+    static final class ListAll extends AdminCommand {
+        @Override
+        Mono<AdminClient.Answer> ask(AdminClient api) {
+            return api.call("GET", "/runtimes", null);
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            var rows = new ArrayList<List<String>>();
+            rows.add(List.of("ACCOUNT", "NAME", "STATE", "TUNNELS", "HOST"));
+            for (JsonNode item : answer.path("items")) {
+                rows.add(List.of(item.path("account").asText(), item.path("name").asText(),
+                        item.path("state").asText(), Integer.toString(item.path("tunnels").size()),
+                        item.path("host").asText()));
+            }
+            return TextTable.of(rows);
+        }
+    }
+
+    /** {@code show ACCOUNT NAME}. */
+    @Command(name = "show", description = "Shows one runtime and its sessions.", footer = {"", "Example:",
+            "  culvert runtime show acme prod"})
+    static final class Show extends AdminCommand {
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
+
+        @Override
+        Mono<AdminClient.Answer> ask(AdminClient api) {
+            return api.call("GET", runtime.path(), null);
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            var rows = new ArrayList<List<String>>();
+            rows.add(List.of("TUNNEL", "GENERATION", "STATE", "SINCE", "STREAMS", "REMOTE", "VERSION"));
+            for (JsonNode tunnel : answer.path("tunnels")) {
+                rows.add(List.of(tunnel.path("id").asText(), tunnel.path("generation").asText(),
+                        tunnel.path("state").asText(), tunnel.path("since").asText(),
+                        tunnel.path("streams").asText(), tunnel.path("remote").asText(),
+                        tunnel.path("version").asText()));
+            }
+            String sessions = rows.size() == 1 ? "" : "\n\n" + TextTable.of(rows);
+            return facts(answer, "account", "name", "host", "hosts", "state") + sessions;
+        }
+    }
+
+    /** {@code enrol-token ACCOUNT NAME}. */
+    @Command(name = "enrol-token", description = "Makes another one-time enrolment token, for a client that lost its identity.", footer = {
+            "", "Example:", "  culvert runtime enrol-token acme prod --token-file token --ttl 15m"})
+    static final class EnrolToken extends TokenCommand {
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
+        @Option(names = "--ttl", paramLabel = "DURATION", defaultValue = "1h", description = "How long it can be used, as 15m (default: ${DEFAULT-VALUE}).")
+        private String ttl = "";
+
+        @Override
+        Mono<AdminClient.Answer> issue(AdminClient api) {
+            return api.call("POST", runtime.path() + "/enrolment-tokens", Map.of("ttl", ttl));
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            return facts(answer, "enrolmentToken", "enrolmentTokenFile", "enrolmentExpiresAt");
+        }
+    }
+
+    /** {@code drain ACCOUNT NAME}. */
+    @Command(name = "drain", description = "Drains a runtime's sessions: requests in flight have 30 s to end, its client connects anew meanwhile.", footer = {
+            "", "Example:", "  culvert runtime drain acme prod"})
+    static final class Drain extends SessionsCommand {
+        @Override
+        Mono<AdminClient.Answer> change(AdminClient api, String tunnel) {
+            return api.call("POST", tunnel + "/drain", null);
+        }
+
+        @Override
+        String done() {
+            return "drained";
+        }
+    }
+
+    /** {@code disconnect ACCOUNT NAME}. */
+    @Command(name = "disconnect", description = "Closes a runtime's sessions at once; its client connects anew.", footer = {
+            "", "Example:", "  culvert runtime disconnect acme prod"})
+    static final class Disconnect extends SessionsCommand {
+        @Override
+        Mono<AdminClient.Answer> change(AdminClient api, String tunnel) {
+            return api.call("DELETE", tunnel, null);
+        }
+
+        @Override
+        String done() {
+            return "closed";
+        }
+    }
+
+    /** Changes every session of a runtime, and answers with the runtime as it was before. */
+    abstract static class SessionsCommand extends AdminCommand {
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
+
+        /** @param tunnel the session's resource */
+        abstract Mono<AdminClient.Answer> change(AdminClient api, String tunnel);
+
+        /** What was done to a session. */
+        abstract String done();
+
+        @Override
+        final Mono<AdminClient.Answer> ask(AdminClient api) {
+            return api.call("GET", runtime.path(), null)
+                    .flatMap(shown -> shown.ok()
+                            ? Flux.fromIterable(shown.json().path("tunnels"))
+                                    .concatMap(
+                                            tunnel -> change(api, "/tunnels/" + tunnel.path("id").asText()))
+                                    // One that ended meanwhile needs no change.
+                                    .filter(answer -> !answer.ok() && answer.status() != 404)
+                                    .next()
+                                    .defaultIfEmpty(shown)
+                            : Mono.just(shown));
+        }
+
+        @Override
+        final String table(JsonNode shown) {
+            return done() + " " + shown.path("tunnels").size() + " sessions of " + runtime;
+        }
+    }
+
+    /** {@code revoke ACCOUNT NAME}. */
+    @Command(name = "revoke", description = "Makes a runtime's certificates and tokens worthless, and closes its tunnel: its client needs a new token.", footer = {
+            "", "Example:", "  culvert runtime revoke acme prod"})
+    static final class Revoke extends AdminCommand {
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
+
+        @Override
+        Mono<AdminClient.Answer> ask(AdminClient api) {
+            return api.call("POST", runtime.path() + "/revoke", null);
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            return "revoked " + runtime;
+        }
+    }
+
+    /** {@code delete ACCOUNT NAME}. */
+    @Command(name = "delete", description = "Deletes a runtime: its certificates end, its tunnel is closed.", footer = {
+            "", "Example:", "  culvert runtime delete acme prod"})
+    static final class Delete extends AdminCommand {
+        @Mixin
+        private RuntimeArguments runtime = new RuntimeArguments();
+
+        @Override
+        Mono<AdminClient.Answer> ask(AdminClient api) {
+            return api.call("DELETE", runtime.path(), null);
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            return "deleted " + runtime;
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package dev.culvert.launcher.command;
+
+import dev.culvert.client.TunnelClient;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.link.ClientEvent;
+import dev.culvert.config.ConfigBinding;
+import dev.culvert.launcher.run.EventLine;
+import dev.culvert.launcher.run.PartCommand;
+import dev.culvert.launcher.run.RunningPart;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import reactor.core.publisher.Mono;
+
+/** {@code culvert client}. */
+@Command(name = "client", description = "Runs the tunnel client, with the request router inside or one upstream behind it.", subcommands = {
+        ClientStatusCommand.class, ClientControlCommand.Pause.class,
+        ClientControlCommand.Resume.class}, footer = {
+                "", "Examples:", "  culvert client --config client.yaml",
+                "  culvert client --server wss://tunnels.example.com:7443 --server-ca ca.crt \\",
+                "    --enrolment-token-file token --identity-dir identity \\",
+                "    --to http://127.0.0.1:3000", "  culvert client status"})
+final class ClientCommand extends PartCommand {
+    ClientCommand() {
+        super(ClientConfig.class);
+    }
+
+    @Override
+    public Mono<RunningPart> start(ConfigBinding binding) {
+        return TunnelClient.start(binding.value(ClientConfig.class), ClientCommand::tell)
+                .map(client -> new RunningPart("tunnel-client", Map.of("health", client.healthAddress()),
+                        client.ended(), client::stop,
+                        (changed, origin) -> client.reload(changed.value(ClientConfig.class), origin)));
+    }
+
+    private static void tell(ClientEvent event) {
+        switch (event) {
+            case ClientEvent.Connected connected -> {
+                var facts = new LinkedHashMap<String, Object>();
+                facts.put("runtime", connected.runtime());
+                facts.put("host", connected.host());
+                facts.put("generation", connected.generation());
+                System.out.println(EventLine.of("connected", facts));
+            }
+            case ClientEvent.Disconnected disconnected -> {
+                // The client itself logs it.
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.culvert.launcher.command;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.launcher.admin.AdminCommand;
+import dev.culvert.launcher.admin.TextTable;
+import dev.culvert.launcher.run.CommandException;
+import dev.culvert.launcher.run.ExitCode;
+import dev.culvert.launcher.run.Task;
+import java.net.URI;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import reactor.core.publisher.Mono;
+
+/** {@code culvert client status}: asks a running client through its health listener. */
+@Command(name = "status", description = {
+        "Asks a running client how it does: its state, sessions, certificate, proxy and last failure.",
+        "Exits with 0 when it is connected, 1 when it is not, 69 when nobody answers."}, footer = {"",
+                "Example:",
+                "  culvert client status --health http://127.0.0.1:8081"})
+final class ClientStatusCommand implements Task {
+    @Option(names = "--health", paramLabel = "URL", defaultValue = "http://127.0.0.1:8081", description = "The client's health listener. Default: ${DEFAULT-VALUE}.")
+    private URI health = URI.create("http://127.0.0.1:8081");
+
+    @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json, as the client answered (CULVERT_OUTPUT). Default: table.")
+    private AdminCommand.@Nullable Output output;
+
+    @Override
+    public Mono<Integer> run() {
+        return Mono.defer(() -> {
+            ClientHealth listener = new ClientHealth(health);
+            AdminCommand.Output form = AdminCommand.Output.chosen(output);
+            return listener.get("/status").map(response -> print(response, form));
+        });
+    }
+
+    private int print(HttpResponse<String> response, AdminCommand.Output form) {
+        JsonNode status = document(response);
+        System.out.println(form == AdminCommand.Output.json ? response.body() : text(status));
+        return status.path("state").asText().equals("connected") ? ExitCode.DONE : ExitCode.FAILED;
+    }
+
+    private JsonNode document(HttpResponse<String> response) {
+        try {
+            JsonNode status = new JsonMapper().readTree(response.body());
+            if (response.statusCode() == 200 && status.path("state").isTextual()) {
+                return status;
+            }
+        } catch (JsonProcessingException e) {
+            // Somebody else's page.
+        }
+        throw new CommandException(ExitCode.UNAVAILABLE,
+                health + " is no client's health listener: it answered " + response.statusCode());
+    }
+
+    private static String text(JsonNode status) {
+        var rows = new ArrayList<List<String>>();
+        for (String fact : List.of("state", "runtime", "host", "version", "certificateEnds", "proxy")) {
+            rows.add(List.of(fact, status.path(fact).asText("–")));
+        }
+        JsonNode failure = status.path("lastFailure");
+        rows.add(List.of("lastFailure", failure.isObject()
+                ? failure.path("at").asText() + " " + failure.path("reason").asText()
+                : "–"));
+        String facts = TextTable.of(rows);
+        if (status.path("sessions").isEmpty()) {
+            return facts;
+        }
+        var sessions = new ArrayList<List<String>>();
+        sessions.add(List.of("SERVER", "REMOTE", "SINCE", "RTT", "STREAMS"));
+        for (JsonNode session : status.path("sessions")) {
+            sessions.add(List.of(session.path("server").asText(), session.path("remote").asText(),
+                    session.path("since").asText(),
+                    session.path("rttSeconds").isNumber()
+                            ? Math.round(session.path("rttSeconds").asDouble() * 1000) + " ms"
+                            : "–",
+                    session.path("streams").asText()));
+        }
+        return facts + "\n\n" + TextTable.of(sessions);
+    }
+}

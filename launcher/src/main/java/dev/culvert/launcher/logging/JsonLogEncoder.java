@@ -1,0 +1,70 @@
+package dev.culvert.launcher.logging;
+
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.encoder.EncoderBase;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.event.KeyValuePair;
+
+/** Writes a log event as one line of JSON: time, level, logger, thread, message, then the event's own keys. */
+final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
+    private static final List<String> OWN_KEYS = List.of("time", "level", "logger", "thread", "message",
+            "error");
+
+    private final ObjectMapper json = new ObjectMapper();
+    private final LogText.StackTraces errors = new LogText.StackTraces();
+
+    @Override
+    public void start() {
+        errors.start();
+        super.start();
+    }
+
+    @Override
+    public byte @Nullable [] headerBytes() {
+        return null;
+    }
+
+    @Override
+    public byte @Nullable [] footerBytes() {
+        return null;
+    }
+
+    @Override
+    public byte[] encode(ILoggingEvent event) {
+        Map<String, Object> line = new LinkedHashMap<>();
+        line.put("time", event.getInstant().toString());
+        line.put("level", event.getLevel().toString());
+        line.put("logger", event.getLoggerName());
+        line.put("thread", event.getThreadName());
+        line.put("message", event.getFormattedMessage());
+        List<KeyValuePair> pairs = event.getKeyValuePairs();
+        if (pairs != null) {
+            pairs.forEach(pair -> line.put(OWN_KEYS.contains(pair.key) ? pair.key + "_" : pair.key,
+                    value(pair.value)));
+        }
+        if (event.getThrowableProxy() != null) {
+            line.put("error", errors.convert(event));
+        }
+        return write(line);
+    }
+
+    private static Object value(@Nullable Object value) {
+        return value instanceof Number || value instanceof Boolean ? value : String.valueOf(value);
+    }
+
+    private byte[] write(Map<String, Object> line) {
+        try {
+            // JSON leaves some characters as they are that end a line elsewhere, or reorder it
+            return (LogText.escaped(json.writeValueAsString(line)) + "\n").getBytes(StandardCharsets.UTF_8);
+        } catch (JsonProcessingException e) {
+            return "{\"level\":\"ERROR\",\"message\":\"unwritable log event\"}\n"
+                    .getBytes(StandardCharsets.UTF_8);
+        }
+    }
+}

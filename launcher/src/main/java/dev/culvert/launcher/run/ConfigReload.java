@@ -1,0 +1,153 @@
+package dev.culvert.launcher.run;
+
+import dev.culvert.certs.CertsException;
+import dev.culvert.config.ConfigBinding;
+import dev.culvert.config.ConfigErrors;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.Reason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Reads a part's file again when its content has changed, or a SIGHUP came, and gives what it says to the part. A file that
+ * can't be used changes nothing, and each of its mistakes is logged with file, line and key; it is tried again and again, as
+ * what it lacks may come (a certificate that it names), and other mistakes are logged. The content is looked at, not the file's
+ * time: Kubernetes swaps a link in the path. All on a thread of its own.
+ */
+final class ConfigReload implements Disposable {
+    /** Soon enough for a person who waits, and one small read. */
+    static final Duration PERIOD = Duration.ofSeconds(1);
+
+    /** With {@link #PERIOD} every 10 s: files that it names are written by other hands. */
+    private static final int LOOKS_BETWEEN_TRIES = 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConfigReload.class);
+    private static final byte[] ABSENT = {};
+
+    private final Path file;
+    private final Supplier<ConfigBinding> read;
+    private final BiConsumer<ConfigBinding, String> apply;
+    private final Scheduler thread = Schedulers.newSingle("reload", true);
+    private byte[] seen = ABSENT;
+    /** Of what was not taken and is tried again; empty: there is none. */
+    private List<String> mistakes = List.of();
+    private String origin = "";
+    private int looks;
+
+    private ConfigReload(Path file, Supplier<ConfigBinding> read, BiConsumer<ConfigBinding, String> apply) {
+        this.file = file;
+        this.read = read;
+        this.apply = apply;
+        this.seen = content();
+    }
+
+    /**
+     * Begins to look. Blocks on the disk once.
+     *
+     * @param read binds the file anew with the same environment and flags
+     * @param apply takes what it says, and who changed it; may throw ConfigException, ConfigErrors or CertsException, and then has changed nothing
+     */
+    static ConfigReload start(Path file, Supplier<ConfigBinding> read,
+            BiConsumer<ConfigBinding, String> apply) {
+        return start(file, read, apply, PERIOD);
+    }
+
+    static ConfigReload start(Path file, Supplier<ConfigBinding> read,
+            BiConsumer<ConfigBinding, String> apply, Duration period) {
+        ConfigReload reload = new ConfigReload(file, read, apply);
+        reload.thread.schedulePeriodically(reload::look, period.toMillis(), period.toMillis(),
+                TimeUnit.MILLISECONDS);
+        SighupHandler.onSignal(reload::now);
+        return reload;
+    }
+
+    /** Reads the file, changed or not. Any thread. */
+    void now() {
+        if (!thread.isDisposed()) {
+            thread.schedule(() -> {
+                seen = content();
+                begin("SIGHUP");
+            });
+        }
+    }
+
+    private void look() {
+        byte[] now = content();
+        if (!Arrays.equals(now, seen)) {
+            seen = now;
+            begin(String.valueOf(file.getFileName()));
+        } else if (!mistakes.isEmpty()) {
+            looks++;
+            if (looks >= LOOKS_BETWEEN_TRIES) {
+                reload();
+            }
+        }
+    }
+
+    private void begin(String by) {
+        origin = by;
+        mistakes = List.of();
+        reload();
+    }
+
+    private void reload() {
+        looks = 0;
+        try {
+            ConfigBinding binding = read.get();
+            apply.accept(binding, origin);
+            mistakes = List.of();
+            binding.warnings().forEach(warning -> LOG.atWarn().log(warning));
+            LOG.atInfo().addKeyValue("file", file).log("configuration taken: routes, policy and addresses");
+        } catch (ConfigErrors wrong) {
+            refused(wrong.errors(), null);
+        } catch (ConfigException | CertsException wrong) {
+            refused(List.of(file + ": " + wrong.getMessage()), null);
+        } catch (RuntimeException e) {
+            refused(List.of(file + ": " + e), e);
+        }
+    }
+
+    private void refused(List<String> found, @Nullable Throwable unexpected) {
+        if (!found.equals(mistakes)) {
+            mistakes = found;
+            found.forEach(mistake -> LOG.atError()
+                    .setCause(unexpected)
+                    .addKeyValue("mistake", mistake)
+                    .log("configuration not taken, the old one holds"));
+        }
+    }
+
+    /** A link that is being swapped, or a file that is being replaced, is looked at again in a moment. */
+    private byte[] content() {
+        try {
+            return Files.readAllBytes(file);
+        } catch (IOException e) {
+            LOG.atDebug().addKeyValue("reason", Reason.of(e)).log("configuration file not read");
+            return seen;
+        }
+    }
+
+    @Override
+    public void dispose() {
+        SighupHandler.onSignal(() -> {});
+        thread.dispose();
+    }
+
+    @Override
+    public boolean isDisposed() {
+        return thread.isDisposed();
+    }
+}

@@ -1,0 +1,34 @@
+package dev.culvert.launcher.run;
+
+import java.lang.reflect.Proxy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** SIGHUP. The JDK has signals in a package of its own that not every one must have: it is looked up. */
+final class SighupHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(SighupHandler.class);
+
+    private SighupHandler() {}
+
+    /** Runs this, and not what was said before, when the signal comes; on a thread of the JDK's. Must not block. */
+    static void onSignal(Runnable action) {
+        try {
+            Class<?> signal = Class.forName("sun.misc.Signal");
+            Class<?> handler = Class.forName("sun.misc.SignalHandler");
+            Object handling = Proxy.newProxyInstance(SighupHandler.class.getClassLoader(),
+                    new Class<?>[]{handler},
+                    (proxy, method, arguments) -> {
+                        if (method.getName().equals("handle")) {
+                            action.run();
+                        }
+                        return null;
+                    });
+            signal.getMethod("handle", signal, handler)
+                    .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), handling);
+        } catch (ReflectiveOperationException | IllegalArgumentException e) {
+            LOG.atDebug()
+                    .addKeyValue("reason", e.toString())
+                    .log("no SIGHUP here: changed files are seen all the same");
+        }
+    }
+}

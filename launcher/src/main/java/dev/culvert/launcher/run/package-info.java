@@ -1,0 +1,5 @@
+/** Runs a part: configuration, reload, signals, exit codes. */
+@NullMarked
+package dev.culvert.launcher.run;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,154 @@
+package dev.culvert.launcher.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.launcher.Captured;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class CulvertCommandTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void everyCommandShowsAnExample() {
+        everyCommandShowsAnExample(CulvertCommand.commandLine());
+    }
+
+    private static void everyCommandShowsAnExample(CommandLine line) {
+        String name = line.getCommandSpec().qualifiedName();
+        assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z].+\\.");
+        assertThat(line.getUsageMessage()).as(name).containsPattern("Examples?:\\R+  " + name);
+        line.getSubcommands().values().forEach(CulvertCommandTest::everyCommandShowsAnExample);
+    }
+
+    @Test
+    void wrongUsageEndsWith64AndNamesTheNearestCommand() {
+        Captured captured = Captured.run("sevrer");
+
+        assertThat(captured.exitCode()).isEqualTo(64);
+        assertThat(captured.err()).contains("sevrer").contains("culvert server").doesNotContain("\tat ");
+    }
+
+    @Test
+    void aGroupWithoutItsCommandIsWrongUsage() {
+        assertThat(Captured.run("runtime").exitCode()).isEqualTo(64);
+        assertThat(Captured.run().exitCode()).isEqualTo(64);
+    }
+
+    @Test
+    void versionAndHelpEndWithZero() {
+        assertThat(Captured.run("--version").exitCode()).isZero();
+        assertThat(Captured.run("--version").out()).startsWith("culvert ");
+        assertThat(Captured.run("server", "--help").exitCode()).isZero();
+    }
+
+    @Test
+    void checkConfigPrintsEveryValueWithItsOrigin() throws IOException {
+        Path file = Files.writeString(folder.resolve("server.yaml"),
+                """
+                        edge:
+                          domain: tunnels.example.com
+                          tls: { certificate: edge.crt, key: edge.key }
+                        tunnel: { tls: { certificate: tunnel.crt, key: tunnel.key }, ca: { certificate: ca.crt, key: ca.key } }
+                        """);
+
+        Captured captured = Captured.run("server", "--config", file.toString(), "--edge-listen",
+                "127.0.0.1:0",
+                "--check-config");
+
+        assertThat(captured.err()).isEmpty();
+        assertThat(captured.exitCode()).isZero();
+        assertThat(captured.out()).containsPattern("edge.listen: 127.0.0.1:0 +# --edge-listen")
+                .containsPattern("edge.domain: tunnels.example.com +# .*server.yaml:2")
+                .containsPattern("edge.tls.key: .*" + folder.getFileName() + "/edge.key +# .*server.yaml:3")
+                .containsPattern("logFormat: text +# default");
+    }
+
+    @Test
+    void checkConfigReportsTheMistakesAndEndsWith78() throws IOException {
+        Path file = Files.writeString(folder.resolve("server.yaml"), "edge:\n  domian: x\n  listen: here\n");
+
+        Captured captured = Captured.run("server", "--config", file.toString(), "--check-config");
+
+        assertThat(captured.exitCode()).isEqualTo(78);
+        assertThat(captured.out()).isEmpty();
+        assertThat(captured.err()).contains("server.yaml:2: edge.domian: unknown key (nearest: edge.domain)")
+                .contains("server.yaml:3: edge.listen: \"here\" (expected: host:port")
+                .contains("tunnel.ca.key: missing")
+                .doesNotContain("\tat ");
+    }
+
+    @Test
+    void anUnreachableAdminApiEndsWith69() throws IOException {
+        Path token = Files.writeString(folder.resolve("admin.token"), "abc\n");
+
+        Captured captured = Captured.run("runtime", "list", "--admin", "http://127.0.0.1:1",
+                "--admin-token-file",
+                token.toString());
+
+        assertThat(captured.exitCode()).isEqualTo(69);
+        assertThat(captured.err()).contains("http://127.0.0.1:1")
+                .doesNotContain("\tat ")
+                .doesNotContain("abc");
+    }
+
+    @Test
+    void theHelpListsEveryCommandOfTheScript() {
+        assertThat(Captured.run("--help").out()).containsPattern("\\R  bench +Compares")
+                .containsPattern("\\R  demo +Runs all parts on 127.0.0.1 and prints lines to paste\\.\\R");
+    }
+
+    @Test
+    void noClassIsNamedToUsers() throws IOException {
+        Path token = Files.writeString(folder.resolve("admin.token"), "abc\n");
+
+        for (String admin : List.of("http://127.0.0.1:1", "http://nobody.invalid:1", "ht tp://x",
+                "nowhere")) {
+            Captured captured = Captured.run("runtime", "list", "--admin", admin, "--admin-token-file",
+                    token.toString());
+
+            assertThat(captured.exitCode()).isIn(64, 69);
+            assertThat(captured.err()).startsWith("culvert: ")
+                    .contains(admin)
+                    .doesNotContain("Exception", "java");
+        }
+    }
+
+    @Test
+    void aClientWithoutServerNamesTheWaysToGiveOne() {
+        Captured captured = Captured.run("client", "--to", "http://127.0.0.1:1");
+
+        assertThat(captured.exitCode()).isEqualTo(78);
+        assertThat(captured.err()).isEqualTo("culvert: server: missing (expected: 1 to 16 addresses, as"
+                + " wss://tunnels.example.com:7443; set it in the file, with --server or CULVERT_SERVER)\n");
+    }
+
+    @Test
+    void aPortThatTheDemoNeedsIsNamedWithTheWayOut() throws IOException {
+        try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            int offset = taken.getLocalPort() - 9090;
+
+            Captured captured = Captured.run("demo", "--port-offset", Integer.toString(offset));
+
+            assertThat(captured.exitCode()).isEqualTo(69);
+            assertThat(captured.err()).startsWith("culvert: port " + taken.getLocalPort() + " is in use: ")
+                    .contains("--port-offset N");
+        }
+    }
+
+    @Test
+    void aMissingTokenFileIsNamed() {
+        Captured captured = Captured.run("runtime", "list", "--admin-token-file", "/nowhere/token");
+
+        assertThat(captured.exitCode()).isEqualTo(64);
+        assertThat(captured.err()).contains("/nowhere/token");
+    }
+}

@@ -1,0 +1,92 @@
+package dev.culvert.platform.directory;
+
+import dev.culvert.certs.CertificateFiles;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Setting;
+import dev.culvert.http.net.Cidr;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * control-plane.yaml.
+ *
+ * @param listen where it takes requests
+ * @param tls the listener's certificate; null: plain HTTP
+ * @param dataDir folder of its database and of its audit log
+ * @param adminKeyFile where the first administrator's key is put
+ * @param firstAccount name of the account that an empty database begins with
+ * @param nudge which runtimes are told of changes at once
+ * @param trustedProxies networks whose {@code X-Forwarded-For} says which address a request comes from
+ */
+public record ControlPlaneConfig(
+        @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "127.0.0.1:3030") HostPort listen,
+        @Nullable Tls tls,
+        @Setting("Folder of the database and the audit log; made when absent") Path dataDir,
+        @Setting("File for the API key of the first administrator, made with mode 0600 when the database is empty; left out: admin.key in dataDir") @Nullable Path adminKeyFile,
+        @Setting(value = "Name of the account that an empty database begins with", byDefault = "main") String firstAccount,
+        Nudge nudge,
+        @Setting(value = "Networks of ingress controllers and balancers before it: the last address of X-Forwarded-For that is in none of them has its share of the API keys that are looked up", byDefault = PRIVATE_NETWORKS, accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1") List<String> trustedProxies) {
+    private static final String PRIVATE_NETWORKS = "127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7";
+
+    public ControlPlaneConfig {
+        trustedProxies = List.copyOf(trustedProxies);
+        try {
+            trustedProxies.forEach(Cidr::parse);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException("trustedProxies", "addresses or CIDR blocks, as 10.0.0.0/8,::1");
+        }
+    }
+
+    /** With defaults, in this folder. */
+    public static ControlPlaneConfig of(HostPort listen, Path dataDir, Nudge nudge) {
+        return new ControlPlaneConfig(listen, null, dataDir, null, "main", nudge,
+                List.of(PRIVATE_NETWORKS.split(",")));
+    }
+
+    Path adminKey() {
+        return adminKeyFile == null ? dataDir.resolve("admin.key") : adminKeyFile;
+    }
+
+    /**
+     * The listener's certificate.
+     *
+     * @param certificate PEM chain, leaf first
+     * @param key PEM private key
+     */
+    public record Tls(
+            @Setting("PEM file of the listener's certificate chain, leaf first; read at the start") Path certificate,
+            @Setting("PEM file of its private key") Path key) {
+        CertificateFiles files() {
+            return new CertificateFiles(certificate, key);
+        }
+    }
+
+    /**
+     * What the control plane may call: App-Proxies, through edge and tunnel, to say that something changed.
+     *
+     * @param allow where runtimes may be
+     * @param ca authorities of their edge
+     */
+    public record Nudge(
+            @Setting(value = "Where App-Proxies may register to be told of changes at once; empty: nowhere, they look every few seconds", accepts = "origins as https://*.tunnels.example.com, https://*.tunnels.example.com:8443 or http://127.0.0.1:*; without a port: 443 or 80", byDefault = "") List<String> allow,
+            @Setting("PEM file of authorities that are trusted beside the public ones, for the edge of the runtimes") @Nullable Path ca) {
+        private static final Pattern ORIGIN = Pattern
+                .compile("https?://(\\*\\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:(\\*|[1-9][0-9]{0,4}))?");
+
+        public Nudge {
+            allow = List.copyOf(allow);
+            if (!allow.stream().allMatch(origin -> ORIGIN.matcher(origin).matches())) {
+                throw new ConfigException("allow",
+                        "origins without a path, as https://*.tunnels.example.com, https://*.tunnels.example.com:8443 or http://127.0.0.1:*");
+            }
+        }
+
+        /** Tells nobody. */
+        public static Nudge none() {
+            return new Nudge(List.of(), null);
+        }
+    }
+}

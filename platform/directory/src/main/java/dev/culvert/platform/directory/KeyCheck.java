@@ -1,0 +1,121 @@
+package dev.culvert.platform.directory;
+
+import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.handlers.spi.RequestContext;
+import dev.culvert.http.quota.Quota;
+import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.platform.directory.Call.Who;
+import dev.culvert.platform.directory.store.Account;
+import dev.culvert.platform.directory.store.Directory;
+import dev.culvert.platform.directory.store.Id;
+import dev.culvert.platform.directory.store.KeyOwner;
+import dev.culvert.store.StoreException;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import java.time.Duration;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** Who calls, by the key in {@code Authorization} (bare, or behind {@code Bearer}) or {@code x-access-token}, and what they may do here. */
+final class KeyCheck {
+    /** API keys that are being looked up at once; a tenth of what may wait for the database. */
+    static final int MAX_LOOK_UPS = 1_000;
+
+    private static final String ACCOUNT = "account=";
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private final Quota<SourceAddress> lookUps = new Quota<>(MAX_LOOK_UPS);
+
+    private final Function<String, Mono<KeyOwner>> holders;
+    private final Function<String, Mono<Account>> accounts;
+
+    KeyCheck(Directory directory) {
+        this(directory::holder, directory::account);
+    }
+
+    /**
+     * @param holders of keys; empty for a key of nobody's
+     * @param accounts by their ids
+     */
+    KeyCheck(Function<String, Mono<KeyOwner>> holders, Function<String, Mono<Account>> accounts) {
+        this.holders = holders;
+        this.accounts = accounts;
+    }
+
+    /** Errors: HandlerException UNAUTHORIZED, OVERLOADED. Never empty. */
+    Mono<KeyOwner> holder(EdgeRequest request) {
+        return holder(request.headers(), request.context());
+    }
+
+    /** The same for a GraphQL field. */
+    Mono<KeyOwner> holder(GraphQlCall call) {
+        return holder(call.headers(), call.context());
+    }
+
+    private Mono<KeyOwner> holder(HttpHeaders headers, RequestContext context) {
+        String token = token(headers);
+        Mono<KeyOwner> found = token == null ? Mono.empty() : inTurn(holders.apply(token), context);
+        return found.onErrorMap(StoreException.class, DirectoryApi::told)
+                .switchIfEmpty(Mono.error(() -> HandlerException.of(Reason.UNAUTHORIZED,
+                        "an API key of this control plane is needed in Authorization")));
+    }
+
+    /** A look-up takes one of the places; when all are taken, the newest look-up of the source that has most gives way. */
+    private Mono<KeyOwner> inTurn(Mono<KeyOwner> lookUp, RequestContext context) {
+        return Mono.defer(() -> {
+            Sinks.Empty<KeyOwner> gaveWay = Sinks.empty();
+            var place = lookUps.tryOpen(SourceAddress.of(context.source()), 1,
+                    () -> gaveWay.tryEmitError(tooMany()));
+            return place == null
+                    ? Mono.error(tooMany())
+                    : Mono.firstWithSignal(lookUp, gaveWay.asMono()).doFinally(done -> place.close());
+        });
+    }
+
+    private static HandlerException tooMany() {
+        return HandlerException.of(Reason.OVERLOADED, "too many API keys are being looked up")
+                .retryAfter(RETRY);
+    }
+
+    /** The account that the call is about. Errors: HandlerException FORBIDDEN, NOT_FOUND. */
+    Mono<String> admit(Who who, KeyOwner holder, EdgeRequest request) {
+        boolean may = switch (who) {
+            case HOLDER -> true;
+            case ADMIN -> holder.isAdmin();
+            case OPERATOR -> holder.isOperator();
+            case RUNTIME -> holder.key().runtime() != null;
+        };
+        if (!may) {
+            return Mono.error(HandlerException.of(Reason.FORBIDDEN, switch (who) {
+                case RUNTIME -> "only a runtime's key may ask this";
+                case OPERATOR -> "only the control plane's operators may do this";
+                default -> "only administrators of the account may do this";
+            }));
+        }
+        String query = request.query();
+        if (who != Who.ADMIN || query == null || query.isEmpty()) {
+            return Mono.just(holder.account());
+        }
+        String named = query.startsWith(ACCOUNT) ? query.substring(ACCOUNT.length()) : "";
+        if (!Id.valid(named)) {
+            return Mono.error(Bodies.invalid("the query has to be account=ID, or none"));
+        }
+        if (!named.equals(holder.account()) && !holder.isOperator()) {
+            return Mono.error(HandlerException.of(Reason.NOT_FOUND, "there is no such account"));
+        }
+        return accounts.apply(named).map(Account::id);
+    }
+
+    private static @Nullable String token(HttpHeaders headers) {
+        String field = headers.get(HttpHeaderNames.AUTHORIZATION);
+        if (field == null) {
+            return headers.get("x-access-token");
+        }
+        return field.regionMatches(true, 0, "Bearer ", 0, 7) ? field.substring(7).strip() : field.strip();
+    }
+}

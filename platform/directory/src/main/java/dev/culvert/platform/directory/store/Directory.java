@@ -1,0 +1,278 @@
+package dev.culvert.platform.directory.store;
+
+import dev.culvert.store.SqliteDatabase;
+import dev.culvert.store.SqliteDatabase.Work;
+import dev.culvert.store.StoreException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Accounts, users, API keys, teams, rules and what changed of them, in one SQLite file. All work on it happens on the
+ * database's own thread. Every operation fails with {@link StoreException}: Absent, Conflict, Full for what was asked;
+ * Busy, Held, Failed for the database. Safe for use by any thread.
+ */
+public final class Directory {
+    private final SqliteDatabase database;
+    private final Clock clock;
+    private final PeopleTable people;
+    private final KeyTable keys;
+    private final RuleTable rules;
+    private final ChangeTable changes;
+    private volatile Consumer<String> changed = account -> {};
+
+    private Directory(SqliteDatabase database, DirectoryLimits limits, Clock clock) {
+        this.database = database;
+        this.clock = clock;
+        this.people = new PeopleTable(limits);
+        this.keys = new KeyTable(limits);
+        this.rules = new RuleTable(limits);
+        this.changes = new ChangeTable(limits);
+    }
+
+    /** Takes the first key, on the database's thread, which may block. */
+    @FunctionalInterface
+    public interface FirstKey {
+        void keep(KeyText key);
+    }
+
+    /** Opens, or makes, {@code file}. */
+    public static Mono<Directory> open(Path file, DirectoryLimits limits, Clock clock) {
+        return SqliteDatabase.open(file, DirectorySchema.SCHEMA, limits.ofDatabase(), clock)
+                .map(database -> new Directory(database, limits, clock));
+    }
+
+    /** Called with the account, on the database's thread, after each change of one. Must not block. */
+    public void onChange(Consumer<String> listener) {
+        changed = listener;
+    }
+
+    /** Never emits; fails when another process took the database. */
+    public Mono<Void> lost() {
+        return database.lost();
+    }
+
+    public Mono<Void> close() {
+        return database.close();
+    }
+
+    /**
+     * Makes the first account with its administrator, who is the operator too; {@code keep} takes their key, and when it
+     * fails nothing was made. Nothing is done when there is an account. Completes empty.
+     */
+    public Mono<Void> bootstrap(String accountName, FirstKey keep) {
+        return write(connection -> {
+            if (!PeopleTable.accounts(connection).isEmpty()) {
+                return false;
+            }
+            Account account = people.addAccount(connection, Id.create(), accountName);
+            User admin = people.addUser(connection,
+                    new User(Id.create(), account.id(), "admin", "admin@localhost", true, true));
+            keep.keep(issue(connection, account.id(), admin.id(), null, "first", null).text());
+            return true;
+        }).then();
+    }
+
+    /** Who presented this key; empty when nobody was given it, or it has expired. */
+    public Mono<KeyOwner> holder(String text) {
+        KeyText presented = KeyText.parse(text);
+        return presented == null
+                ? Mono.empty()
+                : read(connection -> Optional.ofNullable(KeyTable.holder(connection, presented, now())))
+                        .flatMap(Mono::justOrEmpty)
+                        .flatMap(holder -> holder.key().isUseStale(now())
+                                ? used(holder.key().id()).thenReturn(holder)
+                                : Mono.just(holder));
+    }
+
+    /** A key serves though its use can't be noted. */
+    private Mono<Void> used(String key) {
+        return write(connection -> {
+            KeyTable.used(connection, key, now());
+            return key;
+        }).then().onErrorComplete(StoreException.class);
+    }
+
+    /**
+     * A token with which a runtime may learn who the user is, for a while; it serves for nothing else. Errors: Absent when
+     * the account has no such runtime.
+     */
+    public Mono<RuntimeTokens.Issued> issueToken(User user, String runtime, int seconds) {
+        return write(connection -> {
+            if (!KeyTable.hasRuntime(connection, user.account(), runtime, now())) {
+                throw new StoreException.Absent("there is no such runtime");
+            }
+            return RuntimeTokens.issue(connection, user, runtime, now() + seconds);
+        });
+    }
+
+    /** Whose token a runtime presented; empty when it is not for this runtime, expired, or no token of this control plane. */
+    public Mono<RuntimeTokens.Known> tokenOf(String account, String runtime, String text) {
+        return read(connection -> Optional
+                .ofNullable(RuntimeTokens.check(connection, text, account, runtime, now())))
+                .flatMap(Mono::justOrEmpty);
+    }
+
+    public Mono<List<Account>> accounts() {
+        return read(PeopleTable::accounts);
+    }
+
+    public Mono<Account> account(String id) {
+        return read(connection -> Optional.ofNullable(PeopleTable.account(connection, id)))
+                .flatMap(Mono::justOrEmpty)
+                .switchIfEmpty(Mono.error(() -> new StoreException.Absent("there is no such account")));
+    }
+
+    public Mono<Account> addAccount(String id, String name) {
+        return write(connection -> people.addAccount(connection, id, name));
+    }
+
+    public Mono<List<User>> users(String account) {
+        return read(connection -> PeopleTable.users(connection, account));
+    }
+
+    public Mono<User> addUser(String account, String name, String email, boolean admin) {
+        return change(account, "user", null, connection -> people.addUser(connection,
+                new User(Id.create(), account, name, email, admin, false)));
+    }
+
+    public Mono<Void> removeUser(String account, String id) {
+        return change(account, "user", id, connection -> {
+            PeopleTable.removeUser(connection, account, id);
+            return id;
+        }).then();
+    }
+
+    /** Whether {@code id} is an operator of this account, or the key of one. */
+    public Mono<Boolean> isOperators(String account, String id) {
+        return read(connection -> PeopleTable.isOperators(connection, account, id));
+    }
+
+    public Mono<List<Team>> teams(String account) {
+        return read(connection -> PeopleTable.teams(connection, account));
+    }
+
+    public Mono<Team> addTeam(String account, String name, List<String> members) {
+        return change(account, "team", null,
+                connection -> people.addTeam(connection, account, new Team(Id.create(), name, members)));
+    }
+
+    public Mono<Void> removeTeam(String account, String id) {
+        return change(account, "team", null, connection -> {
+            PeopleTable.removeTeam(connection, account, id);
+            return id;
+        }).then();
+    }
+
+    /** Puts a user in a team, or takes them out. */
+    public Mono<Void> setMember(String account, String team, String user, boolean member) {
+        return change(account, "team", user, connection -> {
+            if (member) {
+                PeopleTable.addMember(connection, account, team, user);
+            } else {
+                PeopleTable.removeMember(connection, account, team, user);
+            }
+            return team;
+        }).then();
+    }
+
+    public Mono<List<StoredKey>> keys(String account) {
+        return read(connection -> KeyTable.keys(connection, account));
+    }
+
+    /** A new key of a user or of a runtime: one of them is null. */
+    public Mono<IssuedKey> addKey(String account, @Nullable String user, @Nullable String runtime,
+            String name,
+            @Nullable Long expires) {
+        return change(account, "key", user, connection -> {
+            if (user != null && PeopleTable.user(connection, account, user) == null) {
+                throw new StoreException.Absent("there is no such user");
+            }
+            return issue(connection, account, user, runtime, name, expires);
+        });
+    }
+
+    /** Revokes a key: refused from now on. */
+    public Mono<StoredKey> removeKey(String account, String id) {
+        return database.transact(connection -> {
+            StoredKey gone = KeyTable.remove(connection, account, id);
+            changes.add(connection, account, "key", gone.user());
+            return gone;
+        }, gone -> told(account, gone));
+    }
+
+    public Mono<List<Rule>> rules(String account) {
+        return read(connection -> RuleTable.rules(connection, account));
+    }
+
+    public Mono<Rule> addRule(String account, Rule rule) {
+        return change(account, "rule", null, connection -> rules.add(connection, account, rule));
+    }
+
+    public Mono<Void> removeRule(String account, String id) {
+        return change(account, "rule", null, connection -> {
+            RuleTable.remove(connection, account, id);
+            return id;
+        }).then();
+    }
+
+    public Mono<Decision> decide(String account, AccessQuery question) {
+        return read(connection -> RuleTable.decide(connection, account, question));
+    }
+
+    public Mono<Changes> changes(String account, long since) {
+        return read(connection -> ChangeTable.since(connection, account, since));
+    }
+
+    /** Sets where a runtime is reached. Emits whether that is new. Errors: Busy less than a minute after a change. */
+    public Mono<Boolean> reached(String account, String runtime, String url) {
+        return write(connection -> KeyTable.reached(connection, account, runtime, url, now()));
+    }
+
+    public Mono<Map<String, String>> urls(String account) {
+        return read(connection -> KeyTable.urls(connection, account));
+    }
+
+    private IssuedKey issue(Connection connection, String account, @Nullable String user,
+            @Nullable String runtime, String name, @Nullable Long expires) throws SQLException {
+        KeyText text = KeyText.create();
+        var issued = new IssuedKey(new StoredKey(text.id(), account, user, runtime, name,
+                now(), expires, null), text);
+        keys.add(connection, issued);
+        return issued;
+    }
+
+    private <T> Mono<T> read(Work<T> work) {
+        return database.read(work);
+    }
+
+    private <T> Mono<T> write(Work<T> work) {
+        return database.transact(work, Function.identity());
+    }
+
+    /** Seconds since 1970. */
+    public long now() {
+        return clock.instant().getEpochSecond();
+    }
+
+    private <T> Mono<T> change(String account, String what, @Nullable String user, Work<T> work) {
+        return database.transact(connection -> {
+            T result = work.run(connection);
+            changes.add(connection, account, what, user);
+            return result;
+        }, result -> told(account, result));
+    }
+
+    private <T> T told(String account, T result) {
+        changed.accept(account);
+        return result;
+    }
+}

@@ -1,0 +1,130 @@
+package dev.culvert.platform.directory.store;
+
+import dev.culvert.store.SqliteDatabase;
+import dev.culvert.store.StoreException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** API keys, by their hashes, and the runtimes that hold some. Every method runs in the caller's transaction and blocks. */
+final class KeyTable {
+    private static final String KEY = "SELECT id, account, user, runtime, name, created, expires,"
+            + " last_used FROM api_keys WHERE ";
+
+    private static final long REACH_PAUSE_SECONDS = 60;
+
+    private final DirectoryLimits limits;
+
+    /** Where a runtime is reached, and since when. */
+    private record Reach(String url, long changed) {}
+
+    KeyTable(DirectoryLimits limits) {
+        this.limits = limits;
+    }
+
+    static List<StoredKey> keys(Connection connection, String account) throws SQLException {
+        return Rows.list(connection, KeyTable::key, KEY + "account = ? ORDER BY created, id",
+                account);
+    }
+
+    /**
+     * Null when no such key was issued, it was revoked, or it has expired.
+     *
+     * @param now seconds since 1970
+     */
+    static @Nullable KeyOwner holder(Connection connection, KeyText presented, long now) throws SQLException {
+        StoredKey found = Rows.first(connection, KeyTable::key, KEY + "id = ?", presented.id());
+        if (found == null || !presented.hasHash(hash(connection, found)) || found.isExpired(now)) {
+            return null;
+        }
+        String user = found.user();
+        return new KeyOwner(found, user == null ? null : PeopleTable.user(connection, found.account(), user));
+    }
+
+    void add(Connection connection, IssuedKey issued) throws SQLException {
+        StoredKey key = issued.key();
+        PeopleTable.requireRoom(
+                Rows.count(connection, "SELECT count(*) FROM api_keys WHERE account = ?", key.account()),
+                limits.maxKeys(), "API keys");
+        SqliteDatabase.update(connection,
+                "INSERT INTO api_keys (id, account, user, runtime, name, created, hash, expires)"
+                        + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                key.id(), key.account(), key.user(), key.runtime(),
+                key.name(), key.created(), issued.text().hash(), key.expires());
+    }
+
+    /** Notes that a key was used. */
+    static void used(Connection connection, String id, long now) throws SQLException {
+        SqliteDatabase.update(connection, "UPDATE api_keys SET last_used = ? WHERE id = ?", now, id);
+    }
+
+    /** Whether a runtime has a key that it can use. */
+    static boolean hasRuntime(Connection connection, String account, String runtime, long now)
+            throws SQLException {
+        return Rows.count(connection, "SELECT count(*) FROM api_keys WHERE account = ? AND runtime = ?"
+                + " AND (expires IS NULL OR expires > ?)", account, runtime, now) > 0;
+    }
+
+    /** The key that is gone. */
+    static StoredKey remove(Connection connection, String account, String id) throws SQLException {
+        StoredKey found = Rows.first(connection, KeyTable::key, KEY + "account = ? AND id = ?", account, id);
+        if (found == null) {
+            throw new StoreException.Absent("there is no such API key");
+        }
+        SqliteDatabase.update(connection, "DELETE FROM api_keys WHERE id = ?", id);
+        // A runtime without a key is gone: nobody can say any more where it is.
+        SqliteDatabase.update(connection, "DELETE FROM runtimes WHERE account = ? AND name = ? AND NOT EXISTS"
+                + " (SELECT 1 FROM api_keys WHERE account = ? AND runtime = ?)", account, found.runtime(),
+                account, found.runtime());
+        return found;
+    }
+
+    /**
+     * Sets where a runtime is reached. Returns whether that is new. Throws {@link StoreException.Busy} when it changed less
+     * than a minute ago: each change is a line of the audit log, which no runtime may flood.
+     *
+     * @param now seconds since 1970
+     */
+    static boolean reached(Connection connection, String account, String runtime, String url, long now)
+            throws SQLException {
+        Reach known = Rows.first(connection, row -> new Reach(row.getString(1), row.getLong(2)),
+                "SELECT url, changed FROM runtimes WHERE account = ? AND name = ?", account, runtime);
+        if (known != null && known.url().equals(url)) {
+            return false;
+        }
+        if (known != null && known.changed() + REACH_PAUSE_SECONDS > now) {
+            throw new StoreException.Busy("this runtime's URL changed less than a minute ago");
+        }
+        SqliteDatabase.update(connection, "INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?, ?)", account,
+                runtime, url, now);
+        return true;
+    }
+
+    /** Where the runtimes of an account are, by their names. */
+    static Map<String, String> urls(Connection connection, String account) throws SQLException {
+        Map<String, String> urls = new TreeMap<>();
+        Rows.list(connection, row -> urls.put(row.getString(1), row.getString(2)),
+                "SELECT name, url FROM runtimes WHERE account = ?", account);
+        return urls;
+    }
+
+    private static byte[] hash(Connection connection, StoredKey key) throws SQLException {
+        return Rows
+                .list(connection, row -> row.getBytes(1), "SELECT hash FROM api_keys WHERE id = ?", key.id())
+                .getFirst();
+    }
+
+    private static StoredKey key(ResultSet row) throws SQLException {
+        return new StoredKey(row.getString(1), row.getString(2), row.getString(3), row.getString(4),
+                row.getString(5), row.getLong(6), number(row, 7), number(row, 8));
+    }
+
+    private static @Nullable Long number(ResultSet row, int column) throws SQLException {
+        long value = row.getLong(column);
+        return row.wasNull() ? null : value;
+    }
+}

@@ -1,0 +1,71 @@
+package dev.culvert.platform.directory.store;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An API key as its owner has it: {@code <id>.<secret>}. It is shown once; what is kept is its id and a SHA-256, which is
+ * enough for a secret of 256 random bits. Prints as {@code ***}.
+ */
+public final class KeyText {
+    private static final int SECRET_BYTES = 32;
+    /** Ours have 68. */
+    private static final int MAX_CHARS = 256;
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final String text;
+    private final String id;
+
+    private KeyText(String text, String id) {
+        this.text = text;
+        this.id = id;
+    }
+
+    public static KeyText create() {
+        byte[] secret = new byte[SECRET_BYTES];
+        RANDOM.nextBytes(secret);
+        String id = Id.create();
+        return new KeyText(id + "." + Base64.getUrlEncoder().withoutPadding().encodeToString(secret), id);
+    }
+
+    /** Null when it can't be one of ours. */
+    static @Nullable KeyText parse(String text) {
+        int dot = text.indexOf('.');
+        if (dot < 0 || text.length() > MAX_CHARS || !Id.valid(text.substring(0, dot))) {
+            return null;
+        }
+        return new KeyText(text, text.substring(0, dot));
+    }
+
+    /** What the database may know. */
+    String id() {
+        return id;
+    }
+
+    byte[] hash() {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    /** Compares in constant time. */
+    boolean hasHash(byte[] hash) {
+        return MessageDigest.isEqual(hash(), hash);
+    }
+
+    /** The secret itself, for its owner. */
+    public String reveal() {
+        return text;
+    }
+
+    @Override
+    public String toString() {
+        return "***";
+    }
+}

@@ -1,0 +1,196 @@
+package dev.culvert.platform.directory.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.culvert.config.ConfigException;
+import dev.culvert.store.StoreException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+
+class DirectoryTest {
+    private static final Duration TIME = Duration.ofMinutes(1);
+    /** Few of each, so that tests cross them. */
+    private static final DirectoryLimits FEW = new DirectoryLimits(100, 3, 2, 3, 3, 2, 2);
+    private static final String ACCOUNT = "6791f6184c56bd51c65784a2";
+
+    private Directory directory;
+    private String user = "";
+
+    @BeforeEach
+    void open(@TempDir Path folder) {
+        directory = get(Directory.open(folder.resolve("directory.db"), FEW, Clock.systemUTC()));
+        get(directory.addAccount(ACCOUNT, "acme"));
+        user = get(directory.addUser(ACCOUNT, "Jo", "jo@acme.test", false)).id();
+    }
+
+    @AfterEach
+    void close() {
+        directory.close().block(TIME);
+    }
+
+    @Test
+    void nobodyMayAnythingUntilARuleSaysSo() {
+        AccessQuery question = new AccessQuery(user, "workflows", "TERMINATE", Map.of("namespace", "argo"));
+        assertThat(get(directory.decide(ACCOUNT, question)).isValid()).isFalse();
+        String team = get(directory.addTeam(ACCOUNT, "ops", List.of())).id();
+        Rule rule = get(directory.addRule(ACCOUNT, rule(List.of(team))));
+        assertThat(get(directory.decide(ACCOUNT, question)).isValid()).isFalse();
+
+        directory.setMember(ACCOUNT, team, user, true).block(TIME);
+
+        assertThat(get(directory.decide(ACCOUNT, question)).isValid()).isTrue();
+        directory.removeRule(ACCOUNT, rule.id()).block(TIME);
+        assertThat(get(directory.decide(ACCOUNT, question)).isValid()).isFalse();
+    }
+
+    @Test
+    void anAdministratorMayAll() {
+        String admin = get(directory.addUser(ACCOUNT, "Al", "al@acme.test", true)).id();
+
+        assertThat(get(directory.decide(ACCOUNT, new AccessQuery(admin, "x", "Y", Map.of()))).isValid())
+                .isTrue();
+    }
+
+    @Test
+    void aRevokedKeyIsNobodys() {
+        IssuedKey key = get(directory.addKey(ACCOUNT, user, null, "laptop", null));
+        String text = key.text().reveal();
+        assertThat(get(directory.holder(text)).user()).extracting(User::email).isEqualTo("jo@acme.test");
+        assertThat(directory.holder(text.substring(0, text.length() - 1) + "!").block(TIME)).isNull();
+
+        get(directory.removeKey(ACCOUNT, key.key().id()));
+
+        assertThat(directory.holder(text).block(TIME)).isNull();
+    }
+
+    @Test
+    void aKeyServesUntilItExpiresAndShowsItsLastUse() {
+        long now = directory.now();
+        String lasting = get(directory.addKey(ACCOUNT, user, null, "laptop", now + 600)).text().reveal();
+        String expired = get(directory.addKey(ACCOUNT, user, null, "old", now)).text().reveal();
+
+        assertThat(get(directory.holder(lasting)).key().name()).isEqualTo("laptop");
+        assertThat(directory.holder(expired).block(TIME)).isNull();
+        assertThat(get(directory.keys(ACCOUNT))).extracting(StoredKey::name, key -> key.lastUsed() != null)
+                .containsExactlyInAnyOrder(tuple("laptop", true), tuple("old", false));
+    }
+
+    @Test
+    void aRuntimeIsForgottenWithItsLastKey() {
+        String first = get(directory.addKey(ACCOUNT, null, "prod", "a", null)).key().id();
+        String second = get(directory.addKey(ACCOUNT, null, "prod", "b", null)).key().id();
+        get(directory.reached(ACCOUNT, "prod", "http://127.0.0.1"));
+
+        get(directory.removeKey(ACCOUNT, first));
+        assertThat(get(directory.urls(ACCOUNT))).containsKey("prod");
+        get(directory.removeKey(ACCOUNT, second));
+        assertThat(get(directory.urls(ACCOUNT))).isEmpty();
+    }
+
+    @Test
+    void aUsersKeysGoWithThem() {
+        String text = get(directory.addKey(ACCOUNT, user, null, "laptop", null)).text().reveal();
+
+        directory.removeUser(ACCOUNT, user).block(TIME);
+
+        assertThat(directory.holder(text).block(TIME)).isNull();
+    }
+
+    @Test
+    void tellsWhatChangedSince() {
+        long before = get(directory.changes(ACCOUNT, -1)).next();
+        String key = get(directory.addKey(ACCOUNT, user, null, "laptop", null)).key().id();
+        get(directory.removeKey(ACCOUNT, key));
+
+        Changes changes = get(directory.changes(ACCOUNT, before));
+
+        assertThat(changes.reset()).isFalse();
+        assertThat(changes.changes()).extracting(Change::what, Change::user)
+                .containsExactly(tuple("key", user),
+                        tuple("key", user));
+        assertThat(get(directory.changes(ACCOUNT, changes.next())).changes()).isEmpty();
+    }
+
+    @Test
+    void whoLooksTooSeldomIsToldToForgetEverything() {
+        long before = get(directory.changes(ACCOUNT, -1)).next();
+        for (int i = 0; i < 3; i++) {
+            get(directory.removeKey(ACCOUNT,
+                    get(directory.addKey(ACCOUNT, user, null, "k" + i, null)).key().id()));
+        }
+
+        assertThat(get(directory.changes(ACCOUNT, before)).reset()).isTrue();
+        assertThat(get(directory.changes(ACCOUNT, 1_000)).reset()).isTrue();
+    }
+
+    @Test
+    void everythingHasABound() {
+        get(directory.addUser(ACCOUNT, "b", "b@acme.test", false));
+        get(directory.addUser(ACCOUNT, "c", "c@acme.test", false));
+        assertFull(directory.addUser(ACCOUNT, "d", "d@acme.test", false));
+        for (int i = 0; i < 3; i++) {
+            get(directory.addKey(ACCOUNT, user, null, "k", null));
+        }
+        assertFull(directory.addKey(ACCOUNT, user, null, "k", null));
+        String team = get(directory.addTeam(ACCOUNT, "t1", List.of())).id();
+        get(directory.addTeam(ACCOUNT, "t2", List.of()));
+        assertFull(directory.addTeam(ACCOUNT, "t3", List.of()));
+        get(directory.addRule(ACCOUNT, rule(List.of(team))));
+        get(directory.addRule(ACCOUNT, rule(List.of(team))));
+        assertFull(directory.addRule(ACCOUNT, rule(List.of(team))));
+        get(directory.addAccount(Id.create(), "other"));
+        assertFull(directory.addAccount(Id.create(), "third"));
+    }
+
+    @Test
+    void anotherAccountsThingsAreNotThere() {
+        String other = get(directory.addAccount(Id.create(), "other")).id();
+        String key = get(directory.addKey(ACCOUNT, user, null, "k", null)).key().id();
+
+        assertThatThrownBy(() -> directory.removeKey(other, key).block(TIME))
+                .isInstanceOf(StoreException.Absent.class);
+        assertThatThrownBy(() -> directory.removeUser(other, user).block(TIME))
+                .isInstanceOf(StoreException.Absent.class);
+        assertThat(
+                get(directory.decide(other, new AccessQuery(user, "workflows", "VIEW", Map.of()))).isValid())
+                .isFalse();
+    }
+
+    @Test
+    void aFirstKeyThatCannotBeKeptIsNotMade(@TempDir Path folder) {
+        Directory empty = get(Directory.open(folder.resolve("directory.db"), FEW, Clock.systemUTC()));
+        try {
+            assertThatThrownBy(() -> empty.bootstrap("main", key -> {
+                throw new ConfigException("adminKeyFile", "a file that can be written");
+            }).block(TIME)).isInstanceOf(ConfigException.class);
+
+            assertThat(get(empty.accounts())).isEmpty();
+        } finally {
+            empty.close().block(TIME);
+        }
+    }
+
+    private static Rule rule(List<String> teams) {
+        return new Rule(Id.create(), "workflows", List.of("TERMINATE"), teams, List.of(),
+                Map.of("namespace", List.of("argo")));
+    }
+
+    private static void assertFull(Mono<?> refused) {
+        assertThatThrownBy(() -> refused.block(TIME)).isInstanceOf(StoreException.Full.class);
+    }
+
+    private static <T> T get(Mono<T> mono) {
+        return Objects.requireNonNull(mono.block(TIME));
+    }
+}

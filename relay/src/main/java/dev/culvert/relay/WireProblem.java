@@ -1,0 +1,57 @@
+package dev.culvert.relay;
+
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import java.time.Duration;
+import java.util.List;
+
+/** Problems as a tunnel's RESET carries them: the numbers of docs/protocol.md §10. */
+public final class WireProblem {
+    /** The upstream cancelled its answer, as RST_STREAM with CANCEL does; a RESET says so with the code {@code CANCELLED}. */
+    public static final Problem UPSTREAM_CANCELLED = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream reset the exchange: CANCEL");
+
+    /** The upstream's name does not resolve: a RESET says so with this detail. */
+    public static final Problem NO_NAME = Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM,
+            "the upstream's name does not resolve");
+
+    /** In the order of docs/protocol.md §10, from 1. Only ever add at the end. */
+    private static final List<Cause> CAUSES = List.of(Cause.UNKNOWN_HOST, Cause.NO_ROUTE, Cause.NOT_ALLOWED,
+            Cause.NO_TUNNEL, Cause.DRAINING, Cause.OVERLOADED, Cause.TUNNEL_LOST, Cause.UPSTREAM_REFUSED,
+            Cause.UPSTREAM_RESET, Cause.UPSTREAM_TLS, Cause.UPSTREAM_BAD_RESPONSE, Cause.UPSTREAM_TIMEOUT,
+            Cause.BAD_REQUEST, Cause.UNAUTHORIZED, Cause.BAD_SIGNATURE, Cause.METHOD_NOT_ALLOWED,
+            Cause.REQUEST_TIMEOUT, Cause.CONFLICT, Cause.BODY_TOO_LARGE, Cause.URI_TOO_LONG,
+            Cause.UPGRADE_REQUIRED,
+            Cause.RATE_LIMITED, Cause.HEAD_TOO_LARGE, Cause.LOOP_DETECTED, Cause.NOT_FOUND, Cause.INTERNAL,
+            Cause.UNAVAILABLE);
+    private static final List<Hop> HOPS = List.of(Hop.EDGE, Hop.TUNNEL, Hop.ROUTER, Hop.UPSTREAM);
+    /** What a caller should wait when a limit was met somewhere behind the tunnel. */
+    private static final Duration OVERLOAD_WAIT = Duration.ofSeconds(1);
+
+    private WireProblem() {}
+
+    /** The number of a cause, from 1. */
+    public static int number(Cause cause) {
+        return CAUSES.indexOf(cause) + 1;
+    }
+
+    /** The number of a hop, from 1. */
+    public static int number(Hop hop) {
+        return HOPS.indexOf(hop) + 1;
+    }
+
+    /**
+     * The problem that a reset tells of.
+     *
+     * @param cause the number received; an unknown one gives {@code otherwise}
+     * @param hop the number received; an unknown one gives {@code tunnel}
+     * @param detail the peer's words; empty: the cause's title
+     */
+    public static Problem problem(int cause, int hop, String detail, Cause otherwise) {
+        Cause known = cause >= 1 && cause <= CAUSES.size() ? CAUSES.get(cause - 1) : otherwise;
+        Hop where = hop >= 1 && hop <= HOPS.size() ? HOPS.get(hop - 1) : Hop.TUNNEL;
+        Problem problem = Problem.of(known, where, detail.isEmpty() ? known.title() : detail);
+        return known.status() == 503 ? problem.retryAfter(OVERLOAD_WAIT) : problem;
+    }
+}

@@ -1,0 +1,452 @@
+package dev.culvert.relay.exchange;
+
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.relay.HeadCost;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.quota.BudgetedBytes;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request and its response, whatever the caller's protocol. The request is {@link RequestHalf}'s; this is the response,
+ * and the end of both. Everything happens on the connection's event loop.
+ */
+public final class EdgeExchange implements ResponseSink {
+    /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
+    private static final Duration LINGER = Duration.ofSeconds(10);
+
+    private final EdgeStream stream;
+    private final ResponseProgress response;
+    private final RequestHalf request;
+    private final BudgetedBytes held;
+    private final ResponseBody body;
+    private final ExchangeRecord record;
+    private final String caller;
+
+    private CharSequence requestId = "";
+    private EdgeRuntimes.@Nullable RuntimeEndpoint answerer;
+    private boolean upgrade;
+    private boolean responseEnded;
+    private boolean callerGone;
+    private boolean ended;
+    /** Why the WebSocket is closed as soon as a frame may stand there. */
+    private @Nullable Problem closing;
+
+    /** @param facts what is known of the request before anything is done with it */
+    public EdgeExchange(EdgeStream stream, RequestFacts facts) {
+        this.stream = stream;
+        this.response = stream.response();
+        this.request = new RequestHalf(stream, this::giveUp);
+        this.caller = facts.caller();
+        this.held = new BudgetedBytes(stream.loop(), this::report, this::giveWay);
+        this.body = new ResponseBody(stream, held, this::written, this::cutReader);
+        this.record = new ExchangeRecord(stream.shared(), facts);
+        response.problemsAs(facts.accept());
+    }
+
+    public void requestId(CharSequence id) {
+        requestId = id;
+    }
+
+    /** The connection closes behind this exchange. */
+    public void lastOfConnection() {
+        stream.lastOfConnection();
+    }
+
+    public boolean requestEnded() {
+        return request.isEnded();
+    }
+
+    /** Bytes of the request's body that wait: for the upstream, or for room. */
+    public int unforwarded() {
+        return request.unforwarded() + held.owedRequest();
+    }
+
+    /** Whether nothing of the request should be read because memory is short; the stream is told when that ends. */
+    public boolean isStopped() {
+        return !request.isEnded() && held.isStopped();
+    }
+
+    // ---- the request ----
+
+    /** The caller sends its body only when it is told to go on (RFC 9110 §10.1.1), or tires of waiting. */
+    public void bodyAwaits100() {
+        request.awaits100();
+    }
+
+    /** Sends the request on its way. Throws {@link dev.culvert.http.problem.EdgeException} when it has none. */
+    public void forward(EdgeRequestHead head, ForwardingRules.Peer peer, boolean hasBody) {
+        requestId = ForwardingRules.requestId(head.fields());
+        EdgeRuntimes.RuntimeEndpoint runtime = stream.shared().route(head, peer);
+        answerer = runtime;
+        held.of(runtime.quota().memory(), caller);
+        runtime.quota().admit(held, hasBody ? head.bodyBytes() : 0, response::carry);
+        held.takeHead(HeadCost.of(head.fields()));
+        upgrade = head.upgrade();
+        RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
+        request.open(runtime, CallerAdmission.way(runtime, head, peer, stream),
+                new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop(),
+                        stream.shared().rules().source(head.fields(), peer)),
+                this, !hasBody);
+        if (responseEnded && !request.isEnded()) {
+            request.abandon(EdgeProblems.CALLER_GONE);
+        }
+    }
+
+    public void requestData(ByteBuf body) {
+        if (responseEnded) {
+            request.drop(body);
+            return;
+        }
+        held.take(body.readableBytes());
+        request.data(body);
+        record.passes(request);
+        if (request.isTooLong()) {
+            giveUp(request.bodyTooLong());
+        }
+    }
+
+    public void requestEnd(@Nullable Http2Headers trailers) {
+        if (responseEnded) {
+            request.ended(true);
+            finish();
+        } else {
+            hold(trailers);
+            request.end(trailers);
+            record.passes(request);
+        }
+    }
+
+    /** Trailers wait for what stands before them. */
+    private void hold(@Nullable Http2Headers trailers) {
+        if (trailers != null) {
+            held.takeHead(HeadCost.of(trailers));
+        }
+    }
+
+    public void malformedBody(Problem problem) {
+        if (responseEnded) {
+            stream.close(); // where the next request begins can't be told
+            return;
+        }
+        request.ended(true);
+        stream.lastOfConnection();
+        giveUp(problem);
+    }
+
+    @Override
+    public void consumed(int bytes) {
+        if (!responseEnded) {
+            held.give(bytes);
+            request.consumed(bytes);
+            held.taken(bytes, 0);
+            record.passes(request);
+        }
+    }
+
+    private void report(int requestBytes, int responseBytes) {
+        request.acknowledge(responseBytes);
+        if (!callerGone && !ended) {
+            stream.requestPassedOn(requestBytes);
+        }
+    }
+
+    // ---- the response ----
+
+    @Override
+    public void opened() {
+        record.times().opened();
+    }
+
+    @Override
+    public void times(int routerMicros, int upstreamMicros) {
+        record.times().behind(routerMicros, upstreamMicros);
+    }
+
+    @Override
+    public void informational(Http2Headers head) {
+        // to a caller who does not read they would only pile up, and the final head says all that matters
+        if (!response.isHeadSent() && !responseEnded && !callerGone && stream.channel().isWritable()) {
+            request.goOn();
+            stream.informational(head);
+        }
+    }
+
+    @Override
+    public void head(Http2Headers head, boolean ended) {
+        if (response.isHeadSent() || responseEnded || callerGone) {
+            return;
+        }
+        if (!response.isSound(head, ended, upgrade)) {
+            giveUp(EdgeProblems.broken("the response is framed wrongly"));
+            return;
+        }
+        request.answered();
+        if (request.maySkipBody()) {
+            stream.lastOfConnection();
+        }
+        record.answers(head);
+        response.fields().forEach(field -> head.add(field.name(), field.value()));
+        if (!stream.channel().isWritable()) {
+            held.takeHead(HeadCost.of(head)); // it waits with what stands before it
+        }
+        stream.head(head, ended, upgrade);
+        if (response.isUpgraded()) {
+            request.ended(false);
+        } else if (ended) {
+            responseDone();
+        }
+    }
+
+    @Override
+    public void data(ByteBuf body) {
+        int bytes = body.readableBytes();
+        if (!response.isHeadSent() || responseEnded || callerGone) {
+            body.release();
+            request.acknowledge(bytes);
+        } else if (!response.take(body)) {
+            body.release();
+            giveUp(EdgeProblems.broken("the response is longer than its length"));
+        } else {
+            this.body.data(body, Objects.requireNonNull(answerer).quota());
+        }
+    }
+
+    /** Reports as consumed what the caller's socket has taken. */
+    public void passedOn() {
+        body.passedOn();
+    }
+
+    @Override
+    public void end(@Nullable Http2Headers trailers) {
+        if (responseEnded) {
+            return;
+        }
+        if (callerGone) {
+            responseEnded = true;
+            record.completed(); // a WebSocket: its caller leaves first as often as not
+            end();
+            return;
+        }
+        if (response.isUpgraded()) {
+            request.pass(null);
+        }
+        if (response.mayEnd()) {
+            hold(trailers);
+            body.end(() -> complete(trailers));
+        } else {
+            giveUp(EdgeProblems.broken("the response is shorter than its length"));
+        }
+    }
+
+    private void written() {
+        Problem why = closing;
+        if (why != null && !responseEnded) {
+            closeWebSocket(why);
+        }
+    }
+
+    /** Memory is short, and the caller's address holds more of it than others that need some. */
+    private void giveWay() {
+        if (!responseEnded && !response.isHeadSent()) {
+            giveUp(EdgeProblems.GAVE_WAY);
+        } else {
+            cutReader();
+        }
+    }
+
+    /** The caller takes nothing, for too long. */
+    private void cutReader() {
+        record.problem(EdgeProblems.TOO_SLOW);
+        request.abandon(EdgeProblems.TOO_SLOW);
+        responseEnded = true;
+        body.drop();
+        reset();
+    }
+
+    private void reset() {
+        record.cut();
+        stream.reset();
+    }
+
+    private void complete(@Nullable Http2Headers trailers) {
+        stream.end(trailers);
+        responseDone();
+    }
+
+    /** The caller gets what came before the failure, then learns of it. */
+    @Override
+    public void fail(Problem problem) {
+        if (responseEnded) {
+            return;
+        }
+        record.problem(problem);
+        request.refused();
+        if (callerGone) {
+            body.drop();
+            end();
+        } else if (response.isUpgraded() && problem.cause() == Cause.DRAINING && goAway()) {
+            webSocketClosed();
+        } else if (response.isHeadSent()) {
+            responseEnded = true;
+            record.cut();
+            body.end(() -> stream.whenWritten(() -> breakOff(problem)));
+        } else {
+            answer(problem, !request.isEnded());
+        }
+    }
+
+    /** docs/problems.md: a truncated response must not look complete. */
+    private void breakOff(Problem problem) {
+        if (!ended && !callerGone && stream.breakOff(problem)) {
+            finish();
+        }
+    }
+
+    /**
+     * Answers a request that was not forwarded.
+     *
+     * @param close whether nothing more can be understood; else the rest of the request is read, and dropped
+     * @param withoutBody whether the request is complete
+     */
+    public void refuse(Problem problem, boolean close, boolean withoutBody) {
+        record.problem(problem);
+        request.ended(close || withoutBody);
+        answer(problem, close || !withoutBody);
+    }
+
+    private void answer(Problem problem, boolean close) {
+        record.answers(problem, response);
+        stream.problem(problem, requestId, close);
+        responseDone();
+    }
+
+    // ---- the end ----
+
+    /** Ends both halves: the request is cancelled, the caller told why as far as it still can be. */
+    private void giveUp(Problem problem) {
+        request.abandon(problem);
+        if (!responseEnded && !callerGone && response.isHeadSent()) {
+            record.problem(problem);
+            breakOffNow(problem);
+        } else {
+            fail(problem);
+        }
+    }
+
+    private void breakOffNow(Problem problem) {
+        responseEnded = true;
+        record.cut();
+        body.drop();
+        breakOff(problem);
+    }
+
+    /** The server stops, and this exchange has had its time. */
+    public void cut() {
+        if (response.isUpgraded() && !responseEnded) {
+            closing = EdgeProblems.STOPPING;
+            closeWebSocket(EdgeProblems.STOPPING);
+        } else if (!responseEnded && !response.isHeadSent()) {
+            giveUp(EdgeProblems.STOPPING);
+        } else if (responseEnded) {
+            request.abandon(EdgeProblems.STOPPING);
+            reset();
+        } else {
+            request.abandon(EdgeProblems.STOPPING);
+            breakOffNow(EdgeProblems.STOPPING);
+        }
+    }
+
+    /** A WebSocket gets Close 1001 between two frames; all others see the end itself. */
+    @Override
+    public void ending(Problem problem) {
+        if (response.isUpgraded() && !responseEnded && !callerGone && closing == null) {
+            closing = problem;
+            closeWebSocket(problem);
+        }
+    }
+
+    private void closeWebSocket(Problem why) {
+        if (goAway()) {
+            record.problem(why);
+            request.abandon(why);
+            webSocketClosed();
+        }
+    }
+
+    /** Closes the caller's WebSocket because its end of the way goes, if a frame may stand here. */
+    private boolean goAway() {
+        if (!response.isBetweenFrames() || body.isWaiting()) {
+            return false;
+        }
+        stream.goAway();
+        return true;
+    }
+
+    private void webSocketClosed() {
+        responseEnded = true;
+        record.cut();
+        stream.lastOfConnection();
+        stream.finished();
+        end();
+    }
+
+    /** The caller's connection is gone. */
+    public void callerGone() {
+        callerGone = true;
+        body.drop();
+        if (!request.isTaken() || responseEnded) {
+            end();
+        } else if (response.isUpgraded() && closing == null) {
+            request.acknowledge(body.rest());
+            request.pass(null);
+            stream.loop().schedule(() -> {
+                request.abandon(EdgeProblems.CALLER_GONE);
+                end();
+            }, LINGER.toMillis(), TimeUnit.MILLISECONDS);
+        } else {
+            request.abandon(EdgeProblems.CALLER_GONE);
+            end();
+        }
+    }
+
+    private void responseDone() {
+        responseEnded = true;
+        record.completed();
+        if (request.isTaken()) {
+            request.acknowledge(body.rest());
+            if (!request.isEnded() || (upgrade && !response.isUpgraded())) {
+                request.abandon(EdgeProblems.CALLER_GONE); // a refused upgrade has no end of its own
+            }
+        }
+        request.settle();
+        if (request.isEnded() || stream.dropRequest()) {
+            finish();
+        }
+    }
+
+    private void finish() {
+        end();
+        stream.finished();
+    }
+
+    private void end() {
+        if (ended) {
+            return;
+        }
+        ended = true;
+        body.close(callerGone);
+        String name = answerer == null ? "" : answerer.name();
+        if (answerer != null) {
+            stream.shared().meters().usage(name, answerer.quota().usage());
+        }
+        record.end(name, requestId, response, request.received());
+    }
+}

@@ -1,0 +1,35 @@
+package dev.culvert.relay.exchange;
+
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import java.time.Duration;
+
+/** The problems of an exchange at the edge that more than one place finds. */
+public final class EdgeProblems {
+    /** For the runtime: nobody waits for its answer any more. */
+    public static final Problem CALLER_GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
+    public static final Problem TOO_SLOW = Problem.of(Cause.OVERLOADED, Hop.EDGE,
+            "the caller takes nothing, and memory is short");
+    public static final Problem GAVE_WAY = Problem.of(Cause.OVERLOADED, Hop.EDGE,
+            "memory is short, and the caller's address holds most of it").retryAfter(Duration.ofSeconds(5));
+    static final Problem SLOW_UPSTREAM = Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
+            "the upstream takes too little of the request's body, and memory is short");
+    public static final Problem MALFORMED_HEAD = Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
+            "the head is not valid HTTP/2");
+    public static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE,
+            "the head is too large");
+    public static final Problem MALFORMED_BODY = Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
+            "the body is malformed");
+    public static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
+
+    /** What 405 allows. */
+    public static final String SERVED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+    private EdgeProblems() {}
+
+    /** The upstream's answer can't be passed on. */
+    static Problem broken(String detail) {
+        return Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM, detail);
+    }
+}

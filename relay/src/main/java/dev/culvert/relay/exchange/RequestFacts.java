@@ -1,0 +1,88 @@
+package dev.culvert.relay.exchange;
+
+import dev.culvert.http.forwarding.ForwardingRules;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What of a request the access log and the page of a problem need: forwarding changes the head, and gives it away.
+ *
+ * @param protocol {@code HTTP/1.1}; empty when no head was understood
+ * @param target as received, with its query
+ * @param accept what the caller takes; empty for gRPC, which takes no page whatever it says
+ * @param caller the address that it came from, by what trusted proxies say
+ */
+public record RequestFacts(String protocol, CharSequence method, CharSequence host, CharSequence target,
+        CharSequence userAgent, CharSequence accept, String caller) {
+    private static final AsciiString FORWARDED_FOR = AsciiString.cached("x-forwarded-for");
+    private static final String GRPC = "application/grpc";
+
+    /** Of a request whose head nobody understood. */
+    public static RequestFacts unknown(String caller) {
+        return new RequestFacts("", "", "", "", "", "", caller);
+    }
+
+    public static RequestFacts of(HttpRequest request, ForwardingRules.Peer peer, ForwardingRules rules) {
+        var fields = request.headers();
+        String caller = peer.trusted() ? rules.caller(peer, fields.getAll(FORWARDED_FOR)) : peer.address();
+        if (request.decoderResult().isFailure()) {
+            return unknown(caller);
+        }
+        String accept = fields.get(HttpHeaderNames.ACCEPT);
+        return new RequestFacts(request.protocolVersion().text(), request.method().asciiName(),
+                given(fields.get(HttpHeaderNames.HOST)), request.uri(),
+                given(fields.get(HttpHeaderNames.USER_AGENT)),
+                accept == null || isGrpc(fields.get(HttpHeaderNames.CONTENT_TYPE))
+                        ? ""
+                        : all(accept, fields.getAll(HttpHeaderNames.ACCEPT)),
+                caller);
+    }
+
+    public static RequestFacts of(Http2Headers head, ForwardingRules.Peer peer, ForwardingRules rules) {
+        String caller = peer.trusted() ? rules.caller(peer, head.getAll(FORWARDED_FOR)) : peer.address();
+        CharSequence accept = head.get(HttpHeaderNames.ACCEPT);
+        return new RequestFacts("HTTP/2", given(head.method()), given(head.authority()), given(head.path()),
+                given(head.get(HttpHeaderNames.USER_AGENT)),
+                accept == null || isGrpc(head.get(HttpHeaderNames.CONTENT_TYPE))
+                        ? ""
+                        : all(accept, head.getAll(HttpHeaderNames.ACCEPT)),
+                caller);
+    }
+
+    /** No longer than a line of the log shows: what waits to be written is bounded. The query goes. */
+    RequestFacts bounded() {
+        return new RequestFacts(protocol, method, bounded(host, AccessEntry.MAX_TEXT),
+                bounded(path(target), AccessEntry.MAX_PATH), bounded(userAgent, AccessEntry.MAX_TEXT), "",
+                caller);
+    }
+
+    private static CharSequence path(CharSequence target) {
+        for (int i = 0; i < target.length(); i++) {
+            if (target.charAt(i) == '?' || target.charAt(i) == '#') {
+                return target.subSequence(0, i);
+            }
+        }
+        return target;
+    }
+
+    /** One character too many stays, which shows that there were more. */
+    private static CharSequence bounded(CharSequence text, int most) {
+        return text.length() > most ? text.subSequence(0, most + 1) : text;
+    }
+
+    private static CharSequence all(CharSequence first, List<? extends CharSequence> values) {
+        return values.size() > 1 ? String.join(",", values) : first;
+    }
+
+    private static CharSequence given(@Nullable CharSequence value) {
+        return value == null ? "" : value;
+    }
+
+    private static boolean isGrpc(@Nullable CharSequence type) {
+        return type != null && AsciiString.of(type).regionMatches(true, 0, GRPC, 0, GRPC.length());
+    }
+}

@@ -1,0 +1,98 @@
+package dev.culvert.relay.exchange;
+
+import dev.culvert.http.fields.ContentLength;
+import dev.culvert.http.problem.EdgeException;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.quota.CallerLimits;
+import java.util.List;
+
+/** What is asked of a request's target in every version of HTTP. */
+public final class RequestTarget {
+    /** The longest name, a trailing dot and a port. */
+    private static final int MAX_AUTHORITY = 254 + 6;
+
+    private RequestTarget() {}
+
+    /** Throws EdgeException for a head with too many fields, or with a target that is too long. */
+    public static void requireWithin(CallerLimits limits, int fields, CharSequence target) {
+        if (fields > limits.maxHeadFields()) {
+            throw problem(Cause.HEAD_TOO_LARGE,
+                    "the head has more than " + limits.maxHeadFields() + " fields");
+        }
+        if (target.length() > limits.maxUriBytes().bytes()) {
+            throw problem(Cause.URI_TOO_LONG, "the target is longer than " + limits.maxUriBytes());
+        }
+    }
+
+    /** RFC 9110 §8.6: one number. Throws EdgeException for anything else that a head says of its body's length. */
+    public static void requireLength(List<? extends CharSequence> lengths) {
+        if (!lengths.isEmpty()
+                && (lengths.size() > 1 || ContentLength.parse(lengths.getFirst()) < 0)) {
+            throw problem(Cause.BAD_REQUEST, "the Content-Length is not one number");
+        }
+    }
+
+    /** Throws EdgeException for a method that means something else at a gateway. */
+    public static void requireServed(String method) {
+        if (method.equals("CONNECT") || method.equals("TRACE")) {
+            throw problem(Cause.METHOD_NOT_ALLOWED, method + " is not served");
+        }
+    }
+
+    /** RFC 3986 §3.2.2: a name or an address, and a port perhaps. Names are those that a runtime can have. */
+    public static boolean isAuthority(String host) {
+        int end = host.startsWith("[") ? addressEnd(host) : nameEnd(host);
+        boolean port = end < host.length();
+        return end > 0 && host.length() <= MAX_AUTHORITY && (!port || isPort(host, end));
+    }
+
+    private static int nameEnd(String host) {
+        int end = 0;
+        while (end < host.length()
+                && (isAlphanumeric(host.charAt(end)) || "-._".indexOf(host.charAt(end)) >= 0)) {
+            end++;
+        }
+        return end;
+    }
+
+    /** RFC 3986 §3.2.2: an IPv6 address in brackets; its digits need not be right, for no runtime has one. */
+    private static int addressEnd(String host) {
+        int end = host.indexOf(']');
+        for (int i = 1; i < end; i++) {
+            if (!isAlphanumeric(host.charAt(i)) && ":.".indexOf(host.charAt(i)) < 0) {
+                return 0;
+            }
+        }
+        return end <= 1 || host.lastIndexOf(':', end) < 0 ? 0 : end + 1;
+    }
+
+    private static boolean isPort(String host, int colon) {
+        int digits = host.length() - colon - 1;
+        boolean valid = host.charAt(colon) == ':' && digits >= 1 && digits <= 5;
+        for (int i = colon + 1; i < host.length(); i++) {
+            valid &= host.charAt(i) >= '0' && host.charAt(i) <= '9';
+        }
+        return valid;
+    }
+
+    private static boolean isAlphanumeric(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    }
+
+    /** The path as it is, if it needs no repair to be sent on. */
+    public static String checked(String path) {
+        for (int i = 0; i < path.length(); i++) {
+            char c = path.charAt(i);
+            if (c <= ' ' || c >= 0x7f || c == '#') {
+                throw problem(Cause.BAD_REQUEST, "the target has a character that must be percent-encoded");
+            }
+        }
+        return path;
+    }
+
+    public static EdgeException problem(Cause cause, String detail) {
+        return new EdgeException(Problem.of(cause, Hop.EDGE, detail));
+    }
+}

@@ -1,0 +1,105 @@
+package dev.culvert.relay.exchange;
+
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.quota.CallerLimits;
+import io.netty.handler.codec.TooLongFrameException;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.List;
+import java.util.Map;
+
+/** The trailer section of a request, and what of it crosses. */
+public final class RequestTrailers {
+    /**
+     * RFC 9110 §6.5.1: what frames, routes, modifies, authorises or describes a request is said in its head. A reader
+     * that merges trailers into the head would take it for the head's. The gateway's own fields are its own here, too.
+     */
+    private static final List<AsciiString> OF_THE_HEAD = List.of("content-length", "host", "trailer",
+            "expect",
+            "max-forwards", "authorization", "cookie", "range", "if-match", "if-none-match",
+            "if-modified-since",
+            "if-unmodified-since", "if-range", "cache-control", "pragma", "content-type", "content-encoding",
+            "content-range", "te", "upgrade", "forwarded", "via", "x-forwarded-for", "x-forwarded-proto",
+            "x-forwarded-host", "x-forwarded-port", "x-request-id", "traceparent", "tracestate")
+            .stream()
+            .map(AsciiString::cached)
+            .toList();
+
+    private RequestTrailers() {}
+
+    /** Ends a request of HTTP/1.1. */
+    public static void end(EdgeExchange exchange, HttpHeaders received, CallerLimits limits) {
+        if (received.isEmpty()) {
+            exchange.requestEnd(null);
+        } else if (received.size() > limits.maxHeadFields()) {
+            exchange.malformedBody(tooLarge());
+        } else {
+            exchange.requestEnd(crossing(received));
+        }
+    }
+
+    /** RFC 9113 §8.2.1: no white space around a value; the codec looks at its front only. */
+    public static boolean areTrimmed(Http2Headers received) {
+        for (Map.Entry<CharSequence, CharSequence> field : received) {
+            CharSequence value = field.getValue();
+            char last = value.isEmpty() ? 'x' : value.charAt(value.length() - 1);
+            if (last == ' ' || last == '\t') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static Http2Headers crossing(HttpHeaders received) {
+        Http2Headers trailers = new DefaultHttp2Headers(false, received.size());
+        for (Map.Entry<String, String> field : received) {
+            trailers.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
+        }
+        return crossing(trailers);
+    }
+
+    /** Ends a request of HTTP/2. */
+    public static void end(EdgeExchange exchange, Http2Headers received, CallerLimits limits) {
+        if (received.size() > limits.maxHeadFields()) {
+            exchange.malformedBody(tooLarge());
+        } else if (areSound(received)) {
+            exchange.requestEnd(crossing(received));
+        } else {
+            exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
+        }
+    }
+
+    /** RFC 9113 §8.1: no pseudo-fields. */
+    private static boolean areSound(Http2Headers received) {
+        for (CharSequence name : received.names()) {
+            if (name.isEmpty() || name.charAt(0) == ':') {
+                return false;
+            }
+        }
+        return areTrimmed(received);
+    }
+
+    private static Http2Headers crossing(Http2Headers trailers) {
+        ForwardingRules.response(trailers, false);
+        OF_THE_HEAD.forEach(trailers::remove);
+        return trailers;
+    }
+
+    /** Why a body can't be read on. */
+    public static Problem malformed(HttpContent content) {
+        return content.decoderResult().cause() instanceof TooLongFrameException
+                ? tooLarge()
+                : EdgeProblems.MALFORMED_BODY;
+    }
+
+    private static Problem tooLarge() {
+        return Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE,
+                "the trailers, or a line of the body, are too large");
+    }
+}

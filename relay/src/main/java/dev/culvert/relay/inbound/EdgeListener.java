@@ -1,0 +1,73 @@
+package dev.culvert.relay.inbound;
+
+import dev.culvert.config.HostPort;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.relay.exchange.DeadCallerDetector;
+import dev.culvert.relay.exchange.EdgeContext;
+import dev.culvert.relay.listen.Entrance;
+import dev.culvert.relay.listen.HandshakeGate;
+import dev.culvert.relay.listen.RelayListener;
+import io.netty.channel.Channel;
+import io.netty.channel.WriteBufferWaterMark;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+
+/** The listener for callers: HTTP/1.1 and HTTP/2. */
+public final class EdgeListener {
+    /** Above this the caller's socket is full, and its response is not acknowledged any more. */
+    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
+
+    /** For a frame that is on its way to end, and a Close to leave. */
+    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+
+    private final RelayListener listener;
+
+    private EdgeListener(RelayListener listener) {
+        this.listener = listener;
+    }
+
+    /** Binds. Errors: {@link dev.culvert.http.net.ListenException}. */
+    public static Mono<EdgeListener> start(HostPort address, Entrance entrance, EdgeContext context,
+            EventLoops loops) {
+        var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES,
+                context.limits().maxConnectionsPerAddress()).shown(context.telemetry(), "edge");
+        return RelayListener
+                .start(address, loops, gate, entrance.senders(),
+                        channel -> init(channel, entrance, context))
+                .map(EdgeListener::new);
+    }
+
+    private static void init(Channel channel, Entrance entrance, EdgeContext context) {
+        channel.pipeline().addLast(new DeadCallerDetector(context.memory()));
+        if (!entrance.open(channel)) {
+            channel.close();
+            return;
+        }
+        channel.config().setWriteBufferWaterMark(WATER_MARK);
+        if (entrance.isPlain()) {
+            channel.pipeline().addLast(new PlainEdgeProtocol(context));
+        } else {
+            channel.pipeline().addLast(new EdgeProtocol(context));
+        }
+    }
+
+    public RelayListener listener() {
+        return listener;
+    }
+
+    public int connections() {
+        return listener.connections().count();
+    }
+
+    public HostPort address() {
+        return listener.address();
+    }
+
+    /**
+     * Stops accepting; waits up to {@code grace} for connections to end. Of the rest, WebSockets get Close 1001 where a frame
+     * may stand, unfinished responses are reset.
+     */
+    public Mono<Void> stop(Duration grace) {
+        return listener.stop(grace, LAST_WORDS);
+    }
+}

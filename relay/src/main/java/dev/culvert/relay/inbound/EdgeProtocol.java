@@ -1,0 +1,104 @@
+package dev.culvert.relay.inbound;
+
+import dev.culvert.relay.exchange.EdgeContext;
+import dev.culvert.relay.inbound.http1.Http1EdgeConnection;
+import dev.culvert.relay.inbound.http1.Http1RequestDecoder;
+import dev.culvert.relay.inbound.http1.Http1ResponseEncoder;
+import dev.culvert.relay.inbound.http2.Http2EdgeConnection;
+import dev.culvert.relay.listen.Deadline;
+import dev.culvert.relay.listen.RelayListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Waits for the TLS handshake of a caller's connection, and continues with the protocol that was agreed on (RFC 7301). */
+final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
+    private static final Logger log = LoggerFactory.getLogger(EdgeProtocol.class);
+
+    /** What a handshake may still take when the server drains. */
+    static final Duration LAST_HANDSHAKES = Duration.ofSeconds(3);
+
+    private final EdgeContext shared;
+    private @Nullable Deadline deadline;
+    /** The server stops; what speaks from here on has to know. */
+    private boolean draining;
+
+    EdgeProtocol(EdgeContext shared) {
+        super(ApplicationProtocolNames.HTTP_1_1);
+        this.shared = shared;
+    }
+
+    /** Speaks HTTP/1.1 from here on. */
+    static void http1(ChannelPipeline pipeline, EdgeContext shared) {
+        var decoder = new Http1RequestDecoder(shared.limits());
+        var encoder = new Http1ResponseEncoder();
+        pipeline.addLast(decoder, encoder, new Http1EdgeConnection(shared, decoder, encoder));
+    }
+
+    @Override
+    protected void configurePipeline(ChannelHandlerContext ctx, String protocol) {
+        if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
+            ctx.pipeline().addLast(Http2EdgeConnection.of(shared));
+        } else {
+            http1(ctx.pipeline(), shared);
+        }
+        if (draining) {
+            ctx.fireUserEventTriggered(RelayListener.DRAIN);
+        }
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
+        Duration patience = shared.limits().headTimeout();
+        deadline = new Deadline(ctx.channel().eventLoop());
+        deadline.set(patience, ctx::close);
+        super.handlerAdded(ctx);
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) throws Exception {
+        stopWaiting();
+        super.handlerRemoved(ctx);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) throws Exception {
+        stopWaiting();
+        super.channelInactive(ctx);
+    }
+
+    private void stopWaiting() {
+        if (deadline != null) {
+            deadline.close();
+        }
+    }
+
+    /** Who is still shaking hands may have sent its request with the last of them: it is answered, if there is time. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+        if (event.equals(RelayListener.DRAIN) && deadline != null) {
+            draining = true;
+            deadline.set(LAST_HANDSHAKES, ctx::close);
+        }
+        if (event.equals(RelayListener.CUT)) {
+            ctx.close();
+        }
+        super.userEventTriggered(ctx, event);
+    }
+
+    @Override
+    protected void handshakeFailure(ChannelHandlerContext ctx, Throwable cause) {
+        log.atDebug().addKeyValue("error", cause).log("TLS handshake failed");
+        ctx.close();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        handshakeFailure(ctx, cause);
+    }
+}

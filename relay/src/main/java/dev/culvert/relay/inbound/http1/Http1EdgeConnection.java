@@ -1,0 +1,430 @@
+package dev.culvert.relay.inbound.http1;
+
+import dev.culvert.http.fields.ContentLength;
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.observe.MemoryRefusals;
+import dev.culvert.http.problem.EdgeException;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.exchange.EdgeContext;
+import dev.culvert.relay.exchange.EdgeExchange;
+import dev.culvert.relay.exchange.EdgeRequestHead;
+import dev.culvert.relay.exchange.RequestFacts;
+import dev.culvert.relay.exchange.RequestTrailers;
+import dev.culvert.relay.exchange.TunnelWay;
+import dev.culvert.relay.listen.Deadline;
+import dev.culvert.relay.listen.LingeringClose;
+import dev.culvert.relay.listen.ReadSize;
+import dev.culvert.relay.listen.RelayListener;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.util.AsciiString;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One HTTP/1.1 connection of a caller: hands each request to its runtime, one after another; pipelined ones wait unread.
+ *
+ * <pre>
+ *  IDLE ──head begins──► HEAD ──head complete──► EXCHANGE ──both halves done──► IDLE
+ *    └─ idle time-out       └─ 408                  ├─ response done first: the rest of the request is dropped, then IDLE or closed
+ *                                                   └─ 101: raw bytes until either side closes
+ * </pre>
+ */
+public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
+    private static final Logger log = LoggerFactory.getLogger(Http1EdgeConnection.class);
+    /** Above this much unforwarded request body the socket is not read. */
+    private static final int HIGH_WATER = 64 << 10;
+    private static final int LOW_WATER = 32 << 10;
+
+    private final EdgeContext shared;
+    private final Http1RequestDecoder decoder;
+    private final Http1ResponseEncoder encoder;
+    private final ArrayDeque<Object> pipelined = new ArrayDeque<>();
+
+    private @Nullable ReadSize reads;
+    private @Nullable ChannelHandlerContext context;
+    private ForwardingRules.@Nullable Peer peer;
+    private @Nullable Deadline deadline;
+    private @Nullable EdgeExchange current;
+    private boolean flushScheduled;
+    private boolean raw;
+    private boolean awaitingHead;
+    /** Nothing that arrives counts any more: served behind a refused request it could be a smuggled one. */
+    private boolean closing;
+    /** The server stops: the next response is the last. */
+    private boolean draining;
+
+    public Http1EdgeConnection(EdgeContext shared, Http1RequestDecoder decoder,
+            Http1ResponseEncoder encoder) {
+        this.shared = shared;
+        this.decoder = decoder;
+        this.encoder = encoder;
+        decoder.stopWhile(() -> !closing && !pipelined.isEmpty());
+    }
+
+    ChannelHandlerContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    Deadline deadline() {
+        return Objects.requireNonNull(deadline);
+    }
+
+    EdgeContext shared() {
+        return shared;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        if (ctx.channel().isActive()) {
+            begin(ctx);
+        }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) {
+        if (context == null) {
+            begin(ctx);
+        }
+        ctx.fireChannelActive();
+    }
+
+    private void begin(ChannelHandlerContext ctx) {
+        context = ctx;
+        reads = ReadSize.of(ctx.channel());
+        deadline = new Deadline(ctx.channel().eventLoop());
+        peer = shared.peer(ctx.channel(), "1.1");
+        // A fresh connection, its TLS handshake included, has as long as a head.
+        awaitHead();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (reads != null) {
+            reads.part(message instanceof HttpRequest ? ReadSize.HEAD : 1);
+        }
+        EdgeExchange exchange = current;
+        if (closing) {
+            ReferenceCountUtil.release(message);
+        } else if (message instanceof ByteBuf bytes) {
+            rawBytes(exchange, bytes);
+        } else if (exchange == null ? mayBegin() : !exchange.requestEnded()) {
+            take(message);
+        } else if (!LastHttpContent.EMPTY_LAST_CONTENT.equals(message) || !pipelined.isEmpty()) {
+            // not the end of this request, which its head has told: the next one
+            pipelined.add(message);
+            ctx.channel().config().setAutoRead(false);
+        }
+    }
+
+    /** A caller that takes no answers gets no more of them: they would pile up here. */
+    private boolean mayBegin() {
+        return pipelined.isEmpty() && context().channel().isWritable();
+    }
+
+    private void rawBytes(@Nullable EdgeExchange exchange, ByteBuf bytes) {
+        if (exchange == null || !raw) {
+            bytes.release();
+            return;
+        }
+        exchange.requestData(bytes);
+        regulate();
+    }
+
+    private void take(Object message) {
+        if (message instanceof HttpRequest request) {
+            begin(request);
+        } else if (message instanceof HttpContent content && current != null) {
+            body(current, content);
+        } else {
+            ReferenceCountUtil.release(message);
+        }
+    }
+
+    private void begin(HttpRequest request) {
+        awaitingHead = false;
+        deadline().clear();
+        TunnelWay door = shared.door();
+        if (door != null && !draining && door.isFor(request)) {
+            closing = true; // to this handler nothing comes any more
+            deadline().close();
+            door.enter(context(), encoder, request, pipelined);
+            return;
+        }
+        boolean keepAlive = HttpUtil.isKeepAlive(request);
+        EdgeExchange exchange = new EdgeExchange(
+                new Http1EdgeStream(this, encoder, request.method(), request.protocolVersion(), keepAlive),
+                RequestFacts.of(request, Objects.requireNonNull(peer), shared.rules()));
+        current = exchange;
+        if (draining) {
+            exchange.lastOfConnection();
+        }
+        try {
+            EdgeRequestHead head = EdgeRequestHead.of(request, shared.scheme(), shared.limits());
+            boolean hasBody = ContentLength.announcesContent(request);
+            if (hasBody && HttpUtil.is100ContinueExpected(request)) {
+                exchange.bodyAwaits100();
+            }
+            exchange.forward(head, Objects.requireNonNull(peer), hasBody);
+        } catch (EdgeException e) {
+            boolean ambiguous = e.problem().cause() == Cause.BAD_REQUEST
+                    || request.decoderResult().isFailure();
+            exchange.requestId(idOf(request));
+            exchange.refuse(e.problem(), ambiguous, !ContentLength.announcesContent(request));
+        }
+        ReferenceCountUtil.release(request);
+    }
+
+    private static CharSequence idOf(HttpRequest request) {
+        var fields = new DefaultHttp2Headers(false, 4);
+        String offered = request.headers().get("x-request-id");
+        if (offered != null) {
+            fields.set("x-request-id", offered);
+        }
+        return AsciiString.of(ForwardingRules.requestId(fields));
+    }
+
+    private void body(EdgeExchange exchange, HttpContent content) {
+        if (content.decoderResult().isFailure()) {
+            content.release();
+            exchange.malformedBody(RequestTrailers.malformed(content));
+            return;
+        }
+        boolean last = content instanceof LastHttpContent;
+        if (content.content().isReadable()) {
+            exchange.requestData(content.content());
+        } else {
+            content.release();
+        }
+        if (last) {
+            RequestTrailers.end(exchange, ((LastHttpContent) content).trailingHeaders(), shared.limits());
+        }
+        regulate();
+    }
+
+    /** Reads on, or stops reading, by what of the request's body waits to be forwarded. */
+    void regulate() {
+        EdgeExchange exchange = current;
+        boolean reading = context().channel().config().isAutoRead();
+        int waiting = exchange == null ? 0 : exchange.unforwarded();
+        boolean stopped = exchange != null && exchange.isStopped();
+        if (reading && (waiting >= HIGH_WATER || stopped)) {
+            context().channel().config().setAutoRead(false);
+        } else if (!reading && waiting <= LOW_WATER && !stopped && pipelined.isEmpty()) {
+            context().channel().config().setAutoRead(true);
+        }
+    }
+
+    /** The exchange is over in both directions. */
+    void finished(boolean close) {
+        current = null;
+        flush();
+        ChannelHandlerContext ctx = context();
+        if (close) {
+            closing = true;
+            deadline().set(LingeringClose.TIME, ctx::close);
+            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(flushed -> LingeringClose.begin(ctx.channel()));
+            return;
+        }
+        deadline().set(shared.limits().idleTimeout(), ctx::close);
+        if (!pipelined.isEmpty()) {
+            ctx.channel().eventLoop().execute(this::next);
+            return;
+        }
+        awaitRestOfHead();
+        regulate();
+    }
+
+    private void next() {
+        while (!closing && !pipelined.isEmpty() && mayTake(pipelined.peek())) {
+            take(Objects.requireNonNull(pipelined.poll()));
+        }
+        if (current != null && LastHttpContent.EMPTY_LAST_CONTENT.equals(pipelined.peek())) {
+            pipelined.poll(); // its head has told that it has no body
+        }
+        decodeOn();
+        awaitRestOfHead();
+        regulate();
+    }
+
+    /** Takes the next of the requests that came with others; an empty read, as they are here already. */
+    private void decodeOn() {
+        ChannelHandlerContext ctx = context();
+        boolean over = raw || (closing && !ctx.isRemoved()); // of a tunnel's the rest is the tunnel's
+        ChannelHandlerContext decoding = ctx.pipeline().context(decoder);
+        if (over || decoding == null || !pipelined.isEmpty()) {
+            return;
+        }
+        try {
+            decoder.channelRead(decoding, Unpooled.EMPTY_BUFFER);
+        } catch (Exception e) {
+            exceptionCaught(ctx, e);
+        }
+    }
+
+    private boolean mayTake(Object message) {
+        return current == null
+                ? !(message instanceof HttpRequest) || context().channel().isWritable()
+                : !current.requestEnded();
+    }
+
+    /** Drops the socket, from the first handler on: the caller sees a reset, and no TLS word that all is complete. */
+    void reset() {
+        closing = true;
+        Channel channel = context().channel();
+        if (!channel.isOpen()) {
+            return; // a caller that left while its WebSocket was still being ended
+        }
+        channel.config().setOption(ChannelOption.SO_LINGER, 0);
+        channel.pipeline().firstContext().close();
+    }
+
+    /** The 101 is written: from here on both directions are raw bytes. */
+    void switchToRaw() {
+        raw = true;
+        deadline().clear();
+        ChannelHandlerContext ctx = context();
+        flush();
+        pipelined.forEach(ReferenceCountUtil::release);
+        pipelined.clear();
+        ctx.pipeline().remove(encoder);
+        ctx.pipeline().remove(decoder); // what it holds arrives as raw bytes
+        ctx.channel().config().setAutoRead(true);
+    }
+
+    /** Flushes once at the end of this event-loop pass. */
+    void flushLater() {
+        if (!flushScheduled) {
+            flushScheduled = true;
+            context().channel().eventLoop().execute(this::flush);
+        }
+    }
+
+    private void flush() {
+        flushScheduled = false;
+        context().flush();
+        if (current != null) {
+            current.passedOn();
+        }
+    }
+
+    /** Bytes written to this connection that its socket has not taken. */
+    long pendingBytes() {
+        var outbound = context().channel().unsafe().outboundBuffer();
+        return outbound == null ? 0 : outbound.totalPendingWriteBytes();
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        awaitRestOfHead();
+        ctx.fireChannelReadComplete();
+    }
+
+    private void awaitRestOfHead() {
+        if (current == null && !closing && !awaitingHead && pipelined.isEmpty() && decoder.isPartialHead()) {
+            awaitHead();
+        }
+    }
+
+    private void awaitHead() {
+        awaitingHead = true;
+        deadline().set(shared.limits().headTimeout(), this::headTooSlow);
+    }
+
+    private void headTooSlow() {
+        if (!decoder.isPartialHead()) {
+            context().close();
+            return;
+        }
+        EdgeExchange exchange = new EdgeExchange(
+                new Http1EdgeStream(this, encoder, HttpMethod.GET, HttpVersion.HTTP_1_1, false),
+                RequestFacts.unknown(Objects.requireNonNull(peer).address()));
+        current = exchange;
+        exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));
+        exchange.refuse(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the head did not arrive in time"), true,
+                true);
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        if (current != null) {
+            current.passedOn();
+        } else if (!pipelined.isEmpty() && ctx.channel().isWritable()) {
+            ctx.channel().eventLoop().execute(this::next);
+        }
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        deadline().close();
+        pipelined.forEach(ReferenceCountUtil::release);
+        pipelined.clear();
+        EdgeExchange exchange = current;
+        current = null;
+        if (exchange != null) {
+            exchange.callerGone();
+        }
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event.equals(RelayListener.DRAIN)) {
+            draining = true;
+            if (current == null) {
+                // A request may be on its way: answered, it tells the caller to close.
+                ctx.channel()
+                        .eventLoop()
+                        .schedule(() -> closeIfIdle(ctx), EdgeContext.DRAIN_IDLE.toMillis(),
+                                TimeUnit.MILLISECONDS);
+            } else {
+                current.lastOfConnection();
+            }
+        }
+        if (event.equals(RelayListener.CUT)) {
+            if (current == null) {
+                ctx.close();
+            } else {
+                current.cut();
+            }
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
+    private void closeIfIdle(ChannelHandlerContext ctx) {
+        if (current == null) {
+            ctx.close();
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (!MemoryRefusals.CALLER.counts(cause) && !(cause instanceof IOException)
+                && !(cause instanceof DecoderException)) {
+            log.atWarn().setCause(cause).log("edge connection failed");
+        }
+        ctx.close();
+    }
+}

@@ -1,0 +1,5 @@
+/** Callers that speak HTTP/1.1 (RFC 9112). */
+@NullMarked
+package dev.culvert.relay.inbound.http1;
+
+import org.jspecify.annotations.NullMarked;

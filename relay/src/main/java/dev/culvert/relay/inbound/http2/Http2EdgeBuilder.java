@@ -1,0 +1,66 @@
+package dev.culvert.relay.inbound.http2;
+
+import dev.culvert.relay.exchange.EdgeContext;
+import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
+import io.netty.handler.codec.http2.DefaultHttp2Connection;
+import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.UniformStreamByteDistributor;
+
+/** Sets the limits of a caller's HTTP/2 connection. */
+public final class Http2EdgeBuilder
+        extends
+            AbstractHttp2ConnectionHandlerBuilder<Http2EdgeConnection, Http2EdgeBuilder> {
+    /** Streams of one connection at once; more wait at the caller. */
+    public static final int MAX_STREAMS = 100;
+    /** Request bytes of one stream that no runtime has taken yet. */
+    public static final int STREAM_WINDOW = 256 << 10;
+    /** Answers that a caller makes necessary and does not read (CVE-2019-9512 and following). */
+    static final int MAX_QUEUED_CONTROL_FRAMES = 1000;
+    /** Streams that a caller resets, or makes the edge reset, within {@link #RESETS_SECONDS} (CVE-2023-44487, CVE-2025-8671). */
+    public static final int MAX_RESETS = 200;
+    static final int RESETS_SECONDS = 30;
+    /** DATA frames in a row that carry nothing and end nothing (CVE-2019-9518). */
+    public static final int MAX_EMPTY_DATA_FRAMES = 2;
+    /** CONTINUATION frames of a head that are smaller than its sender could make them (CVE-2024-27316). */
+    public static final int MAX_SMALL_CONTINUATIONS = 16;
+
+    private final EdgeContext shared;
+
+    Http2EdgeBuilder(EdgeContext shared) {
+        this.shared = shared;
+        Http2Connection connection = new DefaultHttp2Connection(true);
+        // RFC 9113 §5.3: priorities are deprecated; streams share alike.
+        connection.remote()
+                .flowController(new DefaultHttp2RemoteFlowController(connection,
+                        new UniformStreamByteDistributor(connection)));
+        // Holds from the first frame on: a caller may never acknowledge the settings.
+        connection.remote().maxActiveStreams(MAX_STREAMS);
+        connection(connection);
+        initialSettings(new Http2Settings().maxConcurrentStreams(MAX_STREAMS)
+                .initialWindowSize(STREAM_WINDOW)
+                .maxHeaderListSize(shared.limits().maxHeadBytes().bytes())
+                .connectProtocolEnabled(true));
+        validateHeaders(true);
+        decoderEnforceMaxRstFramesPerWindow(MAX_RESETS, RESETS_SECONDS);
+        encoderEnforceMaxRstFramesPerWindow(MAX_RESETS, RESETS_SECONDS);
+        encoderEnforceMaxQueuedControlFrames(MAX_QUEUED_CONTROL_FRAMES);
+        decoderEnforceMaxConsecutiveEmptyDataFrames(MAX_EMPTY_DATA_FRAMES);
+        decoderEnforceMaxSmallContinuationFrames(MAX_SMALL_CONTINUATIONS);
+        gracefulShutdownTimeoutMillis(EdgeContext.DRAIN_IDLE.toMillis());
+    }
+
+    @Override
+    protected Http2EdgeConnection build() {
+        return super.build();
+    }
+
+    @Override
+    protected Http2EdgeConnection build(Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder,
+            Http2Settings settings) {
+        return new Http2EdgeConnection(shared, decoder, encoder, settings);
+    }
+}

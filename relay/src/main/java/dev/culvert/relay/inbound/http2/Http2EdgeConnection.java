@@ -1,0 +1,448 @@
+package dev.culvert.relay.inbound.http2;
+
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.observe.MemoryRefusals;
+import dev.culvert.http.problem.EdgeException;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.relay.exchange.EdgeContext;
+import dev.culvert.relay.exchange.EdgeExchange;
+import dev.culvert.relay.exchange.EdgeProblems;
+import dev.culvert.relay.exchange.RequestFacts;
+import dev.culvert.relay.exchange.RequestTrailers;
+import dev.culvert.relay.listen.Deadline;
+import dev.culvert.relay.listen.ReadSize;
+import dev.culvert.relay.listen.RelayListener;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2EventAdapter;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Exception.HeaderListSizeException;
+import io.netty.handler.codec.http2.Http2Exception.StreamException;
+import io.netty.handler.codec.http2.Http2Flags;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One HTTP/2 connection of a caller (RFC 9113), WebSockets included (RFC 8441): its streams go to their runtimes each on its
+ * own. Windows of as many streams as there may be fit the connection's, so that stalled ones hold up nobody else.
+ */
+public final class Http2EdgeConnection extends Http2ConnectionHandler {
+    /** Bytes of answers that wait for the caller's socket when another request comes: far more than bodies ever have there. */
+    private static final int MAX_WAITING = 1 << 20;
+
+    private final EdgeContext shared;
+    private final Http2Connection.PropertyKey sides;
+    /** Of streams whose head was understood, or answered. */
+    private final Http2Connection.PropertyKey begun;
+    private final Http2ClosedStreams closedStreams = new Http2ClosedStreams();
+    private final Http2FrameBudget control = Http2FrameBudget.ofControlFrames();
+    private final Http2FrameBudget faults = Http2FrameBudget.ofFaults();
+    private @Nullable ChannelHandlerContext context;
+    private @Nullable ReadSize reads;
+    private ForwardingRules.@Nullable Peer peer;
+    private @Nullable Deadline idle;
+    private boolean flushScheduled;
+    private boolean draining;
+    /** The connection broke the protocol: what is left of what came counts for nothing. */
+    private boolean failed;
+
+    Http2EdgeConnection(EdgeContext shared, Http2ConnectionDecoder decoder,
+            Http2ConnectionEncoder encoder, Http2Settings settings) {
+        super(decoder, encoder, settings);
+        this.shared = shared;
+        Events events = new Events();
+        this.sides = connection().newKey();
+        this.begun = connection().newKey();
+        decoder.frameListener(events);
+        connection().addListener(events);
+    }
+
+    public static Http2EdgeConnection of(EdgeContext shared) {
+        return new Http2EdgeBuilder(shared).build();
+    }
+
+    EdgeContext shared() {
+        return shared;
+    }
+
+    Channel channel() {
+        return context().channel();
+    }
+
+    EventLoop loop() {
+        return channel().eventLoop();
+    }
+
+    private ChannelHandlerContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    private Deadline idle() {
+        return Objects.requireNonNull(idle);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
+        context = ctx;
+        reads = ReadSize.of(ctx.channel());
+        idle = new Deadline(ctx.channel().eventLoop());
+        peer = shared.peer(ctx.channel(), "2.0");
+        idle().set(shared.limits().headTimeout(), ctx.channel()::close);
+        super.handlerAdded(ctx);
+        widen();
+    }
+
+    /** As much may be under way as all streams' windows together hold: one that is stalled takes nothing from others. */
+    private void widen() throws Http2Exception {
+        Http2Stream whole = connection().connectionStream();
+        int more = Http2EdgeBuilder.MAX_STREAMS * Http2EdgeBuilder.STREAM_WINDOW
+                - decoder().flowController().initialWindowSize(whole);
+        decoder().flowController().incrementWindowSize(whole, more);
+        flushLater();
+    }
+
+    // ---- for streams ----
+
+    ChannelFuture writeHead(Http2Stream stream, Http2Headers head, boolean ended) {
+        flushLater();
+        return encoder().writeHeaders(context(), stream.id(), head, 0, ended, context().newPromise());
+    }
+
+    /** Takes ownership of {@code body}. The future is done when the socket has it. */
+    ChannelFuture writeBody(Http2Stream stream, ByteBuf body, boolean ended) {
+        flushLater();
+        return encoder().writeData(context(), stream.id(), body, 0, ended, context().newPromise());
+    }
+
+    void requestPassedOn(Http2Stream stream, int bytes) {
+        try {
+            if (decoder().flowController().consumeBytes(stream, bytes)) {
+                flushLater();
+            }
+        } catch (Http2Exception e) {
+            onError(context(), false, e);
+        }
+    }
+
+    void reset(Http2Stream stream, Http2Error error) {
+        var _ = resetStream(context(), stream.id(), error.code(), context().newPromise());
+        flushLater();
+    }
+
+    /** The exchange is over. */
+    void finished(Http2Stream stream) {
+        stream.removeProperty(sides);
+    }
+
+    /** Flushes once at the end of this event-loop pass. */
+    private void flushLater() {
+        if (!flushScheduled) {
+            flushScheduled = true;
+            loop().execute(() -> {
+                flushScheduled = false;
+                flush(context());
+            });
+        }
+    }
+
+    // ---- what comes ----
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        if (failed) {
+            in.skipBytes(in.readableBytes());
+        } else {
+            super.decode(ctx, in, out);
+        }
+    }
+
+    /** Answers without a body wait for no window: a caller that asks for them and reads nothing is cut. */
+    private void requireReader() throws Http2Exception {
+        ChannelOutboundBuffer waiting = channel().unsafe().outboundBuffer();
+        if (waiting != null && waiting.totalPendingWriteBytes() > MAX_WAITING) {
+            throw Http2Exception.connectionError(Http2Error.ENHANCE_YOUR_CALM, "answers are not read");
+        }
+    }
+
+    private void count(int cost) {
+        if (reads != null) {
+            reads.part(cost);
+        }
+    }
+
+    private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
+        EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())),
+                RequestFacts.of(head, Objects.requireNonNull(peer), shared.rules()));
+        exchange.requestId(ForwardingRules.requestId(head));
+        try {
+            exchange.forward(Http2RequestHead.of(head, shared.scheme(), ended, shared.limits()),
+                    Objects.requireNonNull(peer), !ended);
+        } catch (EdgeException e) {
+            exchange.refuse(e.problem(), e.problem().cause() == Cause.BAD_REQUEST, ended);
+        }
+    }
+
+    private EdgeExchange exchange(Http2Stream stream, boolean answersHead, RequestFacts facts) {
+        idle().clear();
+        var side = new Http2EdgeStream(this, stream, answersHead);
+        EdgeExchange exchange = new EdgeExchange(side, facts);
+        side.carries(exchange);
+        stream.setProperty(sides, side);
+        stream.setProperty(begun, true);
+        return exchange;
+    }
+
+    private @Nullable EdgeExchange exchangeOf(@Nullable Http2Stream stream) {
+        Http2EdgeStream side = stream == null ? null : stream.getProperty(sides);
+        return side == null ? null : side.exchange();
+    }
+
+    /** Answers a head that could not be decoded, whether its body follows or not. */
+    private void refuse(Http2Stream stream, Problem problem) {
+        EdgeExchange exchange = exchange(stream, false,
+                RequestFacts.unknown(Objects.requireNonNull(peer).address()));
+        exchange.requestId(ForwardingRules.requestId(new DefaultHttp2Headers(false, 4)));
+        exchange.refuse(problem, true, true);
+    }
+
+    private int data(Http2Stream stream, ByteBuf data, int padding, boolean ended) {
+        EdgeExchange exchange = exchangeOf(stream);
+        if (exchange == null) {
+            return 0; // granted to the connection when the stream closes, to the stream never
+        }
+        if (data.isReadable()) {
+            exchange.requestData(data.retain());
+        }
+        if (ended) {
+            exchange.requestEnd(null);
+        }
+        return padding;
+    }
+
+    private void closed(Http2Stream stream) {
+        closedStreams.add(stream);
+        Http2EdgeStream side = stream.removeProperty(sides);
+        if (side != null) {
+            side.closed();
+        }
+        if (connection().numActiveStreams() == 0) {
+            rest();
+        }
+    }
+
+    /** No stream is open. */
+    private void rest() {
+        if (draining) {
+            context().channel().close();
+        } else {
+            idle().set(shared.limits().idleTimeout(), context().channel()::close);
+        }
+    }
+
+    private final class Events extends Http2EventAdapter {
+        @Override
+        public void onHeadersRead(ChannelHandlerContext ctx, int id, Http2Headers headers, int padding,
+                boolean ended) throws Http2Exception {
+            requireReader();
+            count(ReadSize.HEAD);
+            Http2Stream stream = connection().stream(id);
+            EdgeExchange exchange = exchangeOf(stream);
+            if (exchange != null) {
+                RequestTrailers.end(exchange, headers, shared.limits());
+            } else if (!stream.isHeadersSent()) {
+                begin(stream, headers, ended);
+            }
+        }
+
+        @Override
+        public void onHeadersRead(ChannelHandlerContext ctx, int id, Http2Headers headers, int dependency,
+                short weight, boolean exclusive, int padding, boolean ended) throws Http2Exception {
+            onHeadersRead(ctx, id, headers, padding, ended);
+        }
+
+        @Override
+        public int onDataRead(ChannelHandlerContext ctx, int id, ByteBuf data, int padding, boolean ended) {
+            count(1);
+            return Http2EdgeConnection.this.data(connection().stream(id), data, padding, ended);
+        }
+
+        @Override
+        public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) throws Http2Exception {
+            control.count();
+            if (connection().numActiveStreams() == 0) {
+                rest();
+            }
+        }
+
+        @Override
+        public void onPingRead(ChannelHandlerContext ctx, long data) throws Http2Exception {
+            control.count();
+        }
+
+        @Override
+        public void onPriorityRead(ChannelHandlerContext ctx, int id, int dependency, short weight,
+                boolean exclusive) throws Http2Exception {
+            control.count();
+        }
+
+        @Override
+        public void onUnknownFrame(ChannelHandlerContext ctx, byte type, int id, Http2Flags flags,
+                ByteBuf payload) {
+            count(1); // RFC 9113 §5.5: ignored. Their bytes cost their sender more than the server.
+        }
+
+        @Override
+        public void onStreamClosed(Http2Stream stream) {
+            closed(stream);
+        }
+    }
+
+    // ---- errors ----
+
+    /** What is malformed is answered before its stream is reset (RFC 9113 §8.1.1). */
+    @Override
+    protected void onStreamError(ChannelHandlerContext ctx, boolean outbound, Throwable cause,
+            StreamException error) {
+        Http2Stream stream = connection().stream(error.streamId());
+        EdgeExchange exchange = exchangeOf(stream);
+        if (!outbound && stream != null && stream.getProperty(begun) != null) {
+            try {
+                faults.count();
+            } catch (Http2Exception flood) {
+                onConnectionError(ctx, false, flood, flood);
+                return;
+            }
+        }
+        if (outbound || error.error() != Http2Error.PROTOCOL_ERROR) {
+            closedOrReset(ctx, outbound, cause, error, stream);
+        } else if (stream != null && stream.getProperty(begun) != null && !stream.state().remoteSideOpen()) {
+            reset(stream, Http2Error.STREAM_CLOSED); // RFC 9113 §5.1: half-closed, its request has ended
+        } else if (exchange != null) {
+            exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
+        } else if (stream == null && isHead(error)) {
+            refuseUndecoded(ctx, cause, error);
+        } else if (stream != null && !stream.isHeadersSent() && !stream.isResetSent()) {
+            refuse(stream, EdgeProblems.MALFORMED_HEAD);
+        } else {
+            closedOrReset(ctx, outbound, cause, error, stream);
+        }
+        flushLater();
+    }
+
+    private void closedOrReset(ChannelHandlerContext ctx, boolean outbound, Throwable cause,
+            StreamException error, @Nullable Http2Stream stream) {
+        boolean late = stream == null && !outbound && error.error() == Http2Error.STREAM_CLOSED;
+        if (late) {
+            Http2Exception fatal = closedStreams.judge(error.streamId());
+            if (fatal != null) {
+                onConnectionError(ctx, false, fatal, fatal);
+            }
+            return; // RFC 9113 §5.1: what comes on a stream that was reset is ignored
+        }
+        if (stream == null) {
+            closedStreams.refused(error.streamId());
+        }
+        super.onStreamError(ctx, outbound, cause, error);
+    }
+
+    private boolean isHead(StreamException error) {
+        return !connection().streamMayHaveExisted(error.streamId());
+    }
+
+    private void refuseUndecoded(ChannelHandlerContext ctx, Throwable cause, StreamException error) {
+        try {
+            refuse(connection().remote().createStream(error.streamId(), false),
+                    error instanceof HeaderListSizeException
+                            ? EdgeProblems.HEAD_TOO_LARGE
+                            : EdgeProblems.MALFORMED_HEAD);
+        } catch (Http2Exception e) {
+            super.onStreamError(ctx, false, cause, error);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
+        if (MemoryRefusals.CALLER.counts(cause)) {
+            ctx.close();
+        } else {
+            super.exceptionCaught(ctx, cause);
+        }
+    }
+
+    @Override
+    protected void onConnectionError(ChannelHandlerContext ctx, boolean outbound, Throwable cause,
+            @Nullable Http2Exception error) {
+        failed = true;
+        shared.meters().http2Error(error == null ? Http2Error.INTERNAL_ERROR : error.error());
+        super.onConnectionError(ctx, outbound, cause, error);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) throws Exception {
+        super.channelInactive(ctx);
+        idle().close();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+        if (event.equals(RelayListener.DRAIN)) {
+            drain(ctx);
+        } else if (event.equals(RelayListener.CUT)) {
+            cut(ctx);
+        }
+        super.userEventTriggered(ctx, event);
+    }
+
+    /** RFC 9113 §6.8: says first that it will go, and a moment later which streams are the last. */
+    private void drain(ChannelHandlerContext ctx) {
+        draining = true;
+        var _ = goAway(ctx, Integer.MAX_VALUE, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER,
+                ctx.newPromise());
+        flushLater();
+        ctx.channel().eventLoop().schedule(() -> {
+            if (connection().numActiveStreams() == 0) {
+                ctx.channel().close();
+            } else {
+                var _ = goAway(ctx, connection().remote().lastStreamCreated(), Http2Error.NO_ERROR.code(),
+                        Unpooled.EMPTY_BUFFER, ctx.newPromise());
+                flushLater();
+            }
+        }, EdgeContext.DRAIN_IDLE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void cut(ChannelHandlerContext ctx) {
+        var running = new ArrayList<EdgeExchange>();
+        try {
+            connection().forEachActiveStream(stream -> {
+                EdgeExchange exchange = exchangeOf(stream);
+                if (exchange != null) {
+                    running.add(exchange);
+                }
+                return true;
+            });
+        } catch (Http2Exception e) {
+            onError(ctx, false, e);
+        }
+        running.forEach(EdgeExchange::cut);
+        flush(ctx);
+        ctx.channel().close();
+    }
+}

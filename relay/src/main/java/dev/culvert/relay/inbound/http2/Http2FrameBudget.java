@@ -1,0 +1,50 @@
+package dev.culvert.relay.inbound.http2;
+
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import java.time.Duration;
+
+/** Counts frames of a connection that cost work and bring nothing: a flood of them ends it. */
+public final class Http2FrameBudget {
+    /** SETTINGS, PING and PRIORITY frames of one caller within {@link #CONTROL_WINDOW} (CVE-2019-9512, 9515). */
+    public static final int MAX_CONTROL_FRAMES = 1000;
+    private static final Duration CONTROL_WINDOW = Duration.ofSeconds(10);
+
+    private final int most;
+    private final long windowNanos;
+    private final String flood;
+    private int frames;
+    private long since;
+
+    private Http2FrameBudget(int most, Duration window, String flood) {
+        this.most = most;
+        this.windowNanos = window.toNanos();
+        this.flood = flood;
+    }
+
+    /** Of frames that need an answer of the connection. */
+    static Http2FrameBudget ofControlFrames() {
+        return new Http2FrameBudget(MAX_CONTROL_FRAMES, CONTROL_WINDOW, "too many control frames");
+    }
+
+    /**
+     * Of faults that make the edge reset a stream whose request has begun: its work is thrown away, and its place is free for the
+     * next (CVE-2025-8671). Netty counts only the resets of its own.
+     */
+    static Http2FrameBudget ofFaults() {
+        return new Http2FrameBudget(Http2EdgeBuilder.MAX_RESETS,
+                Duration.ofSeconds(Http2EdgeBuilder.RESETS_SECONDS), "too many broken requests");
+    }
+
+    /** One more. Throws the connection's error, ENHANCE_YOUR_CALM, when they are too many. */
+    void count() throws Http2Exception {
+        long now = System.nanoTime();
+        if (frames == 0 || now - since > windowNanos) {
+            since = now;
+            frames = 0;
+        }
+        if (++frames > most) {
+            throw Http2Exception.connectionError(Http2Error.ENHANCE_YOUR_CALM, flood);
+        }
+    }
+}

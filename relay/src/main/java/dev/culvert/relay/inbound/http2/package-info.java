@@ -1,0 +1,5 @@
+/** Callers that speak HTTP/2 (RFC 9113). */
+@NullMarked
+package dev.culvert.relay.inbound.http2;
+
+import org.jspecify.annotations.NullMarked;

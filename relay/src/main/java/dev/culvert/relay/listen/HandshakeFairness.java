@@ -1,0 +1,145 @@
+package dev.culvert.relay.listen;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.FastThreadLocal;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps connections that are being set up from holding up those that are at work: of all that have something to read on an
+ * event loop, one is served a pass, behind whatever the others have. Setting one up costs milliseconds of cryptography, and
+ * in a storm hundreds are due at the same time. Those that have begun go first, so that they are done before their time is
+ * up. First in its pipeline, until {@link #over}; reads no further meanwhile.
+ */
+public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
+    /** TLS, a certificate and a session take fewer; who needs more has no haste. */
+    static final int MOST_TURNS = 8;
+
+    /** An event loop is a thread. */
+    private static final FastThreadLocal<Turns> TURNS = new FastThreadLocal<>() {
+        @Override
+        protected Turns initialValue() {
+            return new Turns();
+        }
+    };
+
+    /** What one read brought, as no other follows before it was served. */
+    private final Queue<Object> received = new ArrayDeque<>(2);
+    private @Nullable ChannelHandlerContext context;
+    private boolean served;
+    private int turns;
+
+    private HandshakeFairness() {}
+
+    /** From now on {@code channel} waits for its turn. */
+    public static void begin(Channel channel) {
+        channel.pipeline().addFirst(new HandshakeFairness());
+    }
+
+    /** The connection is set up. Call on its event loop. */
+    public static void over(Channel channel) {
+        if (channel.pipeline().get(HandshakeFairness.class) != null) {
+            channel.pipeline().remove(HandshakeFairness.class);
+        }
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        context = ctx;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        received.add(message);
+        if (received.size() == 1) {
+            ctx.channel().config().setAutoRead(false);
+            TURNS.get().add(this);
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        if (received.isEmpty()) {
+            ctx.fireChannelReadComplete();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        drop();
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        if (!served) {
+            serve();
+        }
+    }
+
+    private void serve() {
+        ChannelHandlerContext ctx = Objects.requireNonNull(context);
+        if (received.isEmpty()) {
+            return;
+        }
+        served = true;
+        // First, as those who get the bytes may have reasons of their own to read no further.
+        ctx.channel().config().setAutoRead(true);
+        for (int left = received.size(); left > 0; left--) {
+            ctx.fireChannelRead(received.remove());
+        }
+        ctx.fireChannelReadComplete();
+        served = false;
+    }
+
+    private void drop() {
+        for (Object message = received.poll(); message != null; message = received.poll()) {
+            ReferenceCountUtil.release(message);
+        }
+    }
+
+    private EventLoop loop() {
+        return Objects.requireNonNull(context).channel().eventLoop();
+    }
+
+    private boolean hasBegun() {
+        return turns > 0 && turns < MOST_TURNS;
+    }
+
+    /** Who waits on one event loop: each of its connections once at most. */
+    private static final class Turns implements Runnable {
+        private final Queue<HandshakeFairness> begun = new ArrayDeque<>();
+        private final Queue<HandshakeFairness> others = new ArrayDeque<>();
+        private boolean due;
+
+        void add(HandshakeFairness next) {
+            (next.hasBegun() ? begun : others).add(next);
+            if (!due) {
+                due = true;
+                next.loop().execute(this);
+            }
+        }
+
+        @Override
+        public void run() {
+            HandshakeFairness next = begun.isEmpty() ? others.remove() : begun.remove();
+            try {
+                next.turns++;
+                next.serve();
+            } finally {
+                due = !begun.isEmpty() || !others.isEmpty();
+                if (due) {
+                    // Not execute: that would come in the same pass, before the loop looks at its sockets.
+                    var _ = next.loop().schedule(this, 1, TimeUnit.NANOSECONDS);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package dev.culvert.relay.listen;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import java.time.Duration;
+
+/**
+ * Ends a connection whose peer may still be sending (RFC 9112 §9.6): this half is closed, and what comes is dropped
+ * undecoded until the peer closes its half. Closed at once, the socket would answer those bytes with a reset, which can
+ * take the last answer with it. Belongs to the channel's event loop.
+ */
+public final class LingeringClose extends ChannelInboundHandlerAdapter {
+    /** How long the peer may take; whoever begins this sets the timer. */
+    public static final Duration TIME = Duration.ofSeconds(5);
+    /** A peer that sends more than this does not read its answer. */
+    private static final int MAX_BYTES = 1 << 20;
+
+    private int dropped;
+
+    private LingeringClose() {}
+
+    /** Begins; everything was flushed. */
+    public static void begin(Channel channel) {
+        if (!channel.isActive()) {
+            return;
+        }
+        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        ChannelFuture said = tls == null ? channel.newSucceededFuture() : tls.closeOutbound();
+        channel.pipeline().addFirst(new LingeringClose());
+        said.addListener(done -> {
+            if (done.isSuccess() && channel instanceof SocketChannel socket) {
+                socket.shutdownOutput().addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+            } else {
+                channel.close();
+            }
+        });
+        channel.config().setAutoRead(true);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        dropped += message instanceof ByteBuf bytes ? bytes.readableBytes() : 0;
+        ReferenceCountUtil.release(message);
+        if (dropped > MAX_BYTES) {
+            ctx.close();
+        }
+    }
+}

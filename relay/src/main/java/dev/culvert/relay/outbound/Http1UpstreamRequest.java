@@ -1,0 +1,160 @@
+package dev.culvert.relay.outbound;
+
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RelayRequest.Kind;
+import dev.culvert.relay.upstream.FieldText;
+import dev.culvert.relay.upstream.UpstreamCall;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Request heads in HTTP/1.1's form. What could be read as more than one field, or one request, is not written. */
+final class Http1UpstreamRequest {
+    private static final AsciiString COOKIE = AsciiString.cached("cookie");
+    private static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
+    private static final AsciiString UPGRADE = AsciiString.cached("upgrade");
+    private static final AsciiString TE = AsciiString.cached("te");
+    /** Written by us, or for one hop only. */
+    private static final Set<AsciiString> OURS = Set.of(AsciiString.cached("host"),
+            AsciiString.cached("connection"),
+            AsciiString.cached("transfer-encoding"), AsciiString.cached("keep-alive"),
+            AsciiString.cached("proxy-connection"), AsciiString.cached("http2-settings"), UPGRADE, TE,
+            COOKIE);
+    private static final Set<AsciiString> SAFE = Set.of(HttpMethod.GET.asciiName(),
+            HttpMethod.HEAD.asciiName(),
+            HttpMethod.OPTIONS.asciiName());
+    private static final int USUAL_BYTES = 1024;
+    private static final int COLON = ':' | ' ' << 8;
+    private static final int CRLF = '\r' | '\n' << 8;
+
+    private final ByteBuf out;
+    private boolean valid = true;
+
+    private Http1UpstreamRequest(ByteBuf out) {
+        this.out = out;
+    }
+
+    /**
+     * Writes a head.
+     *
+     * @param framing what frames the body, {@code transfer-encoding: chunked} or {@code content-length: 0}, or empty
+     * @return a buffer the caller owns, or null when a part of the head can't stand in a request
+     */
+    static @Nullable ByteBuf encode(ByteBufAllocator allocator, RelayRequest request, UpstreamCall outgoing,
+            String framing) {
+        Http1UpstreamRequest head = new Http1UpstreamRequest(allocator.buffer(USUAL_BYTES));
+        head.write(request, outgoing, framing);
+        if (head.valid) {
+            return head.out;
+        }
+        head.out.release();
+        return null;
+    }
+
+    /** Whether the method asks a proxy, not its upstream. */
+    static boolean isForUs(CharSequence method) {
+        return HttpMethod.CONNECT.asciiName().contentEquals(method)
+                || HttpMethod.TRACE.asciiName().contentEquals(method);
+    }
+
+    /** Whether the response will have no body. */
+    static boolean isHead(RelayRequest request) {
+        return HttpMethod.HEAD.asciiName().contentEquals(request.fields().method());
+    }
+
+    /** Whether it may be sent twice (RFC 9110 §9.2.1: it has no effect). */
+    static boolean isSafe(RelayRequest request) {
+        return SAFE.contains(AsciiString.of(request.fields().method()));
+    }
+
+    /** Appends fields of a trailer section; those that may not stand there are left out. */
+    static void trailers(Http2Headers trailers, ByteBuf out) {
+        for (Map.Entry<CharSequence, CharSequence> field : trailers) {
+            AsciiString name = AsciiString.of(field.getKey());
+            boolean forbidden = name.startsWith(":") || OURS.contains(name)
+                    || name.contentEquals(CONTENT_LENGTH);
+            if (!forbidden && FieldText.isToken(name) && FieldText.isText(field.getValue(), ' ')) {
+                new Http1UpstreamRequest(out).field(name, field.getValue());
+            }
+        }
+    }
+
+    private void write(RelayRequest request, UpstreamCall outgoing, String framing) {
+        Http2Headers fields = request.fields();
+        boolean upgrade = request.kind() == Kind.UPGRADE;
+        requestLine(fields, outgoing);
+        CharSequence host = outgoing.hostHeader() == null ? fields.authority() : outgoing.hostHeader();
+        field("host", host == null ? outgoing.address().host() : host);
+        for (Map.Entry<CharSequence, CharSequence> field : fields) {
+            AsciiString name = AsciiString.of(field.getKey());
+            boolean skipped = name.isEmpty() || name.charAt(0) == ':' || OURS.contains(name)
+                    || (upgrade && name.contentEquals(CONTENT_LENGTH));
+            if (!skipped) {
+                field(name, field.getValue());
+            }
+        }
+        cookies(fields);
+        connection(fields, upgrade);
+        ascii(framing);
+        line();
+    }
+
+    private void requestLine(Http2Headers fields, UpstreamCall outgoing) {
+        CharSequence method = fields.method();
+        String target = outgoing.target();
+        valid &= method != null && FieldText.isToken(method) && FieldText.isTarget(target);
+        if (valid && method != null) {
+            ascii(method);
+            out.writeByte(' ');
+            ascii(target);
+            ascii(" HTTP/1.1\r\n");
+        }
+    }
+
+    /** RFC 9113 §8.2.3: cookies that HTTP/2 split into several fields become one. */
+    private void cookies(Http2Headers fields) {
+        if (fields.contains(COOKIE)) {
+            List<CharSequence> cookies = fields.getAll(COOKIE);
+            field(COOKIE, cookies.size() == 1 ? cookies.getFirst() : String.join("; ", cookies));
+        }
+    }
+
+    private void connection(Http2Headers fields, boolean upgrade) {
+        CharSequence protocol = fields.get(UPGRADE);
+        if (upgrade) {
+            field("connection", "Upgrade");
+            field(UPGRADE, protocol == null ? "websocket" : protocol);
+        } else if (fields.contains(TE, "trailers")) {
+            // RFC 9110 §10.1.4: TE is for one hop, and must be named as such
+            field("connection", "te");
+            field(TE, "trailers");
+        }
+    }
+
+    private void field(CharSequence name, CharSequence value) {
+        if (!FieldText.isToken(name) || !FieldText.isText(value, ' ')) {
+            valid = false;
+            return;
+        }
+        ascii(name);
+        out.writeShortLE(COLON);
+        ascii(value);
+        line();
+    }
+
+    private void line() {
+        out.writeShortLE(CRLF);
+    }
+
+    /** Bytes as they came: one per character. */
+    private void ascii(CharSequence text) {
+        out.writeCharSequence(text, StandardCharsets.ISO_8859_1);
+    }
+}

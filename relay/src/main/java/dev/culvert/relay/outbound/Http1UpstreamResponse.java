@@ -1,0 +1,66 @@
+package dev.culvert.relay.outbound;
+
+import dev.culvert.http.forwarding.ForwardingRules;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+
+/** What an upstream's response head says, and how it is passed on. */
+final class Http1UpstreamResponse {
+    /** The edge's 100 and 32 more: gateways on the way add some. */
+    private static final int MAX_FIELDS = 132;
+
+    private Http1UpstreamResponse() {}
+
+    /** Whether the head is one that HTTP/1.1 allows and that is framed in one way only (RFC 9112 §6.3). */
+    static boolean isValid(HttpResponse response) {
+        int status = response.status().code();
+        List<String> codings = response.headers().getAll("transfer-encoding");
+        boolean framed = codings.isEmpty()
+                || (codings.size() == 1 && codings.getFirst().trim().equalsIgnoreCase("chunked"));
+        return response.decoderResult().isSuccess() && framed && status >= 100 && status <= 999
+                && response.protocolVersion().majorVersion() == 1 && response.headers().size() <= MAX_FIELDS;
+    }
+
+    /** Whether a final response has no body (RFC 9112 §6.3). */
+    static boolean isBodiless(HttpResponse response, boolean toHead) {
+        int status = response.status().code();
+        return toHead || status == 204 || status == 304
+                || "0".equals(response.headers().get("content-length"));
+    }
+
+    /** Whether the end of the body shows; if not, it is the end of the connection. */
+    static boolean isFramed(HttpResponse response) {
+        return response.headers().contains("content-length")
+                || response.headers().contains("transfer-encoding");
+    }
+
+    /** The head without what is meant for this hop only. */
+    static Http2Headers of(HttpResponse response, boolean upgrade) {
+        Http2Headers head = fields(response.headers(), 1).status(response.status().codeAsText());
+        ForwardingRules.response(head, upgrade);
+        return head;
+    }
+
+    /** A trailer section. */
+    static Http2Headers trailers(HttpHeaders received) {
+        Http2Headers trailers = fields(received, 0);
+        ForwardingRules.response(trailers, false);
+        return trailers;
+    }
+
+    private static Http2Headers fields(HttpHeaders received, int more) {
+        Http2Headers fields = new DefaultHttp2Headers(false, received.size() + more);
+        for (Iterator<Map.Entry<CharSequence, CharSequence>> all = received.iteratorCharSequence(); all
+                .hasNext();) {
+            Map.Entry<CharSequence, CharSequence> field = all.next();
+            fields.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
+        }
+        return fields;
+    }
+}

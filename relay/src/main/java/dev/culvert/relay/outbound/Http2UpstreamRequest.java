@@ -1,0 +1,89 @@
+package dev.culvert.relay.outbound;
+
+import dev.culvert.relay.upstream.FieldText;
+import dev.culvert.relay.upstream.UpstreamAddress;
+import dev.culvert.relay.upstream.UpstreamCall;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Request heads in HTTP/2's form. */
+final class Http2UpstreamRequest {
+    private static final AsciiString TE = AsciiString.cached("te");
+    private static final String TRAILERS = "trailers";
+    /** RFC 9113 §8.2.2: what HTTP/1.1 needs, and HTTP/2 forbids. */
+    private static final Set<AsciiString> FORBIDDEN = Set.of(AsciiString.cached("host"),
+            AsciiString.cached("connection"), AsciiString.cached("transfer-encoding"),
+            AsciiString.cached("keep-alive"), AsciiString.cached("proxy-connection"),
+            AsciiString.cached("http2-settings"), AsciiString.cached("upgrade"));
+    private static final Set<AsciiString> SECRET = Set.of(AsciiString.cached("authorization"),
+            AsciiString.cached("cookie"));
+
+    private Http2UpstreamRequest() {}
+
+    /** Whether a field should never be indexed by the compression of heads (RFC 7541 §7.1.3). */
+    static boolean isSecret(CharSequence name) {
+        return SECRET.contains(AsciiString.of(name));
+    }
+
+    /**
+     * Makes a head ready to be sent. May be called again for the same head.
+     *
+     * @return false when a part of it can't stand in a request
+     */
+    static boolean prepare(Http2Headers fields, UpstreamCall outgoing, UpstreamAddress address) {
+        CharSequence method = fields.method();
+        if (method == null || !FieldText.isToken(method) || !FieldText.isTarget(outgoing.target())) {
+            return false;
+        }
+        CharSequence host = outgoing.hostHeader() == null ? fields.authority() : outgoing.hostHeader();
+        // Some servers refuse the scheme that the caller used when it is not that of this hop.
+        fields.scheme(address.tls() ? "https" : "http")
+                .authority(host == null ? address.host() : host)
+                .path(outgoing.target());
+        FORBIDDEN.forEach(fields::remove);
+        reduceTe(fields);
+        return areValid(fields);
+    }
+
+    /** The fields of a trailer section that may stand there; null: none. */
+    static @Nullable Http2Headers trailers(@Nullable Http2Headers trailers) {
+        if (trailers == null) {
+            return null;
+        }
+        FORBIDDEN.forEach(trailers::remove);
+        trailers.remove(TE);
+        trailers.remove("content-length");
+        return trailers.isEmpty() || !areRegular(trailers) || !areValid(trailers) ? null : trailers;
+    }
+
+    /** RFC 9110 §10.1.4 and RFC 9113 §8.2.2: TE is for one hop, and says {@code trailers} or nothing. */
+    private static void reduceTe(Http2Headers fields) {
+        if (fields.contains(TE) && !fields.contains(TE, TRAILERS)) {
+            fields.remove(TE);
+        }
+    }
+
+    private static boolean areRegular(Http2Headers fields) {
+        for (CharSequence name : fields.names()) {
+            if (name.isEmpty() || name.charAt(0) == ':') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean areValid(Http2Headers fields) {
+        for (Map.Entry<CharSequence, CharSequence> field : fields) {
+            CharSequence name = field.getKey();
+            boolean pseudo = !name.isEmpty() && name.charAt(0) == ':';
+            if (!FieldText.isToken(pseudo ? name.subSequence(1, name.length()) : name)
+                    || !FieldText.isText(field.getValue(), ' ')) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,405 @@
+package dev.culvert.relay.outbound;
+
+import dev.culvert.http.net.RawSocket;
+import dev.culvert.http.observe.MemoryRefusals;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.protocol.body.BodyQueue;
+import dev.culvert.protocol.body.BodyWriter;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.upstream.Endpoint;
+import dev.culvert.relay.upstream.Endpoints;
+import dev.culvert.relay.upstream.ResponseCredit;
+import dev.culvert.relay.upstream.UpstreamAddress;
+import dev.culvert.relay.upstream.UpstreamConnection;
+import dev.culvert.relay.upstream.UpstreamProblem;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One raw connection and the socket to its upstream, which is its own. Each half ends by itself; a reset of one side is one
+ * of the other. What comes before there is a connection is held, bounded by the asker's own credit. On its event loop alone.
+ */
+final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestSink, UpstreamConnection {
+    private static final Logger log = LoggerFactory.getLogger(TcpExchange.class);
+    /** What is dropped for an upstream that has said all it had to say, and takes nothing more. */
+    private static final int MAX_DROPPED = 1 << 20;
+
+    private final LoopUpstreams upstreams;
+    private final UpstreamAddress address;
+    private final ResponseSink response;
+    private final ResponseCredit credit;
+    private final BodyQueue held = new BodyQueue();
+    /** What was read unwanted: when a peer closes its half, Netty's epoll reads all that the kernel holds. */
+    private final BodyQueue backlog = new BodyQueue();
+    private final BodyWriter toUpstream = new BodyWriter(this::write);
+    private @Nullable Channel channel;
+    private @Nullable Endpoint endpoint;
+    private int begun;
+    private boolean flushScheduled;
+    private boolean requestEnded;
+    private boolean outputEnded;
+    private boolean inputEnded;
+    /** Reset, by the upstream: told behind all that it sent before. */
+    private boolean broken;
+    private boolean responseEnded;
+    private int dropped;
+    /** Nothing is passed on any more, in either direction. */
+    private boolean over;
+    private boolean counted;
+
+    TcpExchange(LoopUpstreams upstreams, UpstreamAddress address, ResponseSink response) {
+        this.upstreams = upstreams;
+        this.address = address;
+        this.response = response;
+        this.credit = new ResponseCredit(upstreams.buffered());
+    }
+
+    void start() {
+        counted = true;
+        upstreams.opened();
+        Endpoints endpoints = upstreams.endpoints(address);
+        upstreams.refresh(address, endpoints);
+        upstreams.dial(address, endpoints, null, this::install, new UpstreamDialler.Outcome<>() {
+            @Override
+            public void connected(TcpExchange connection) {
+                endpoints.succeeded(Objects.requireNonNull(endpoint));
+                TcpExchange.this.connected();
+            }
+
+            @Override
+            public void failed(Problem problem) {
+                uncount();
+                fail(problem);
+            }
+
+            @Override
+            public boolean isWanted() {
+                return !over;
+            }
+        });
+    }
+
+    /** Into one channel after the other, until one of them connects. */
+    @Override
+    public boolean isSharable() {
+        return true;
+    }
+
+    private TcpExchange install(Channel connecting) {
+        RawSocket.prepare(connecting);
+        channel = connecting;
+        connecting.pipeline().addLast(this);
+        return this;
+    }
+
+    private void connected() {
+        if (over) {
+            close();
+            return;
+        }
+        response.head(new DefaultHttp2Headers(false, 1).status("200"), false);
+        for (ByteBuf part = held.poll(); part != null; part = held.poll()) {
+            toUpstream.data(part);
+        }
+        if (requestEnded) {
+            endOutput();
+        }
+    }
+
+    private boolean isConnected() {
+        Channel to = channel;
+        return to != null && to.isActive();
+    }
+
+    // ---- from the asker ----
+
+    @Override
+    public void data(ByteBuf body) {
+        int size = body.readableBytes();
+        if (over || requestEnded) {
+            body.release();
+        } else if (outputEnded) {
+            body.release();
+            drop(size);
+        } else {
+            upstreams.buffered().add(size);
+            if (isConnected() && held.isEmpty()) {
+                toUpstream.data(body);
+            } else {
+                held.add(body);
+            }
+        }
+    }
+
+    private void write(ByteBuf body) {
+        Channel to = channel;
+        if (to == null) {
+            body.release();
+            return;
+        }
+        int size = body.readableBytes();
+        to.write(body).addListener(written -> {
+            upstreams.buffered().add(-size);
+            toUpstream.taken();
+            if (written.isSuccess()) {
+                response.consumed(size);
+            } else {
+                outputBroken(size);
+            }
+        });
+        if (!flushScheduled) {
+            flushScheduled = true;
+            to.eventLoop().execute(() -> {
+                flushScheduled = false;
+                to.flush();
+            });
+        }
+    }
+
+    /**
+     * The upstream takes nothing more: a reset, unless it has said all that it had to say. The kernel may still hold some of
+     * that: the end of the input follows behind.
+     */
+    private void outputBroken(int bytes) {
+        if (!over) {
+            broken |= !inputEnded;
+            outputEnded = true;
+            drop(bytes);
+        }
+    }
+
+    /** What the upstream said last may still be on its way to the caller, and a reset would overtake it. */
+    private void drop(int bytes) {
+        dropped += bytes;
+        response.consumed(bytes);
+        if (dropped > MAX_DROPPED) {
+            fail(UpstreamProblem.BROKEN_CONNECTION);
+        }
+    }
+
+    @Override
+    public void end(@Nullable Http2Headers trailers) {
+        if (!over && !requestEnded) {
+            requestEnded = true;
+            if (outputEnded) {
+                closeIfDone();
+            } else if (isConnected()) {
+                endOutput();
+            }
+        }
+    }
+
+    private void endOutput() {
+        Channel to = channel;
+        if (to == null) {
+            return;
+        }
+        toUpstream.flush();
+        to.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
+            if (written.isSuccess() && to instanceof DuplexChannel socket) {
+                socket.shutdownOutput().addListener(done -> {
+                    outputEnded = true;
+                    closeIfDone();
+                });
+            } else {
+                outputBroken(0);
+                closeIfDone();
+            }
+        });
+    }
+
+    @Override
+    public void cancel(Problem reason) {
+        if (!over) {
+            over();
+            reset();
+        }
+    }
+
+    @Override
+    public void consumed(int bytes) {
+        credit.consumed(bytes);
+        if (over) {
+            return;
+        }
+        while (!credit.isUsedUp() && !backlog.isEmpty()) {
+            ByteBuf next = Objects.requireNonNull(backlog.poll());
+            upstreams.buffered().add(-next.readableBytes());
+            pass(next);
+        }
+        endIfRead();
+        Channel from = channel;
+        // Netty's epoll knows a socket no more whose input has ended
+        if (from != null && !over && !inputEnded && credit.isThere() && !from.config().isAutoRead()) {
+            from.config().setAutoRead(true);
+        }
+    }
+
+    // ---- from the upstream ----
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (over || inputEnded || !(message instanceof ByteBuf body)) {
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        if (credit.isUsedUp() || !backlog.isEmpty()) {
+            upstreams.buffered().add(body.readableBytes());
+            backlog.add(body);
+        } else {
+            pass(body);
+        }
+        if (credit.isUsedUp()) {
+            ctx.channel().config().setAutoRead(false);
+        }
+    }
+
+    private void pass(ByteBuf body) {
+        credit.received(body.readableBytes());
+        response.data(body);
+    }
+
+    private void endIfRead() {
+        if (!inputEnded || !backlog.isEmpty() || over) {
+            return;
+        }
+        if (broken) {
+            fail(UpstreamProblem.BROKEN_CONNECTION);
+        } else if (!responseEnded) {
+            responseEnded = true;
+            response.end(null);
+            closeIfDone();
+        }
+    }
+
+    private void inputBroken() {
+        broken = true;
+        inputEnded = true;
+        outputEnded = true;
+        endIfRead();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof ChannelInputShutdownEvent) {
+            inputEnded = true;
+            endIfRead();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        inputBroken();
+        close();
+    }
+
+    /** Reset by the upstream. */
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (!MemoryRefusals.UPSTREAM.counts(cause) && !(cause instanceof IOException)) {
+            log.atWarn().setCause(cause).log("raw connection to an upstream failed");
+        }
+        if (inputEnded) {
+            outputBroken(0);
+        } else {
+            inputBroken();
+        }
+    }
+
+    // ---- the end ----
+
+    private void closeIfDone() {
+        if (!over && requestEnded && outputEnded && responseEnded) {
+            over();
+            close();
+        }
+    }
+
+    private void fail(Problem problem) {
+        if (!over) {
+            over();
+            response.fail(problem);
+            reset();
+        }
+    }
+
+    private void over() {
+        over = true;
+        credit.forget();
+        upstreams.buffered().add(-toUpstream.waitingBytes());
+        toUpstream.close();
+        drop(held);
+        drop(backlog);
+    }
+
+    private void drop(BodyQueue parts) {
+        for (ByteBuf part = parts.poll(); part != null; part = parts.poll()) {
+            upstreams.buffered().add(-part.readableBytes());
+            part.release();
+        }
+    }
+
+    private void reset() {
+        Channel socket = channel;
+        if (socket != null) {
+            RawSocket.reset(socket);
+        }
+    }
+
+    private void uncount() {
+        if (endpoint != null) {
+            endpoint.end(begun);
+            endpoint = null;
+        }
+        if (counted) {
+            counted = false;
+            upstreams.forget(this);
+            upstreams.closed();
+        }
+    }
+
+    // ---- for the loop's upstreams ----
+
+    @Override
+    public void adopt() {}
+
+    @Override
+    public void at(Endpoint reached) {
+        endpoint = reached;
+        begun = reached.begin();
+    }
+
+    @Override
+    public boolean isUsable() {
+        return isConnected();
+    }
+
+    @Override
+    public void close() {
+        Channel socket = channel;
+        if (socket != null) {
+            socket.close();
+        }
+        uncount();
+    }
+
+    @Override
+    public void abandon() {
+        fail(UpstreamProblem.DRAINING);
+        close();
+    }
+}

@@ -1,0 +1,149 @@
+package dev.culvert.relay.outbound;
+
+import dev.culvert.config.HostPort;
+import dev.culvert.relay.upstream.UpstreamAddress;
+import dev.culvert.relay.upstream.UpstreamNames;
+import io.netty.channel.EventLoop;
+import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.nio.NioDatagramChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.resolver.dns.DnsNameResolver;
+import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
+import io.netty.resolver.dns.NoopDnsCnameCache;
+import io.netty.resolver.dns.SequentialDnsServerAddressStreamProvider;
+import io.netty.util.NetUtil;
+import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Finds upstreams' addresses: those configured first, else DNS, without blocking. Used on one event loop alone. */
+public final class UpstreamResolver {
+    private static final int NDOTS_OF_PODS = 5;
+
+    private final Upstreams shared;
+    private final EventLoop loop;
+    private final boolean epoll;
+    private final int timeoutMillis;
+    private final @Nullable List<String> searchDomains;
+    /** Made when the first name needs it: it costs a socket. */
+    private @Nullable DnsNameResolver dns;
+    private List<InetSocketAddress> servers = List.of();
+
+    /**
+     * @param epoll whether the loop's sockets are epoll's
+     * @param timeoutMillis for one query
+     */
+    UpstreamResolver(Upstreams shared, EventLoop loop, boolean epoll, int timeoutMillis) {
+        this(shared, loop, epoll, timeoutMillis, null);
+    }
+
+    /** @param searchDomains for names of less than 6 labels, as in a pod; null: the system's */
+    public UpstreamResolver(Upstreams shared, EventLoop loop, boolean epoll, int timeoutMillis,
+            @Nullable List<String> searchDomains) {
+        this.searchDomains = searchDomains;
+        this.shared = shared;
+        this.loop = loop;
+        this.epoll = epoll;
+        this.timeoutMillis = timeoutMillis;
+    }
+
+    /**
+     * Looks for the addresses of an upstream.
+     *
+     * @param then told once, on the loop, maybe before this returns; empty: there are none now
+     */
+    public void resolve(UpstreamAddress upstream, Consumer<List<InetSocketAddress>> then) {
+        UpstreamNames names = shared.names();
+        var search = new Search(then);
+        for (HostPort target : names.targets(upstream)) {
+            byte[] literal = NetUtil.createByteArrayFromIpAddressString(target.host());
+            if (literal != null) {
+                search.add(literal, target.port());
+            } else {
+                search.ask(dns(names.servers()), upstream.question(target.host()), target.port());
+            }
+        }
+        search.finish();
+    }
+
+    /** Of several targets, each of which may be a name. */
+    private static final class Search {
+        private final Consumer<List<InetSocketAddress>> then;
+        private final List<InetSocketAddress> found = new ArrayList<>();
+        private int open = 1;
+
+        Search(Consumer<List<InetSocketAddress>> then) {
+            this.then = then;
+        }
+
+        void add(byte[] literal, int port) {
+            try {
+                found.add(new InetSocketAddress(InetAddress.getByAddress(literal), port));
+            } catch (UnknownHostException e) {
+                throw new IllegalStateException("4 and 16 bytes are addresses", e);
+            }
+        }
+
+        void ask(DnsNameResolver dns, String name, int port) {
+            open++;
+            dns.resolveAll(name).addListener((Future<List<InetAddress>> answer) -> {
+                if (answer.isSuccess()) {
+                    ofOneFamily(answer.getNow()).forEach(
+                            address -> found.add(new InetSocketAddress(address, port)));
+                }
+                finish();
+            });
+        }
+
+        /** Those of the preferred family stand first; the others are the same pods once more. */
+        private static List<InetAddress> ofOneFamily(List<InetAddress> all) {
+            Class<?> family = all.getFirst().getClass();
+            return all.stream().filter(address -> address.getClass() == family).toList();
+        }
+
+        void finish() {
+            open--;
+            if (open == 0) {
+                then.accept(List.copyOf(found));
+            }
+        }
+    }
+
+    private DnsNameResolver dns(List<InetSocketAddress> asked) {
+        DnsNameResolver made = dns;
+        if (made != null && servers.equals(asked)) {
+            return made;
+        }
+        close();
+        var builder = new DnsNameResolverBuilder(loop)
+                .datagramChannelType(epoll ? EpollDatagramChannel.class : NioDatagramChannel.class)
+                .socketChannelType(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
+                .resolveCache(shared.nameCache())
+                .cnameCache(NoopDnsCnameCache.INSTANCE)
+                .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
+                .queryTimeoutMillis(timeoutMillis);
+        if (searchDomains != null) {
+            builder.searchDomains(searchDomains).ndots(NDOTS_OF_PODS);
+        }
+        servers = asked;
+        made = asked.isEmpty()
+                ? builder.build()
+                : builder.nameServerProvider(new SequentialDnsServerAddressStreamProvider(asked)).build();
+        dns = made;
+        return made;
+    }
+
+    public void close() {
+        if (dns != null) {
+            dns.close();
+            dns = null;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package dev.culvert.relay.outbound;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Ticker;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.SwallowingSink;
+import dev.culvert.relay.upstream.Ejection;
+import dev.culvert.relay.upstream.Endpoints;
+import dev.culvert.relay.upstream.NameCache;
+import dev.culvert.relay.upstream.UpstreamAddress;
+import dev.culvert.relay.upstream.UpstreamCall;
+import dev.culvert.relay.upstream.UpstreamLimits;
+import dev.culvert.relay.upstream.UpstreamNames;
+import dev.culvert.relay.upstream.UpstreamProblem;
+import dev.culvert.relay.upstream.UpstreamTrust;
+import io.netty.channel.EventLoop;
+import io.netty.resolver.dns.DnsNameResolver;
+import java.lang.invoke.MethodHandles;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+
+/** Passes exchanges on to upstreams, each over connections of its own event loop. Safe for use by any thread. */
+public final class Upstreams {
+    /** Ten times as long as an address is left out. */
+    private static final Duration REMEMBERED = Duration.ofMinutes(10);
+
+    private final UpstreamLimits limits;
+    private final NameCache nameCache = new NameCache(Ticker.systemTicker());
+    /** How addresses fare is known for longer than there are connections to them. */
+    private final Cache<UpstreamAddress, Endpoints> endpoints;
+    private volatile UpstreamNames names;
+    private volatile UpstreamTrust trust;
+    private final AtomicInteger generation = new AtomicInteger();
+    private final Map<EventLoop, LoopUpstreams> loops = new ConcurrentHashMap<>();
+    private final LongAdder buffered = new LongAdder();
+    private final LongAdder connections = new LongAdder();
+    private volatile boolean draining;
+
+    public Upstreams(UpstreamLimits limits, UpstreamNames names, UpstreamTrust trust) {
+        this(limits, names, trust, Ticker.systemTicker());
+    }
+
+    /** @param ticker for what is remembered of addresses */
+    public Upstreams(UpstreamLimits limits, UpstreamNames names, UpstreamTrust trust, Ticker ticker) {
+        this.endpoints = Caffeine.newBuilder()
+                .maximumSize(NameCache.MAX_NAMES)
+                .expireAfterAccess(REMEMBERED)
+                .ticker(ticker)
+                .executor(Runnable::run)
+                .build();
+        this.limits = limits;
+        this.names = names;
+        this.trust = trust;
+        readSystemFiles();
+    }
+
+    /** Netty's resolver reads resolv.conf and hosts when it is first used, which would be on an event loop. */
+    private static void readSystemFiles() {
+        try {
+            MethodHandles.lookup().ensureInitialized(DnsNameResolver.class);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException("a public class can be initialised", e);
+        }
+    }
+
+    /** Passes an exchange on. On the exchange's event loop. */
+    public RequestSink open(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
+        if (draining) {
+            response.fail(UpstreamProblem.DRAINING);
+            return SwallowingSink.INSTANCE;
+        }
+        return of(request.loop()).open(request, outgoing, response);
+    }
+
+    /** Passes a raw connection on. On the exchange's event loop. */
+    public RequestSink openTcp(RelayRequest request, UpstreamAddress to, ResponseSink response) {
+        if (draining) {
+            response.fail(UpstreamProblem.DRAINING);
+            return SwallowingSink.INSTANCE;
+        }
+        return of(request.loop()).openTcp(to, response);
+    }
+
+    private LoopUpstreams of(EventLoop loop) {
+        LoopUpstreams upstreams = loops.get(loop);
+        return upstreams == null
+                ? loops.computeIfAbsent(loop, made -> new LoopUpstreams(this, made))
+                : upstreams;
+    }
+
+    /**
+     * Dials by other names from now on. Exchanges on the connections there are go on; after that these are closed. One
+     * thread at a time.
+     */
+    public void replace(UpstreamNames changed) {
+        names = changed;
+        generation.incrementAndGet();
+        endpoints.asMap().values().forEach(Endpoints::forget);
+        onAllLoops(LoopUpstreams::drain);
+    }
+
+    /** Trusts others in connections that begin from now on. One thread at a time. */
+    public void replace(UpstreamTrust changed) {
+        trust = changed.after(trust);
+    }
+
+    /** Connections of an earlier one lead to where names led before. */
+    int generation() {
+        return generation.get();
+    }
+
+    UpstreamLimits limits() {
+        return limits;
+    }
+
+    public UpstreamNames names() {
+        return names;
+    }
+
+    NameCache nameCache() {
+        return nameCache;
+    }
+
+    UpstreamTrust trust() {
+        return trust;
+    }
+
+    /** The addresses of an upstream, whatever is spoken there. To be asked for each exchange: what is not is forgotten. */
+    public Endpoints endpoints(UpstreamAddress upstream) {
+        return endpoints.get(upstream.over(false),
+                to -> new Endpoints(to.host() + ":" + to.port(), Ejection.defaults(), System::nanoTime));
+    }
+
+    /** Addresses that are left out now. */
+    public int ejected() {
+        return endpoints.asMap().values().stream().mapToInt(Endpoints::ejected).sum();
+    }
+
+    boolean isDraining() {
+        return draining;
+    }
+
+    /** Bytes that came in and were not passed on. */
+    public LongAdder buffered() {
+        return buffered;
+    }
+
+    /** Open connections and those being made. */
+    public LongAdder connections() {
+        return connections;
+    }
+
+    /** How many upstreams a loop knows of; asked on that loop, or when it is idle. */
+    public int pools(EventLoop loop) {
+        LoopUpstreams upstreams = loops.get(loop);
+        return upstreams == null ? 0 : upstreams.pools();
+    }
+
+    public void drain() {
+        draining = true;
+        onAllLoops(LoopUpstreams::drain);
+    }
+
+    public void close() {
+        draining = true;
+        onAllLoops(LoopUpstreams::close);
+    }
+
+    private void onAllLoops(Consumer<LoopUpstreams> action) {
+        loops.forEach((loop, upstreams) -> {
+            try {
+                loop.execute(() -> action.accept(upstreams));
+            } catch (RejectedExecutionException e) {
+                // the loop has ended, and its connections with it
+            }
+        });
+    }
+}

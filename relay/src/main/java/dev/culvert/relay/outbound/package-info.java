@@ -1,0 +1,5 @@
+/** Connections to upstreams, pooled, over HTTP/1.1, HTTP/2 and TCP. */
+@NullMarked
+package dev.culvert.relay.outbound;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,149 @@
+package dev.culvert.relay.route;
+
+import dev.culvert.http.path.RawPath;
+import dev.culvert.relay.route.DurableMatch.DurableRoute;
+import dev.culvert.relay.route.DurableMatch.Refused;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which requests are stored before they are delivered: the answer that a router's own table gives, for whoever keeps the
+ * inbox in front of it. Immutable, safe for use by any thread.
+ */
+public final class DurableRoutes {
+    /** A client that serves one upstream has no routes: nothing is stored, nothing refused. */
+    public static final DurableRoutes NONE = new DurableRoutes(List.of(), Policy.OPEN, false);
+
+    private static final String POST = "POST";
+    private static final int MAX_SOURCE = 200;
+
+    private final RouteIndex<Target> index;
+    private final Policy policy;
+    private final boolean refusing;
+    private final boolean deferring;
+
+    private DurableRoutes(List<AnnouncedRoute> routes, Policy policy, boolean refusing) {
+        this(routes, policy, refusing, false);
+    }
+
+    /**
+     * @param refusing whether malformed targets are refused
+     * @param deferring whether what is to be refused goes on
+     */
+    private DurableRoutes(List<AnnouncedRoute> routes, Policy policy, boolean refusing, boolean deferring) {
+        this.index = RouteIndex.of(routes.stream().map(Target::of).toList(), target -> target.route.rule());
+        this.policy = policy;
+        this.refusing = refusing;
+        this.deferring = deferring;
+    }
+
+    /** Of a router that can be asked or has told of itself. */
+    public static DurableRoutes of(Announcement announced) {
+        return new DurableRoutes(announced.routes(), new Policy(AllowList.parse(announced.webhooks()),
+                announced.requests()), true);
+    }
+
+    /**
+     * For an inbox in front of the router of the same process: nothing is refused, as the router comes next, which does that
+     * and keeps an account of it.
+     *
+     * @param all its routes, any number
+     * @param webhooks event sources that may be reached, as {@link AllowList} reads them
+     * @param requests methods and paths that may be reached
+     */
+    public static DurableRoutes beforeRouter(List<AnnouncedRoute> all, List<String> webhooks,
+            RequestPolicy requests) {
+        return new DurableRoutes(all, new Policy(AllowList.parse(webhooks), requests), true, true);
+    }
+
+    /**
+     * Of a router that has told nothing yet: webhooks of the default route are stored, of all event sources. Nothing else
+     * is refused.
+     */
+    public static DurableRoutes byDefault() {
+        return new DurableRoutes(List.of(AnnouncedRoute.durable("/webhooks/{namespace}/{eventSource}/",
+                "{eventSource}-eventsource-svc.{namespace}.svc.cluster.local")), Policy.OPEN, false);
+    }
+
+    /** Whether nothing is ever stored. */
+    public boolean isEmpty() {
+        return this == NONE;
+    }
+
+    /**
+     * What becomes of a request that does not ask for an upgrade. Without header fields and the caller's address: routes that
+     * look at them take it for one that has none.
+     *
+     * @param rawTarget the raw path, with or without the query
+     * @return null when it goes its way undecided: it is not durable
+     */
+    public @Nullable DurableMatch match(String method, String authority, String rawTarget) {
+        return match(RouteQuery.of(method, authority, rawTarget));
+    }
+
+    /** The same, with everything that routes look at. */
+    public @Nullable DurableMatch match(RouteQuery query) {
+        DurableMatch match = decide(query);
+        return deferring && match instanceof Refused ? null : match;
+    }
+
+    private @Nullable DurableMatch decide(RouteQuery query) {
+        if (!RawPath.wellFormed(query.path())) {
+            return refusing ? new Refused(RouteProblem.MALFORMED) : null;
+        }
+        if (!policy.requests.allows(query.method(), query.path())) {
+            return new Refused(RouteProblem.REQUEST);
+        }
+        Target target = index.find(query);
+        if (target == null) {
+            return null;
+        }
+        if (!target.route.sources().allows(query.caller())) {
+            return new Refused(RouteProblem.SOURCE_ADDRESS);
+        }
+        return switch (target.variables.resolve(query.path(), policy.webhooks)) {
+            case PathVariables.Resolved.Refused refused -> new Refused(refused.problem());
+            case PathVariables.Resolved.Values values -> target.route.durable() && query.method().equals(POST)
+                    ? target.route(values.values(), policy.webhooks)
+                    : null;
+        };
+    }
+
+    private record Policy(AllowList webhooks, RequestPolicy requests) {
+        static final Policy OPEN = new Policy(AllowList.parse(List.of("*/*")), RequestPolicy.OPEN);
+    }
+
+    private record Target(AnnouncedRoute route, PathVariables variables) {
+        static Target of(AnnouncedRoute route) {
+            return new Target(route, PathVariables.of(route.rule().path(), route.host()));
+        }
+
+        DurableRoute route(List<String> values, AllowList webhooks) {
+            String path = route.rule().path().toString();
+            String source = values.isEmpty()
+                    ? path.substring(Math.min(1, path.length() - 1), Math.max(1, path.length() - 1))
+                    : String.join("/", values);
+            return new DurableRoute(bounded(source), path, route.inOrder(), route.maxBodyBytes(),
+                    route.verify(), variables.isNamed(values, webhooks));
+        }
+    }
+
+    /** Of what callers may write at length: the beginning, and what tells it from others. */
+    private static String bounded(String source) {
+        if (source.length() <= MAX_SOURCE) {
+            return source;
+        }
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256")
+                    .digest(source.getBytes(StandardCharsets.UTF_8));
+            String mark = "~" + HexFormat.of().formatHex(digest, 0, 16);
+            return source.substring(0, MAX_SOURCE - mark.length()) + mark;
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+}

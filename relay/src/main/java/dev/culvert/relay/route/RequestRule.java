@@ -1,0 +1,44 @@
+package dev.culvert.relay.route;
+
+import dev.culvert.config.ConfigException;
+import dev.culvert.http.path.PathPattern;
+import dev.culvert.http.path.PathReading;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Requests that the cluster's owner allows or denies: those below a path, by these methods. Immutable.
+ *
+ * @param path the beginning of the path; a variable stands for any segment
+ * @param methods empty: all
+ */
+public record RequestRule(PathPattern path, List<String> methods) {
+    public RequestRule {
+        if (path.toString().indexOf(';') >= 0) {
+            throw new ConfigException("path",
+                    "no ';': whether a server drops what follows it is unknown; name the segment without it");
+        }
+        methods = RouteRule.of(path.toString(), null, methods, Map.of()).methods();
+    }
+
+    /** Reads a path and methods. Throws ConfigException for {@code path} or {@code methods}. */
+    public static RequestRule of(String path, List<String> methods) {
+        return new RequestRule(PathPattern.parse(path), methods);
+    }
+
+    boolean takesMethod(String method) {
+        return methods.isEmpty() || methods.contains(method);
+    }
+
+    /** Whether a path that can be read in these ways may be one below the rule's. */
+    boolean mayMean(List<PathReading> readings) {
+        return readings.stream()
+                .anyMatch(reading -> path.match(reading.text()) >= 0 || path.matches(reading.segments()));
+    }
+
+    /** Whether it is one, whoever reads it. */
+    boolean means(List<PathReading> readings) {
+        return readings.stream()
+                .allMatch(reading -> path.match(reading.text()) >= 0 && path.matches(reading.segments()));
+    }
+}

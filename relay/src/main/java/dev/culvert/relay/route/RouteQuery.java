@@ -1,0 +1,39 @@
+package dev.culvert.relay.route;
+
+import dev.culvert.http.fields.HostName;
+import io.netty.handler.codec.http2.EmptyHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request, as far as routes look at it.
+ *
+ * @param host in its compared form: lower case, without port and trailing dot
+ * @param path the raw path
+ * @param query as it came with its question mark, or empty
+ * @param fields its header section; borrowed
+ * @param caller the address that it came from, behind the trusted proxies; null: nobody can tell
+ */
+public record RouteQuery(String method, String host, String path, String query, Http2Headers fields,
+        @Nullable InetAddress caller) {
+
+    /** Of a request's fields, pseudo-fields included. */
+    public static RouteQuery of(Http2Headers fields, @Nullable InetAddress caller) {
+        return of(String.valueOf(fields.method()), fields.authority() == null ? "" : fields.authority(),
+                String.valueOf(fields.path()), fields, caller);
+    }
+
+    /** Of a request without header fields. */
+    public static RouteQuery of(String method, String authority, String target) {
+        return of(method, authority, target, EmptyHttp2Headers.INSTANCE, null);
+    }
+
+    private static RouteQuery of(String method, CharSequence authority, String target, Http2Headers fields,
+            @Nullable InetAddress caller) {
+        int question = target.indexOf('?');
+        return new RouteQuery(method, HostName.of(authority.toString()),
+                question < 0 ? target : target.substring(0, question),
+                question < 0 ? "" : target.substring(question), fields, caller);
+    }
+}

@@ -1,0 +1,38 @@
+package dev.culvert.relay.route;
+
+import dev.culvert.config.ConfigException;
+import dev.culvert.http.net.Cidr;
+import java.net.InetAddress;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The addresses that a route may be asked from. Immutable.
+ *
+ * @param blocks nothing listed: all
+ */
+public record SourceList(List<Cidr> blocks) {
+    private static final int MAX_BLOCKS = 256;
+
+    public SourceList {
+        blocks = List.copyOf(blocks);
+        if (blocks.size() > MAX_BLOCKS) {
+            throw new ConfigException("sources", "at most " + MAX_BLOCKS + " blocks of addresses");
+        }
+    }
+
+    /** Reads blocks as 10.0.0.0/8. Throws ConfigException for the key {@code sources}. */
+    public static SourceList parse(List<String> blocks) {
+        try {
+            return new SourceList(blocks.stream().map(Cidr::parse).toList());
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException("sources", "blocks of addresses, as 192.0.2.0/24 or 2001:db8::/32");
+        }
+    }
+
+    /** Whether a caller may ask; of whom nobody can tell where it is may not. */
+    public boolean allows(@Nullable InetAddress caller) {
+        return blocks.isEmpty()
+                || (caller != null && blocks.stream().anyMatch(block -> block.contains(caller)));
+    }
+}

@@ -1,0 +1,110 @@
+package dev.culvert.relay.upstream;
+
+import dev.culvert.protocol.body.BodyQueue;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A request that is kept as it comes, for as long as that is little, so that it can be sent again. On its event loop. */
+public final class RepeatableRequest {
+    /** Held for each exchange that may be repeated, until its answer begins; what GraphQL queries have at most. */
+    public static final int MAX_BYTES = 64 << 10;
+
+    /** RFC 9110 §9.2.2. */
+    private static final Set<String> IDEMPOTENT = Set.of("GET", "HEAD", "OPTIONS", "PUT", "DELETE");
+
+    private final RelayRequest request;
+    private final @Nullable Http2Headers copy;
+    private final BodyQueue kept = new BodyQueue();
+    private int keptBytes;
+    private boolean first = true;
+    private boolean whole;
+    private boolean ended;
+    /** How often the kept parts were given back. */
+    private int releases;
+    private @Nullable Http2Headers trailers;
+
+    /** @param keeping whether it may ever be sent again */
+    public RepeatableRequest(RelayRequest request, boolean keeping) {
+        this.request = request;
+        this.whole = keeping;
+        this.ended = request.ended();
+        this.copy = keeping ? copy(request.fields()) : null;
+    }
+
+    private static Http2Headers copy(Http2Headers fields) {
+        return new DefaultHttp2Headers(false, fields.size()).setAll(fields);
+    }
+
+    /** Its head, to be given away. */
+    public RelayRequest head() {
+        if (first || copy == null) {
+            first = false;
+            return request;
+        }
+        return new RelayRequest(request.kind(), copy(copy), request.ended(), request.loop(),
+                request.source());
+    }
+
+    public boolean isIdempotent() {
+        return request.kind() == RelayRequest.Kind.HTTP
+                && IDEMPOTENT.contains(String.valueOf(request.fields().method()));
+    }
+
+    /** Whether all of it that came is still here. */
+    public boolean isWhole() {
+        return whole;
+    }
+
+    public boolean isEnded() {
+        return ended;
+    }
+
+    /** Borrows {@code body} for the call. */
+    public void keep(ByteBuf body) {
+        if (!whole) {
+            return;
+        }
+        keptBytes += body.readableBytes();
+        if (keptBytes > MAX_BYTES) {
+            release();
+        } else {
+            kept.add(body.retainedDuplicate());
+        }
+    }
+
+    public void end(@Nullable Http2Headers last) {
+        ended = true;
+        trailers = last;
+    }
+
+    /** Sends what came so far. */
+    public void sendTo(RequestSink to) {
+        List<ByteBuf> all = new ArrayList<>(kept.size());
+        kept.share(part -> all.add(part.retainedDuplicate()));
+        int releasesBefore = releases;
+        for (ByteBuf part : all) {
+            if (releases == releasesBefore) {
+                to.data(part);
+            } else {
+                part.release(); // answered, or given up, meanwhile
+            }
+        }
+        if (releases == releasesBefore && ended && !request.ended()) {
+            to.end(trailers);
+        }
+    }
+
+    /** It is not sent again. */
+    public void release() {
+        whole = false;
+        releases++;
+        kept.clear();
+    }
+}

@@ -1,0 +1,69 @@
+package dev.culvert.relay.upstream;
+
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.WireProblem;
+import java.time.Duration;
+
+/** The problems of forwarding. None names an inner host. */
+public final class UpstreamProblem {
+    public static final Problem DRAINING = Problem
+            .of(Cause.DRAINING, Hop.ROUTER, "the router is shutting down")
+            .retryAfter(Duration.ofSeconds(5));
+    public static final Problem OVERLOADED = Problem
+            .of(Cause.OVERLOADED, Hop.ROUTER, "too many requests wait for this upstream")
+            .retryAfter(Duration.ofSeconds(1));
+    public static final Problem TIMEOUT = Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
+            "the upstream sent no response head in time");
+    public static final Problem NO_RESPONSE = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream closed the connection without a response");
+    public static final Problem BROKEN_RESPONSE = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream broke off its response");
+    public static final Problem BAD_RESPONSE = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
+            "the upstream's answer is not valid HTTP/1.1");
+    public static final Problem BAD_HTTP2 = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
+            "the upstream's answer is not valid HTTP/2");
+    public static final Problem NO_HTTP2 = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
+            "the upstream does not speak HTTP/2");
+    public static final Problem NO_WORD = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream closed the connection before it said anything in HTTP/2");
+    public static final Problem NO_TLS = Problem.of(Cause.UPSTREAM_TLS, Hop.UPSTREAM,
+            "the TLS handshake with the upstream failed");
+    public static final Problem REFUSED_STREAM = refused("the upstream refused to begin the exchange");
+    public static final Problem GOING_AWAY = refused("the upstream was closing its connection");
+    public static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.UPSTREAM,
+            "the upstream takes no header section so large");
+    public static final Problem NO_NAME = WireProblem.NO_NAME;
+    public static final Problem NO_CONNECTION = refused("the upstream did not accept a connection in time");
+
+    public static final Problem NO_HTTP2_CONNECTION = refused(
+            "no HTTP/2 connection to the upstream came about in time");
+
+    public static final Problem HEALTH_METHOD = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,
+            "this path is served to GET and HEAD");
+
+    public static final Problem NO_TCP = Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER,
+            "the cluster lists no upstream for this server name");
+    public static final Problem BROKEN_CONNECTION = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
+            "the upstream reset the connection");
+
+    private UpstreamProblem() {}
+
+    public static Problem refused(String detail) {
+        return Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, detail);
+    }
+
+    /** An HTTP/2 upstream reset the exchange; its code is a name such as {@code CANCEL}. */
+    public static Problem streamReset(String code) {
+        return Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, "the upstream reset the exchange: " + code);
+    }
+
+    public static Problem badRequest(String detail) {
+        return Problem.of(Cause.BAD_REQUEST, Hop.EDGE, detail);
+    }
+
+    public static Problem methodNotAllowed(CharSequence method) {
+        return Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.EDGE, method + " is not forwarded");
+    }
+}

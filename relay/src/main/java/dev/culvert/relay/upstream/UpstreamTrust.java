@@ -1,0 +1,75 @@
+package dev.culvert.relay.upstream;
+
+import dev.culvert.certs.PemFiles;
+import dev.culvert.certs.tls.ServerTrust;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Which authorities upstreams' certificates may come from: of the route's own file if it names one, else the router's. Immutable. */
+public final class UpstreamTrust {
+    /** No upstream speaks TLS. */
+    public static final UpstreamTrust NONE = new UpstreamTrust(null, Map.of(), null);
+
+    private final @Nullable UpstreamTls usual;
+    private final Map<Path, UpstreamTls> byFile;
+    private final @Nullable UpstreamTrust before;
+
+    private UpstreamTrust(@Nullable UpstreamTls usual, Map<Path, UpstreamTls> byFile,
+            @Nullable UpstreamTrust before) {
+        this.usual = usual;
+        this.byFile = Map.copyOf(byFile);
+        this.before = before;
+    }
+
+    /** The same for all upstreams; null: none speaks TLS. */
+    public static UpstreamTrust of(@Nullable UpstreamTls all) {
+        return new UpstreamTrust(all, Map.of(), null);
+    }
+
+    /**
+     * Reads the files of authorities: not for an event loop. Throws {@link dev.culvert.certs.CertsException}.
+     *
+     * @param usual of upstreams that name none; null: the public authorities
+     * @param upstreams those that speak TLS count
+     */
+    public static UpstreamTrust load(@Nullable Path usual, Collection<UpstreamAddress> upstreams) {
+        Map<Path, UpstreamTls> files = new HashMap<>();
+        boolean some = false;
+        for (UpstreamAddress upstream : upstreams) {
+            Path own = upstream.ca();
+            if (upstream.tls() && own != null) {
+                files.computeIfAbsent(own, UpstreamTrust::inFile);
+            }
+            some |= upstream.tls() && own == null;
+        }
+        UpstreamTls others = !some
+                ? null
+                : usual == null ? UpstreamTls.trusting(ServerTrust.inSystemRoots()) : inFile(usual);
+        return new UpstreamTrust(others, files, null);
+    }
+
+    private static UpstreamTls inFile(Path ca) {
+        return UpstreamTls.trusting(ServerTrust.inAuthorities(PemFiles.readCertificates(ca)));
+    }
+
+    /** The same, with the files that only the previous one has: requests that began under it may still dial. */
+    public UpstreamTrust after(UpstreamTrust previous) {
+        return new UpstreamTrust(usual, byFile, new UpstreamTrust(previous.usual, previous.byFile, null));
+    }
+
+    /** Towards an upstream that speaks TLS. One with a file of its own is never trusted for another reason. */
+    public UpstreamTls towards(UpstreamAddress upstream) {
+        UpstreamTls found = find(upstream);
+        return Objects.requireNonNull(found != null || before == null ? found : before.find(upstream),
+                "no authorities for an upstream of neither this configuration nor the one before");
+    }
+
+    private @Nullable UpstreamTls find(UpstreamAddress upstream) {
+        Path own = upstream.ca();
+        return own == null ? usual : byFile.get(own);
+    }
+}

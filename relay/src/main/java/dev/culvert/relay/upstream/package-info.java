@@ -1,0 +1,5 @@
+/** What is known of upstreams: addresses, endpoints, trust, failures. */
+@NullMarked
+package dev.culvert.relay.upstream;
+
+import org.jspecify.annotations.NullMarked;

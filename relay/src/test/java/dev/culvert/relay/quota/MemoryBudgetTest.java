@@ -1,0 +1,326 @@
+package dev.culvert.relay.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.relay.inbound.EmbeddedEdge;
+import dev.culvert.relay.quota.RuntimeUsage.Refusal;
+import io.netty.channel.DefaultEventLoop;
+import io.netty.util.NetUtil;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the edge does when its memory is spent. */
+class MemoryBudgetTest {
+    private static final int MAX = 1 << 20;
+    /** With the reserve. */
+    private static final int ALL = MAX + MAX / 4;
+    private static final String GET = "GET / HTTP/1.1\r\nHost: acme.example\r\n\r\n";
+    private static final String POST = "POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 100000\r\n\r\n";
+
+    private final AtomicLong direct = new AtomicLong();
+    private final MemoryBudget budget = new MemoryBudget(MAX, direct::get, 8 * MAX);
+    private final MemoryShare share = new MemoryShare(budget);
+    private final Tasks loop = new Tasks();
+    private final EmbeddedEdge edge = new EmbeddedEdge(CallerLimits.defaults(), budget);
+
+    @AfterEach
+    void close() {
+        edge.close();
+        budget.tick();
+        assertThat(budget.used()).isZero();
+    }
+
+    /** An event loop whose tasks run when the test says so. */
+    private static final class Tasks extends DefaultEventLoop {
+        private final Queue<Runnable> tasks = new ArrayDeque<>();
+
+        @Override
+        public void execute(Runnable task) {
+            tasks.add(task);
+        }
+
+        void runTasks() {
+            for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+                task.run();
+            }
+        }
+    }
+
+    private void fill(int bytes) {
+        budget.take(bytes);
+    }
+
+    private void empty(int bytes) {
+        budget.give(bytes);
+        budget.tick();
+    }
+
+    @Test
+    void itIsSpentUntilItHasFallenToThreeQuarters() {
+        budget.take(MAX - 1);
+        assertThat(budget.isSpent()).isFalse();
+        budget.take(1);
+        assertThat(budget.isSpent()).isTrue();
+
+        empty(MAX / 4 - 1);
+        assertThat(budget.isSpent()).isTrue();
+        empty(1);
+        assertThat(budget.isSpent()).isFalse();
+        empty(MAX / 4 * 3);
+    }
+
+    @Test
+    void itIsSpentWhenTheAllocatorHasTakenMostOfTheDirectMemory() {
+        direct.set(7L * MAX);
+        budget.tick();
+        assertThat(budget.isSpent()).isTrue();
+
+        direct.set(6L * MAX + 1);
+        budget.tick();
+        assertThat(budget.isSpent()).isTrue();
+        direct.set(6L * MAX);
+        budget.tick();
+        assertThat(budget.isSpent()).isFalse();
+    }
+
+    @Test
+    void aRuntimeIsFullAtHalfOfItAndTheOthersGoOn() {
+        share.take(MAX / 2);
+
+        assertThat(share.isSpent()).isTrue();
+        assertThat(new MemoryShare(budget).isSpent()).isFalse();
+        assertThat(budget.isSpent()).isFalse();
+        share.give(MAX / 8);
+        assertThat(share.isSpent()).isFalse();
+        share.give(MAX / 8 * 3);
+    }
+
+    @Test
+    void aNewRequestIs503WhileItIsSpentAndIsServedAfterwards() {
+        edge.relay.answer(exchange -> exchange.ok("ok"));
+        fill(ALL);
+
+        assertThat(edge.send(GET)).startsWith("HTTP/1.1 503")
+                .contains("overloaded", "\"hop\":\"edge\"", "retry-after: 1\r\n");
+        assertThat(edge.relay.all).isEmpty();
+        assertThat(edge.usage().refusals(Refusal.MEMORY)).isEqualTo(1);
+        empty(ALL);
+        assertThat(edge.send(GET)).startsWith("HTTP/1.1 200");
+    }
+
+    @Test
+    void aSourceThatHoldsNextToNothingIsServedFromTheReserve() {
+        edge.relay.answer(exchange -> exchange.ok("ok"));
+        fill(MAX - MAX / 32);
+        BudgetedBytes heavy = held("192.0.2.1", MAX / 32, () -> {});
+        BudgetedBytes light = held("192.0.2.2", MAX / 128, () -> {});
+        assertThat(budget.isSpent()).isTrue();
+
+        assertThat(heavy.mayBegin()).isFalse();
+        assertThat(heavy.isStopped()).isTrue();
+        assertThat(light.mayBegin()).isTrue();
+        assertThat(light.isStopped()).isFalse();
+        assertThat(edge.send(GET)).startsWith("HTTP/1.1 200");
+        fill(MAX / 4);
+        assertThat(light.mayBegin()).isFalse();
+        assertThat(edge.send(GET)).startsWith("HTTP/1.1 503");
+
+        heavy.close();
+        light.close();
+        empty(ALL - MAX / 32);
+    }
+
+    @Test
+    void aCallerIsNotReadWhileItIsSpent() {
+        edge.send(POST);
+        fill(ALL);
+        edge.send("a");
+        assertThat(edge.isReading()).isFalse();
+
+        empty(ALL);
+
+        assertThat(edge.send("b")).isEmpty();
+        assertThat(edge.isReading()).isTrue();
+        edge.send("c".repeat(99_998));
+        assertThat(edge.only().receivedBytes).hasValue(100_000);
+    }
+
+    @Test
+    void aRuntimeGetsNoGrantsWhileItIsSpent() {
+        edge.send(GET);
+        fill(ALL);
+        edge.only().head("200", false).body(1000);
+        edge.written();
+        assertThat(edge.only().consumed).hasValue(0);
+
+        empty(ALL);
+        edge.written();
+
+        assertThat(edge.only().consumed).hasValue(1000);
+    }
+
+    @Test
+    void everyByteIsReportedAtTheEndThoughItIsSpent() {
+        edge.send(GET);
+        fill(MAX);
+        edge.only().head("200", false).body(1000).body(500).end();
+        edge.written();
+
+        assertThat(edge.only().consumed).hasValue(1500);
+        empty(MAX);
+    }
+
+    @Test
+    void bytesCountFromTheSocketToTheSocket() {
+        edge.relay.answer(exchange -> exchange.eager = false);
+        edge.send(POST);
+        long head = budget.used();
+        edge.send("a".repeat(1000));
+        assertThat(budget.used()).isEqualTo(head + BudgetedBytes.PART_BYTES + 1000);
+        edge.only().passOn(400);
+        assertThat(budget.used()).isEqualTo(head + BudgetedBytes.PART_BYTES + 600);
+        edge.only().head("200", false).body(50);
+        edge.written();
+
+        assertThat(budget.used()).isEqualTo(head + BudgetedBytes.PART_BYTES + 600);
+        edge.only().passOn(600);
+        assertThat(budget.used()).isEqualTo(head);
+    }
+
+    @Test
+    void aHeadCountsAsItIsDecodedUntilTheEnd() {
+        edge.send("GET / HTTP/1.1\r\nHost: acme.example\r\nX-Large: " + "a".repeat(10_000) + "\r\n\r\n");
+        assertThat(budget.used()).isBetween(10_000L, 12_000L);
+
+        edge.only().ok("ok");
+        edge.written();
+
+        assertThat(budget.used()).isZero();
+    }
+
+    @Test
+    void informationalHeadsWaitForNoCaller() {
+        edge.send(GET);
+        edge.block(true);
+        edge.only().informational("103");
+        int before = edge.waitingWrites();
+        edge.writable(false);
+
+        for (int i = 0; i < 1_000; i++) {
+            edge.only().informational("103");
+        }
+
+        assertThat(edge.waitingWrites()).isEqualTo(before);
+        edge.writable(true);
+        edge.block(false);
+        edge.only().ok("ok");
+        assertThat(edge.written()).contains("HTTP/1.1 103", "HTTP/1.1 200");
+    }
+
+    /** An exchange of this address that holds so much. */
+    private BudgetedBytes held(String address, int bytes, Runnable giveWay) {
+        var exchange = new BudgetedBytes(loop, (request, response) -> {}, giveWay);
+        exchange.of(share, address);
+        exchange.take(bytes);
+        return exchange;
+    }
+
+    @Test
+    void theLargestSourceGivesWayWithItsNewestExchange() {
+        List<String> gone = new ArrayList<>();
+        List<BudgetedBytes> all = List.of(held("192.0.2.1", MAX / 2, () -> gone.add("old")),
+                held("192.0.2.1", MAX / 8 * 3, () -> gone.add("new")),
+                held("192.0.2.2", MAX / 8, () -> gone.add("other")));
+        assertThat(budget.isSpent()).isTrue();
+
+        budget.asks(SourceAddress.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.3")));
+        budget.tick();
+        loop.runTasks();
+
+        assertThat(gone).containsExactly("new");
+        all.forEach(BudgetedBytes::close);
+        assertThat(budget.sources().used()).isZero();
+    }
+
+    @Test
+    void anExchangeThatIsOverMeanwhileDoesNotGiveWay() {
+        List<String> gone = new ArrayList<>();
+        BudgetedBytes large = held("192.0.2.1", MAX, () -> gone.add("large"));
+        BudgetedBytes small = held("192.0.2.2", BudgetedBytes.CLAIMED_FROM, () -> gone.add("small"));
+        budget.sources().shedHeaviest(1);
+
+        large.close();
+        loop.runTasks();
+
+        assertThat(gone).isEmpty();
+        small.close();
+    }
+
+    @Test
+    void aSourceAloneWaitsAndLosesNothing() {
+        List<String> gone = new ArrayList<>();
+        BudgetedBytes all = held("192.0.2.1", MAX, () -> gone.add("only"));
+
+        budget.asks(SourceAddress.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.1")));
+        budget.tick();
+        loop.runTasks();
+
+        assertThat(gone).isEmpty();
+        all.close();
+    }
+
+    @Test
+    void aReaderThatTricklesIsCutWhenMemoryIsShort() {
+        List<String> cut = new ArrayList<>();
+        Lag slow = new Lag(loop, () -> {}, () -> cut.add("slow"));
+        Lag fast = new Lag(loop, () -> {}, () -> cut.add("fast"));
+        slow.waits(MAX / 2, share);
+        fast.waits(MAX / 2, share);
+        fill(MAX);
+        slow.taken(Lag.LEAST_BYTES - 1);
+        long soon = System.nanoTime() + Lag.PATIENCE.toNanos();
+
+        fast.taken(Lag.LEAST_BYTES);
+        assertThat(fast.isSlow(soon)).isFalse();
+        budget.tick(soon);
+        loop.runTasks();
+
+        assertThat(cut).containsExactly("slow");
+        slow.close();
+        fast.close();
+        empty(MAX);
+    }
+
+    @Test
+    void slowReadersStayWhileThereIsMemory() {
+        List<String> cut = new ArrayList<>();
+        Lag slow = new Lag(loop, () -> {}, () -> cut.add("slow"));
+        slow.waits(MAX / 4, share);
+
+        budget.tick(System.nanoTime() + 10 * Lag.PATIENCE.toNanos());
+        loop.runTasks();
+
+        assertThat(cut).isEmpty();
+        slow.close();
+    }
+
+    @Test
+    void partsThatAreNotMergedCostAnObject() {
+        BudgetedBytes held = held("192.0.2.1", 1, () -> {});
+        held.take(1);
+        held.take(1);
+        assertThat(budget.used()).isEqualTo(3 + BudgetedBytes.PART_BYTES);
+        held.take(2_000);
+        assertThat(budget.used()).isEqualTo(2_003 + 2 * BudgetedBytes.PART_BYTES);
+
+        held.give(2_003);
+        assertThat(budget.used()).isZero();
+        held.close();
+    }
+}

@@ -1,0 +1,242 @@
+package dev.culvert.routing;
+
+import dev.culvert.config.ByteSize;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.Setting;
+import dev.culvert.http.path.PathPattern;
+import dev.culvert.http.path.RawPath;
+import dev.culvert.relay.route.AnnouncedRoute;
+import dev.culvert.relay.route.RouteRule;
+import dev.culvert.relay.route.SigningSecrets;
+import dev.culvert.relay.route.SourceList;
+import dev.culvert.relay.route.Verification;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One route. A variable as {@code {tenant}} stands for a whole segment of the path and may be filled into the host of the
+ * upstream; {@code {namespace}} and {@code {eventSource}} stand together or not at all, and are subject to the policy of
+ * webhooks.
+ *
+ * @param path {@code /x/} matches {@code /x} and everything below
+ * @param to the upstream's URL; a path in it is put before the request's
+ * @param host name without port, or {@code *.name} for all names below it; null: any
+ * @param methods one of them; empty: any
+ * @param headers values by field name, {@code *} for any value; all must be there
+ * @param stripPrefix whether the raw segments of the route's path are dropped from what is sent
+ * @param rewrite put in place of the raw segments of the route's path; null: they stay
+ * @param hostHeader the Host that the upstream sees; null: the caller's
+ * @param cors what a browser is told while the upstream is away; null: nothing, but for {@code /app-proxy/}
+ * @param delivery null: durable below {@code /webhooks/}, direct elsewhere
+ * @param order of durable webhooks
+ * @param verify how signatures of durable webhooks are verified; null: not at all
+ * @param maxBody larger bodies are refused; null: any size, but 25 MiB for durable webhooks
+ * @param timeouts null: the usual ones
+ * @param retries further attempts of what may be sent again, 0..5
+ * @param sources blocks of addresses that may ask; empty: all
+ * @param tls of an upstream that speaks it; null: as the router's
+ */
+public record RouteConfig(
+        @Setting(value = "Path that is matched, with everything below it", accepts = "a path as /x/ or /webhooks/{namespace}/{eventSource}/") String path,
+        @Setting(value = "The upstream's URL; variables of path may stand in its host", accepts = "http://host[:port], https://host[:port] or h2c://host[:port]") String to,
+        @Setting(value = "Host that is matched; nothing said: any", accepts = "a name without port, as app.example.com, or *.example.com") @Nullable String host,
+        @Setting(value = "Methods that are matched; nothing listed: all", accepts = "methods in upper case, as GET", byDefault = "") List<String> methods,
+        @Setting(value = "Header fields that must be there, with this value or, for *, any", accepts = "name: value, as x-env: staging") Map<String, String> headers,
+        @Setting(value = "Whether the segments of the path are dropped from what is sent", byDefault = "false") boolean stripPrefix,
+        @Setting(value = "Path that is sent in place of the route's own", accepts = "a path as /api/v2/") @Nullable String rewrite,
+        @Setting("Host that the upstream sees, instead of the caller's") @Nullable String hostHeader,
+        @Nullable Cors cors,
+        @Setting("Whether webhooks are stored before they are delivered; durable below /webhooks/, direct elsewhere") @Nullable Delivery delivery,
+        @Setting(value = "Whether durable webhooks of one source are delivered in their order", byDefault = "source") Order order,
+        @Nullable Verify verify,
+        @Setting("Largest request body; nothing said: any, but 25MiB for durable webhooks") @Nullable ByteSize maxBody,
+        @Nullable Timeouts timeouts,
+        @Setting(value = "Further attempts when the upstream refused the connection, or broke off what has no effect when it is repeated", byDefault = "0", accepts = "0..5") int retries,
+        @Setting(value = "Addresses that may ask, behind the trusted proxies; nothing listed: all", accepts = "blocks as 192.0.2.0/24", byDefault = "") List<String> sources,
+        @Nullable Tls tls) {
+
+    private static final String POST = "POST";
+    private static final String WEBHOOKS = "/webhooks/";
+    private static final String APP_PROXY = "/app-proxy/";
+    private static final int MAX_RETRIES = 5;
+    private static final Pattern HOST = Pattern
+            .compile("[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?|\\[[0-9A-Fa-f:.]+](:[0-9]{1,5})?");
+
+    public RouteConfig {
+        methods = List.copyOf(methods);
+        headers = Map.copyOf(headers);
+        sources = List.copyOf(sources);
+        RouteRule rule = RouteRule.of(path, host, methods, headers);
+        UpstreamTemplate.parse(to).requireVariablesOf(rule.path());
+        SourceList.parse(sources);
+        if (hostHeader != null && !HOST.matcher(hostHeader).matches()) {
+            throw new ConfigException("hostHeader", "a host, as argo-server.argo.svc:2746");
+        }
+        if (rewrite != null && (stripPrefix || !rewrite.startsWith("/") || !rewrite.endsWith("/")
+                || rewrite.indexOf('?') >= 0 || !RawPath.wellFormed(rewrite))) {
+            throw new ConfigException("rewrite",
+                    "a path with slash at both ends, as /api/v2/, without stripPrefix");
+        }
+        if (retries < 0 || retries > MAX_RETRIES) {
+            throw new ConfigException("retries", "0.." + MAX_RETRIES);
+        }
+        if (tls != null && !to.regionMatches(true, 0, "https:", 0, 6)) {
+            throw new ConfigException("tls", "none where to is no https:// URL");
+        }
+        if (maxBody != null && maxBody.bytes() < 1) {
+            throw new ConfigException("maxBody", "a size of 1 byte or more");
+        }
+    }
+
+    /** A route whose upstream is trusted as any other. */
+    public RouteConfig(String path, String to, @Nullable String host, List<String> methods,
+            Map<String, String> headers, boolean stripPrefix, @Nullable String rewrite,
+            @Nullable String hostHeader, @Nullable Cors cors, @Nullable Delivery delivery, Order order,
+            @Nullable Verify verify, @Nullable ByteSize maxBody, @Nullable Timeouts timeouts, int retries,
+            List<String> sources) {
+        this(path, to, host, methods, headers, stripPrefix, rewrite, hostHeader, cors, delivery, order,
+                verify, maxBody, timeouts, retries, sources, null);
+    }
+
+    /** A route by its path alone. */
+    public RouteConfig(String path, String to, boolean stripPrefix, @Nullable String hostHeader,
+            @Nullable Cors cors,
+            @Nullable Delivery delivery) {
+        this(path, to, null, List.of(), Map.of(), stripPrefix, null, hostHeader, cors, delivery, Order.SOURCE,
+                null, null, null, 0, List.of());
+    }
+
+    /** A route with the defaults of everything else. */
+    public static RouteConfig of(String path, String to) {
+        return new RouteConfig(path, to, false, null, null, null);
+    }
+
+    /** Whether webhooks on this route go through an inbox where there is one. */
+    public boolean durable() {
+        return delivery == null ? path.startsWith(WEBHOOKS) : delivery == Delivery.DURABLE;
+    }
+
+    /** How many bytes the body of such a request may have; Long.MAX_VALUE: any number. */
+    long largestBody(CharSequence method) {
+        if (maxBody != null) {
+            return maxBody.bytes();
+        }
+        return durable() && POST.contentEquals(method) ? AnnouncedRoute.USUAL_BODY_BYTES : Long.MAX_VALUE;
+    }
+
+    /** Which requests it takes. */
+    RouteRule rule() {
+        return RouteRule.of(path, host, methods, headers);
+    }
+
+    /** Whether the tunnel server is told what the webhooks are signed with. */
+    boolean sharesSecrets() {
+        return verify != null && verify.shareWithServer() && durable();
+    }
+
+    /**
+     * What an inbox has to know, secrets' files included.
+     *
+     * @param secrets what is shared of a file
+     */
+    AnnouncedRoute announced(Function<Path, SigningSecrets> secrets) {
+        PathPattern pattern = PathPattern.parse(path);
+        UpstreamTemplate upstream = UpstreamTemplate.parse(to);
+        upstream.requireVariablesOf(pattern);
+        return new AnnouncedRoute(rule(), durable(), order == Order.SOURCE,
+                maxBody == null ? AnnouncedRoute.USUAL_BODY_BYTES : maxBody.bytes(),
+                verify == null
+                        ? null
+                        : new Verification(verify.provider(), verify.secretFile(),
+                                sharesSecrets() ? secrets.apply(verify.secretFile()) : null),
+                SourceList.parse(sources), upstream.host());
+    }
+
+    /** What a browser is told while the upstream is away, or null: nothing. */
+    @Nullable
+    Cors browserAnswer() {
+        return cors == null && path.equals(APP_PROXY) ? new Cors(List.of()) : cors;
+    }
+
+    /**
+     * TLS towards the upstream.
+     *
+     * @param ca file of the authorities that its certificate may come from
+     */
+    public record Tls(
+            @Setting("PEM file of the authorities that the upstream's certificate may come from, instead of upstreams.ca") Path ca) {}
+
+    /** How webhooks reach the upstream. */
+    public enum Delivery {
+        /** The caller waits for the upstream's answer. */
+        DIRECT,
+        /** Stored first, then delivered until it succeeds. */
+        DURABLE
+    }
+
+    /** In which order durable webhooks are delivered. */
+    public enum Order {
+        /** Those of one source one after the other. */
+        SOURCE,
+        /** As they come. */
+        NONE
+    }
+
+    /**
+     * How signatures are verified.
+     *
+     * @param provider who signs
+     * @param secretFile holds the secrets, a line each; read again when it changes
+     * @param shareWithServer whether a tunnel server is told them, which stores the webhooks of a tunnel
+     */
+    public record Verify(
+            @Setting("Who signs the webhooks") Verification.Provider provider,
+            @Setting("File of the secret that the provider was given, or of up to 8, a line each; read again when it changes") Path secretFile,
+            @Setting(value = "Whether the tunnel server is told the secrets, so that it verifies webhooks before it stores them: those that come by a tunnel are verified nowhere else", byDefault = "false") boolean shareWithServer) {}
+
+    /**
+     * Time-outs of a route's exchanges.
+     *
+     * @param head from the last request byte to the response's head; null: 60 s
+     * @param idle without a byte in either direction after the head; null: none
+     */
+    public record Timeouts(
+            @Setting("From the last byte of the request to the head of the response; nothing said: 60s") @Nullable Duration head,
+            @Setting("Without a byte in either direction once the response has begun; nothing said: none") @Nullable Duration idle) {
+        public Timeouts {
+            if (head != null && !head.isPositive()) {
+                throw new ConfigException("head", "a duration of 1ms or more");
+            }
+            if (idle != null && !idle.isPositive()) {
+                throw new ConfigException("idle", "a duration of 1ms or more");
+            }
+        }
+    }
+
+    /**
+     * What the router answers to browsers in place of an upstream that is away.
+     *
+     * @param allowOrigins origins that may send credentials; empty: any origin may read, without credentials
+     */
+    public record Cors(
+            @Setting(value = "Origins of browser clients; others, or all when empty, get * without credentials", accepts = "scheme://host[:port] each, as https://app.example.com", byDefault = "") List<String> allowOrigins) {
+        private static final Pattern ORIGIN = Pattern
+                .compile("[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\\[[0-9a-f:.]+])(:[0-9]{1,5})?");
+
+        public Cors {
+            allowOrigins = allowOrigins.stream().map(origin -> origin.toLowerCase(Locale.ROOT)).toList();
+            for (String origin : allowOrigins) {
+                if (!ORIGIN.matcher(origin).matches()) {
+                    throw new ConfigException("allowOrigins",
+                            "scheme://host[:port] without a path, as https://app.example.com");
+                }
+            }
+        }
+    }
+}

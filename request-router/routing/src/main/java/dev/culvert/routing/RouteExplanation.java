@@ -1,0 +1,84 @@
+package dev.culvert.routing;
+
+import dev.culvert.relay.route.RouteQuery;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a request goes, and why.
+ *
+ * @param isForwarded whether an upstream would get it
+ * @param outcome what becomes of it, in one line
+ * @param reasons a line for each route: that it is taken, or why not
+ */
+public record RouteExplanation(boolean isForwarded, String outcome, List<String> reasons) {
+    /** More than a person reads. */
+    private static final int MAX_REASONS = 200;
+
+    public RouteExplanation {
+        reasons = List.copyOf(reasons);
+    }
+
+    /** Explains what a router with this configuration does. */
+    public static RouteExplanation of(RoutingConfig config, RouteQuery query) {
+        RouteTable table = RouteTable.of(config);
+        RouteMatch match = table.match(query, query::caller);
+        Route taken = table.find(query);
+        List<String> reasons = reasons(table.routes(), taken, query);
+        return switch (match) {
+            case RouteMatch.Forward to -> new RouteExplanation(
+                    true, query.method() + " " + query.path() + " goes to "
+                            + (to.address().tls() ? "https://" : to.address().http2() ? "h2c://" : "http://")
+                            + to.address().host() + ":" + to.address().port() + " as " + to.target()
+                            + (to.route().config().durable() && query.method().equals("POST")
+                                    ? ", stored first where there is an inbox"
+                                    : ""),
+                    reasons);
+            case RouteMatch.Refused refused -> new RouteExplanation(false,
+                    query.method() + " " + query.path() + " is refused with "
+                            + refused.problem().cause().status() + " "
+                            + refused.problem().cause().word() + ": " + refused.problem().detail(),
+                    reasons);
+        };
+    }
+
+    /** The one that is taken, those that would take it, the others; each in the file's order. */
+    private static List<String> reasons(List<Route> routes, @Nullable Route taken, RouteQuery query) {
+        return IntStream.range(0, routes.size())
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> rank(routes.get(i), taken, query)))
+                .map(i -> "routes[" + i + "] " + routes.get(i).rule().path() + ": "
+                        + reason(routes.get(i), taken, query))
+                .toList();
+    }
+
+    private static int rank(Route route, @Nullable Route taken, RouteQuery query) {
+        return route == taken ? 0 : route.rule().mismatch(query) == null ? 1 : 2;
+    }
+
+    private static String reason(Route route, @Nullable Route taken, RouteQuery query) {
+        if (route == taken) {
+            return "taken";
+        }
+        String mismatch = route.rule().mismatch(query);
+        return mismatch != null
+                ? mismatch
+                : "would take it, but " + (taken == null
+                        ? "the path can't be matched as it stands"
+                        : taken.rule().path() + " is more specific, or stands first");
+    }
+
+    /** For people. */
+    public String text() {
+        List<String> lines = new ArrayList<>();
+        lines.add(outcome);
+        reasons.stream().limit(MAX_REASONS).forEach(reason -> lines.add("  " + reason));
+        if (reasons.size() > MAX_REASONS) {
+            lines.add("  and " + (reasons.size() - MAX_REASONS) + " more");
+        }
+        return String.join("\n", lines);
+    }
+}

@@ -1,0 +1,183 @@
+package dev.culvert.routing;
+
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.relay.BodyFirst;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.SwallowingSink;
+import dev.culvert.relay.outbound.Upstreams;
+import dev.culvert.relay.route.RouteQuery;
+import dev.culvert.relay.upstream.UpstreamAddress;
+import dev.culvert.relay.upstream.UpstreamCall;
+import dev.culvert.relay.upstream.UpstreamLimits;
+import dev.culvert.relay.upstream.UpstreamNames;
+import dev.culvert.relay.upstream.UpstreamProblem;
+import dev.culvert.relay.upstream.UpstreamTrust;
+import dev.culvert.routing.RouteConfig.Cors;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Routes exchanges to upstreams as the routes and the cluster's policy say. May be shared by all event loops: each uses
+ * connections of its own.
+ */
+public final class Router implements Relay, AutoCloseable {
+    private final Upstreams upstreams;
+    private final RouterAudit audit;
+    private volatile Rules rules;
+
+    private Router(Rules rules, Upstreams upstreams, RouterAudit audit) {
+        this.rules = rules;
+        this.upstreams = upstreams;
+        this.audit = audit;
+    }
+
+    /** A router with the usual limits, whose refusals are not kept. */
+    public static Router create(RoutingConfig config) {
+        return create(config, UpstreamLimits.defaults());
+    }
+
+    /** A router whose refusals are not kept. Starts nothing: connections are made when they are needed. */
+    public static Router create(RoutingConfig config, UpstreamLimits limits) {
+        return create(config, limits, RouterAudit.NONE);
+    }
+
+    /**
+     * A router. Starts nothing: connections are made when they are needed.
+     *
+     * @param audit told of every request that the cluster's policy refuses and every change of it; stays the caller's
+     */
+    public static Router create(RoutingConfig config, UpstreamLimits limits, RouterAudit audit) {
+        Rules rules = Rules.of(config);
+        return new Router(rules,
+                new Upstreams(limits, config.upstreamNames(), rules.trust()), audit);
+    }
+
+    /**
+     * Takes other routes, policy and addresses from now on. Exchanges that have begun go on as they did; connections to
+     * upstreams are kept unless names lead elsewhere. Reads certificate authorities where an upstream speaks TLS: not for an event loop.
+     *
+     * @param origin who changes it, as {@code router.yaml} or {@code SIGHUP}
+     */
+    public synchronized void replace(RoutingConfig config, String origin) {
+        Rules next = Rules.of(config);
+        RoutingConfig before = rules.config;
+        upstreams.replace(next.trust());
+        UpstreamNames names = config.upstreamNames();
+        if (!upstreams.names().equals(names)) {
+            upstreams.replace(names);
+        }
+        rules = next;
+        RoutingChanges.between(before, config)
+                .forEach(change -> audit.changed(change.key(), origin, change.detail()));
+    }
+
+    /** What it does now. Any thread. */
+    public RoutingConfig config() {
+        return rules.config;
+    }
+
+    @Override
+    public RequestSink open(RelayRequest request, ResponseSink response) {
+        Http2Headers fields = request.fields();
+        Rules now = rules;
+        if (request.kind() == RelayRequest.Kind.TCP) {
+            return openTcp(now, request, response);
+        }
+        RouteMatch match = now.table.match(RouteQuery.of(fields, null), () -> now.callers.caller(fields));
+        return switch (match) {
+            case RouteMatch.Forward to -> forward(request, to, response);
+            case RouteMatch.Refused refused -> refuse(now, fields, refused.problem(), response);
+        };
+    }
+
+    private RequestSink forward(RelayRequest request, RouteMatch.Forward to, ResponseSink response) {
+        RouteConfig route = to.route().config();
+        if (GuardedExchange.isTooLarge(route, request)) {
+            response.fail(GuardedExchange.TOO_LARGE);
+            return SwallowingSink.INSTANCE;
+        }
+        UpstreamCall outgoing = outgoing(to, request.fields());
+        Relay upstream = (asked, asker) -> GuardedExchange.isNeeded(route, asked)
+                ? GuardedExchange.open(upstreams, asked, outgoing, asker, route)
+                : upstreams.open(asked, outgoing, asker);
+        return BodyFirst.isFor(request)
+                ? BodyFirst.hold(upstream, request, response)
+                : upstream.open(request, response);
+    }
+
+    private RequestSink openTcp(Rules now, RelayRequest request, ResponseSink response) {
+        UpstreamAddress to = now.tcp.match(request.fields());
+        return to == null
+                ? refuse(now, request.fields(), UpstreamProblem.NO_TCP, response)
+                : upstreams.openTcp(request, to, response);
+    }
+
+    private RequestSink refuse(Rules now, Http2Headers fields, Problem problem, ResponseSink response) {
+        if (problem.cause() == Cause.NOT_ALLOWED) {
+            InetAddress caller = now.callers.caller(fields);
+            audit.refused(caller, fields, problem);
+        }
+        response.fail(problem);
+        return SwallowingSink.INSTANCE;
+    }
+
+    private static UpstreamCall outgoing(RouteMatch.Forward to, Http2Headers fields) {
+        Cors cors = to.route().cors();
+        RouteConfig.Timeouts timeouts = to.route().config().timeouts();
+        return new UpstreamCall(to.address(), to.target(), to.route().hostHeader(),
+                cors == null ? null : new BrowserAnswer(cors, fields),
+                timeouts == null ? null : timeouts.head());
+    }
+
+    Upstreams upstreams() {
+        return upstreams;
+    }
+
+    /**
+     * Bytes held for exchanges: of responses read and not yet consumed, of requests not yet written. Any thread.
+     */
+    public long bufferedBytes() {
+        return upstreams.buffered().sum();
+    }
+
+    /** Open connections to upstreams, those being made included. Any thread. */
+    public int openConnections() {
+        return upstreams.connections().intValue();
+    }
+
+    /** Addresses of upstreams that are left out because they failed, now. Any thread. */
+    public int ejectedAddresses() {
+        return upstreams.ejected();
+    }
+
+    /** Refuses new exchanges with {@code draining} and closes idle connections; running exchanges go on. Any thread. */
+    public void drain() {
+        upstreams.drain();
+    }
+
+    /** Ends everything at once: running exchanges fail with {@code draining}. Any thread; returns before it has happened. */
+    @Override
+    public void close() {
+        upstreams.close();
+    }
+
+    /** What is replaced as a whole. */
+    private record Rules(RoutingConfig config, RouteTable table, TcpTable tcp, ForwardingRules callers) {
+        /** Reads files. */
+        UpstreamTrust trust() {
+            return UpstreamTrust.load(config.upstreams().ca(), table.upstreams());
+        }
+
+        static Rules of(RoutingConfig config) {
+            return new Rules(config, RouteTable.of(config), TcpTable.of(config.tcp()), new ForwardingRules(
+                    "culvert-router", config.trustedProxies().stream().map(Cidr::parse).toList()));
+        }
+    }
+}

@@ -1,0 +1,309 @@
+package dev.culvert.routing;
+
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Setting;
+import dev.culvert.relay.route.AllowList;
+import dev.culvert.relay.route.AnnouncedRoute;
+import dev.culvert.relay.route.Announcement;
+import dev.culvert.relay.route.DurableRoutes;
+import dev.culvert.relay.route.RequestPolicy;
+import dev.culvert.relay.route.RequestRule;
+import dev.culvert.relay.route.SigningSecrets;
+import dev.culvert.relay.route.SourceList;
+import dev.culvert.relay.upstream.UpstreamNames;
+import io.netty.util.NetUtil;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Routes, policy and addresses: what a router is told, in its own pod ({@code RouterConfig}) or as {@code router:} of a
+ * tunnel client.
+ *
+ * @param routes what goes where; empty: {@link #defaultRoutes}. At most 10,000, none that others leave no request
+ * @param tcp where raw connections may lead; empty: nowhere. At most 1000, no two with the same name or host
+ * @param policy what the cluster allows
+ * @param resolve addresses that win over DNS, by {@code host} or {@code host:port}; hosts in lower case, at least one each
+ * @param trustedProxies what stands between callers and whoever passes their requests on to this router
+ * @param upstreams how upstreams are found and trusted
+ * @param runtimeVersion of the GitOps runtime that is served; null: one with a router
+ */
+public record RoutingConfig(
+        @Setting(value = ROUTES, accepts = ROUTES_ACCEPTS, fileOnly = true) List<RouteConfig> routes,
+        @Setting(value = TCP, accepts = TCP_ACCEPTS, fileOnly = true) List<TcpRouteConfig> tcp,
+        Policy policy,
+        @Setting(value = RESOLVE, accepts = RESOLVE_ACCEPTS) Map<String, List<HostPort>> resolve,
+        @Setting(value = TRUSTED, accepts = TRUSTED_ACCEPTS, byDefault = "") List<String> trustedProxies,
+        Reach upstreams,
+        @Setting(value = RUNTIME_VERSION, accepts = RuntimeVersion.ACCEPTS) @Nullable String runtimeVersion) {
+
+    public static final String ROUTES = "What goes where; left out: App-Proxy, workflows and webhooks as in a GitOps runtime";
+    public static final String ROUTES_ACCEPTS = "a list of routes, each with path and to";
+    public static final String TCP = "Upstreams that raw connections may reach, by the server name of their TLS handshake; nothing listed: none";
+    public static final String TCP_ACCEPTS = "a list, each with to and with name or host";
+    public static final String RESOLVE = "Addresses that win over DNS, for names that DNS does not know";
+    public static final String RESOLVE_ACCEPTS = "host or host:port, each with the host:port to dial, or a list of them";
+    static final String TRUSTED = "Networks whose X-Forwarded-For is believed when a route looks at its callers' addresses";
+    public static final String TRUSTED_ACCEPTS = "addresses or CIDR blocks, as 10.0.0.0/8,::1";
+
+    public static final String RUNTIME_VERSION = "Version of the GitOps runtime that is served: one older than 0.0.543 had no router, and gets the routes that its ingress had";
+
+    /** Addresses of one name; more are a mistake. */
+    private static final int MAX_ADDRESSES = 100;
+    /** Not among the paths of an ingress before there was a router. */
+    private static final String WORKFLOWS = "/workflows/";
+
+    /** A look-up costs the same for any number; reading and checking them takes well under a second. */
+    private static final int MAX_ROUTES = 10_000;
+
+    public RoutingConfig {
+        routes = List.copyOf(routes);
+        if (routes.size() > MAX_ROUTES) {
+            throw new ConfigException("routes", "at most " + MAX_ROUTES + " routes");
+        }
+        RouteTable.requireReachable(routes);
+        tcp = List.copyOf(tcp);
+        TcpTable.of(tcp);
+        resolve = lowerCase(resolve);
+        trustedProxies = List.copyOf(trustedProxies);
+        requireBlocks("trustedProxies", trustedProxies);
+        RuntimeVersion.require(runtimeVersion);
+    }
+
+    /** Without trusted proxies. */
+    public RoutingConfig(List<RouteConfig> routes, List<TcpRouteConfig> tcp, Policy policy,
+            Map<String, List<HostPort>> resolve) {
+        this(routes, tcp, policy, resolve, List.of(), Reach.usual(), null);
+    }
+
+    /** Without raw connections, each name with one address. */
+    public RoutingConfig(List<RouteConfig> routes, Policy policy, Map<String, HostPort> resolve) {
+        this(routes, List.of(), policy, alone(resolve));
+    }
+
+    /** The same behind these proxies. */
+    public RoutingConfig behind(List<String> proxies) {
+        return new RoutingConfig(routes, tcp, policy, resolve, proxies, upstreams, runtimeVersion);
+    }
+
+    /** The same for a runtime of this version. */
+    public RoutingConfig of(@Nullable String version) {
+        return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, upstreams, version);
+    }
+
+    /** How upstreams' names are resolved. */
+    UpstreamNames upstreamNames() {
+        return new UpstreamNames(resolve, upstreams.dns()
+                .stream()
+                .map(server -> new InetSocketAddress(server.host(), server.port()))
+                .toList());
+    }
+
+    /** The same with other settings of upstreams. */
+    public RoutingConfig reaching(Reach settings) {
+        return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, settings, runtimeVersion);
+    }
+
+    private static Map<String, List<HostPort>> alone(Map<String, HostPort> resolve) {
+        Map<String, List<HostPort>> lists = new HashMap<>();
+        resolve.forEach((name, address) -> lists.put(name, List.of(address)));
+        return lists;
+    }
+
+    public static void requireBlocks(String key, List<String> networks) {
+        try {
+            SourceList.parse(networks);
+        } catch (ConfigException e) {
+            throw new ConfigException(key, TRUSTED_ACCEPTS);
+        }
+    }
+
+    /** The default routes, an empty policy (every webhook is refused) and DNS alone. */
+    public static RoutingConfig defaults() {
+        return new RoutingConfig(List.of(), List.of(), Policy.refusing(), Map.of());
+    }
+
+    /** The routes of the GitOps runtime: App-Proxy, workflows server, event sources. */
+    public static List<RouteConfig> defaultRoutes() {
+        return List.of(RouteConfig.of("/app-proxy/", "http://cap-app-proxy:3017"),
+                new RouteConfig(WORKFLOWS, "http://argo-server:2746", true, null, null, null),
+                RouteConfig.of("/webhooks/{namespace}/{eventSource}/",
+                        "http://{eventSource}-eventsource-svc.{namespace}.svc.cluster.local"));
+    }
+
+    /** The routes in force: those configured, else the default ones of the runtime's version. */
+    public List<RouteConfig> effectiveRoutes() {
+        if (!routes.isEmpty()) {
+            return routes;
+        }
+        return RuntimeVersion.hasRouter(runtimeVersion)
+                ? defaultRoutes()
+                : defaultRoutes().stream().filter(route -> !route.path().equals(WORKFLOWS)).toList();
+    }
+
+    /**
+     * What the server is told. Throws ConfigException for the key {@code routes} when that is too much.
+     *
+     * @param secrets of a file of {@link #sharedSecretFiles}
+     */
+    public Announcement announcement(Function<Path, SigningSecrets> secrets) {
+        return Announcement.of(announced(secrets), policy.webhooks().allow(), policy.requests().rules());
+    }
+
+    /** What an inbox in front of this router, in its process, stores, and how it verifies signatures. */
+    public DurableRoutes durableRoutes() {
+        return DurableRoutes.beforeRouter(announced(file -> SigningSecrets.NONE), policy.webhooks().allow(),
+                policy.requests().rules());
+    }
+
+    private List<AnnouncedRoute> announced(Function<Path, SigningSecrets> secrets) {
+        return effectiveRoutes().stream().map(route -> route.announced(secrets)).toList();
+    }
+
+    /** The files of the secrets that webhooks are verified with. */
+    public Set<Path> secretFiles() {
+        return files(route -> true);
+    }
+
+    /** Those of them whose secrets the server is told. */
+    public Set<Path> sharedSecretFiles() {
+        return files(RouteConfig::sharesSecrets);
+    }
+
+    private Set<Path> files(Predicate<RouteConfig> of) {
+        return effectiveRoutes().stream()
+                .filter(of)
+                .map(RouteConfig::verify)
+                .filter(Objects::nonNull)
+                .map(RouteConfig.Verify::secretFile)
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static Map<String, List<HostPort>> lowerCase(Map<String, List<HostPort>> resolve) {
+        Map<String, List<HostPort>> lower = new HashMap<>();
+        resolve.forEach((name, addresses) -> {
+            if (addresses.isEmpty() || addresses.size() > MAX_ADDRESSES
+                    || addresses.stream().anyMatch(address -> address.port() == 0)) {
+                throw new ConfigException("resolve",
+                        "1 to " + MAX_ADDRESSES + " addresses with a port of 1..65535 for " + name);
+            }
+            if (lower.put(name.toLowerCase(Locale.ROOT), List.copyOf(addresses)) != null) {
+                throw new ConfigException("resolve", "each host once; " + name + " stands there twice");
+            }
+        });
+        return Map.copyOf(lower);
+    }
+
+    /**
+     * How upstreams are found and trusted.
+     *
+     * @param ca file of the authorities that upstreams' certificates may come from; null: the public ones
+     * @param dns the DNS servers; empty: the system's
+     */
+    public record Reach(
+            @Setting("PEM file of the authorities that certificates of https:// upstreams may come from, in place of the public ones") @Nullable Path ca,
+            @Setting(value = "DNS servers, asked one after the other, in place of the system's", accepts = "address:port each, as 10.96.0.10:53", byDefault = "") List<HostPort> dns) {
+        public Reach {
+            dns = List.copyOf(dns);
+            if (!dns.stream()
+                    .allMatch(server -> NetUtil.isValidIpV4Address(server.host())
+                            || NetUtil.isValidIpV6Address(server.host()))
+                    || dns.size() > 8) {
+                throw new ConfigException("dns", "at most 8, address:port each, as 10.96.0.10:53");
+            }
+        }
+
+        /** The public authorities, the system's DNS. */
+        public static Reach usual() {
+            return new Reach(null, List.of());
+        }
+    }
+
+    /**
+     * What the cluster allows, whatever the platform says.
+     *
+     * @param webhooks which event sources may be reached
+     * @param requests which methods and paths may be reached
+     */
+    public record Policy(Webhooks webhooks, Requests requests) {
+        /** Refuses every webhook. */
+        public static Policy refusing() {
+            return allowing(List.of());
+        }
+
+        /** Allows these event sources, each {@code namespace/eventSource} with {@code *} for any text. */
+        public static Policy allowing(List<String> webhooks) {
+            return new Policy(new Webhooks(webhooks), new Requests(List.of(), List.of()));
+        }
+    }
+
+    /**
+     * The event sources that routes with a template may reach.
+     *
+     * @param allow {@code namespace/eventSource} each, where {@code *} stands for any text within a segment
+     */
+    public record Webhooks(
+            @Setting(value = "Event sources that webhooks may reach; nothing listed: every webhook is refused", accepts = "namespace/eventSource each, * for any text within a segment, as argo/*,ci/github", byDefault = "") List<String> allow) {
+        public Webhooks {
+            allow = List.copyOf(allow);
+            allow.forEach(entry -> AllowList.parse(List.of(entry)));
+            AllowList.parse(allow);
+        }
+    }
+
+    /**
+     * The methods and paths that may be reached from outside, on whatever route.
+     *
+     * @param allow empty: everything that is not denied
+     * @param deny wins over {@code allow}
+     */
+    public record Requests(
+            @Setting(value = "Requests that may come from outside; nothing listed: all that are not denied", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> allow,
+            @Setting(value = "Requests that may not, whatever allow says and however their path is written", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> deny) {
+        public Requests {
+            allow = List.copyOf(allow);
+            deny = List.copyOf(deny);
+            rules(allow, deny);
+        }
+
+        RequestPolicy rules() {
+            return rules(allow, deny);
+        }
+
+        private static RequestPolicy rules(List<Rule> allow, List<Rule> deny) {
+            return new RequestPolicy(rules(allow), rules(deny));
+        }
+
+        private static List<RequestRule> rules(List<Rule> rules) {
+            List<RequestRule> read = new ArrayList<>(rules.size());
+            rules.forEach(rule -> read.add(RequestRule.of(rule.path(), rule.methods())));
+            return read;
+        }
+    }
+
+    /**
+     * Requests by their path and method.
+     *
+     * @param path {@code /x/} stands for {@code /x} and everything below, {@code {name}} for any segment
+     * @param methods empty: all
+     */
+    public record Rule(
+            @Setting(value = "Path, with everything below it; {name} stands for any segment", accepts = "a path as /app-proxy/api/") String path,
+            @Setting(value = "Methods; nothing listed: all", accepts = "methods in upper case, as GET", byDefault = "") List<String> methods) {
+        public Rule {
+            methods = List.copyOf(methods);
+            RequestRule.of(path, methods);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package dev.culvert.routing;
+
+import dev.culvert.config.ConfigException;
+import dev.culvert.http.path.HostTemplate;
+import dev.culvert.http.path.PathPattern;
+import dev.culvert.http.path.RawPath;
+import dev.culvert.relay.upstream.UpstreamAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/**
+ * An upstream's URL whose host may hold variables.
+ *
+ * @param http2 whether the upstream is spoken to in HTTP/2 whatever the request is, without TLS ({@code h2c://})
+ * @param host in lower case but for its variables
+ * @param prefix put before the request's path: empty, or a raw path without a slash at its end
+ */
+record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port, String prefix) {
+    private static final String EXPECTED = "http://, https:// or h2c://host[:port], with or without a path, "
+            + "without user, query or fragment; variables of path, as {namespace}, in the host alone";
+    private static final Pattern NAME = Pattern
+            .compile("[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\\.?");
+    private static final Pattern VARIABLE = Pattern.compile("\\{[a-zA-Z][a-zA-Z0-9]{0,31}}");
+
+    /** Reads a URL. Throws ConfigException for the key {@code to}. */
+    static UpstreamTemplate parse(String to) {
+        try {
+            // a variable is as good as any letter for what a URL may look like
+            String plain = VARIABLE.matcher(to).replaceAll("v0");
+            UpstreamTemplate parsed = of(new URI(plain));
+            return plain.equals(to)
+                    ? parsed
+                    : new UpstreamTemplate(parsed.tls, parsed.http2, host(to), parsed.port, parsed.prefix);
+        } catch (URISyntaxException e) {
+            throw new ConfigException("to", EXPECTED);
+        }
+    }
+
+    /** Takes a URL without variables. Throws ConfigException for the key {@code to}. */
+    static UpstreamTemplate of(URI to) {
+        String scheme = to.getScheme() == null ? "" : to.getScheme().toLowerCase(Locale.ROOT);
+        String host = to.getHost() == null ? "" : to.getHost().toLowerCase(Locale.ROOT);
+        String path = to.getRawPath() == null ? "" : to.getRawPath();
+        boolean tls = scheme.equals("https");
+        boolean http2 = scheme.equals("h2c");
+        int port = to.getPort() < 0 ? (tls ? 443 : 80) : to.getPort();
+        boolean literal = host.startsWith("[");
+        if ((!tls && !http2 && !scheme.equals("http")) || port < 1 || port > 65535
+                || to.getRawUserInfo() != null
+                || to.getRawQuery() != null || to.getRawFragment() != null || !RawPath.wellFormed(path)
+                || !(literal || (host.length() <= 253 && NAME.matcher(host).matches()))) {
+            throw new ConfigException("to", EXPECTED);
+        }
+        String prefix = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+        return new UpstreamTemplate(tls, http2,
+                HostTemplate.of(literal ? host.substring(1, host.length() - 1) : host), port, prefix);
+    }
+
+    /** The host as written, with its variables; refuses them anywhere else. */
+    private static HostTemplate host(String to) {
+        int begin = to.indexOf("://") + 3;
+        int end = begin;
+        while (end < to.length() && "/:".indexOf(to.charAt(end)) < 0) {
+            end++;
+        }
+        if (to.indexOf('{', end) >= 0 || to.substring(0, begin).indexOf('{') >= 0) {
+            throw new ConfigException("to", EXPECTED);
+        }
+        return HostTemplate.of(to.substring(begin, end));
+    }
+
+    /** Throws ConfigException when there is a variable that the path does not have. */
+    void requireVariablesOf(PathPattern path) {
+        if (!path.variables().containsAll(host.variables())) {
+            throw new ConfigException("to", "no variables but those of path, as {namespace}");
+        }
+    }
+
+    /** The address of an upstream without variables. */
+    UpstreamAddress address() {
+        return address(host.toString());
+    }
+
+    /** The address at a host that its variables were filled into. */
+    UpstreamAddress address(String filled) {
+        return new UpstreamAddress(tls, http2, filled, port, null, !host.variables().isEmpty());
+    }
+}

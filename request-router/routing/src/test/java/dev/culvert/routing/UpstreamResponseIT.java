@@ -1,0 +1,223 @@
+package dev.culvert.routing;
+
+import static dev.culvert.routing.RawUpstream.head;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.RelayRequest.Kind;
+import dev.culvert.routing.RawUpstream.Peer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Responses, as the asker gets them. */
+class UpstreamResponseIT {
+    private static final String CHUNKED = head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked");
+
+    @AutoClose
+    private final Loopback loopback = new Loopback();
+
+    private Peer requested() {
+        Peer peer = loopback.upstream.accept();
+        peer.readHead();
+        return peer;
+    }
+
+    @Test
+    void chunksArriveAsTheyAreSentAndTrailersAtTheEnd() {
+        Asker asker = loopback.get();
+        Peer peer = requested().write(CHUNKED);
+
+        asker.awaitHead();
+        peer.write("6\r\nfirst \r\n");
+        asker.awaitBody("first ");
+        peer.write("6;x=y\r\nsecond\r\n");
+        asker.awaitBody("first second");
+        peer.write("0\r\nX-Sum: 42\r\n\r\n");
+
+        asker.awaitEnd();
+        assertThat(asker.trailer("x-sum")).isEqualTo("42");
+        assertThat(asker.field("transfer-encoding")).isNull();
+    }
+
+    @Test
+    void aBodyWithoutLengthEndsWithItsConnection() {
+        Asker asker = loopback.get();
+        Peer peer = requested().write(head("HTTP/1.0 200 OK") + "until the end");
+
+        asker.awaitBody("until the end");
+        assertThat(asker.ended).isFalse();
+        peer.close();
+
+        asker.awaitEnd();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"204 No Content", "304 Not Modified"})
+    void someResponsesHaveNoBody(String status) {
+        Asker asker = loopback.get();
+        Peer peer = requested().write(head("HTTP/1.1 " + status, "content-length: 5"));
+
+        asker.awaitEnd();
+        assertThat(asker.body()).isEmpty();
+        Asker next = loopback.get();
+        Loopback.answer(peer);
+        next.awaitEnd();
+    }
+
+    @Test
+    void aResponseToHeadKeepsItsLengthAndHasNoBody() {
+        Asker asker = loopback.asker().open(Kind.HTTP, "HEAD", "/", true);
+        Peer peer = requested().write(head("HTTP/1.1 200 OK", "content-length: 1000"));
+
+        asker.awaitEnd();
+        assertThat(asker.field("content-length")).isEqualTo("1000");
+        Asker next = loopback.get();
+        Loopback.answer(peer);
+        next.awaitEnd();
+        assertThat(next.body()).isEqualTo("ok");
+    }
+
+    @Test
+    void informationalHeadsComeBeforeTheFinalOne() {
+        Asker asker = loopback.open("POST", "expect", "100-continue", "content-length", "2");
+        Peer peer = loopback.upstream.accept();
+        assertThat(peer.readHead()).contains("expect: 100-continue");
+
+        peer.write(head("HTTP/1.1 103 Early Hints", "link: </x>") + head("HTTP/1.1 100 Continue"));
+        await().until(() -> asker.informational.size() == 2);
+        asker.send("hi").finish();
+        assertThat(peer.read(2)).isEqualTo("hi");
+        peer.write(head("HTTP/1.1 200 OK", "content-length: 0"));
+
+        asker.awaitEnd();
+        assertThat(asker.informational.getFirst().get("link")).hasToString("</x>");
+    }
+
+    @Test
+    void whatIsForOneHopOnlyDoesNotCross() {
+        Asker asker = loopback.get();
+        requested().write(head("HTTP/1.1 200 OK", "Connection: keep-alive, X-Secret", "X-Secret: 1",
+                "Keep-Alive: timeout=5", "Upgrade: h2c", "Proxy-Connection: x", "Set-Cookie: a=1",
+                "Set-Cookie: b=2",
+                "Content-Length: 0"));
+
+        asker.awaitEnd();
+        assertThat(asker.fields("set-cookie")).containsExactly("a=1", "b=2");
+        assertThat(Stream.of("connection", "x-secret", "keep-alive", "upgrade", "proxy-connection")
+                .map(asker::field))
+                .containsOnlyNulls();
+    }
+
+    static Stream<String> badResponses() {
+        String fields = IntStream.range(0, 133)
+                .mapToObj(i -> "x-" + i + ": y\r\n")
+                .reduce("", String::concat);
+        return Stream.of("no http at all\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 99 Low\r\n\r\n",
+                "HTTP/1.1 abc OK\r\n\r\n",
+                head("HTTP/1.1 200 OK", "content-length: 1", "transfer-encoding: chunked"),
+                head("HTTP/1.1 200 OK", "content-length: 1", "content-length: 2"),
+                head("HTTP/1.1 200 OK", "content-length: x"), head("HTTP/1.1 200 OK", "content-length: -1"),
+                head("HTTP/1.1 200 OK", "transfer-encoding: gzip, chunked"),
+                head("HTTP/1.1 200 OK", "transfer-encoding: gzip"),
+                head("HTTP/1.1 200 OK", ": c"),
+                head("HTTP/1.1 101 Switching Protocols", "connection: upgrade", "upgrade: websocket"),
+                "HTTP/1.1 200 OK\r\n" + fields + "\r\n",
+                "HTTP/1.1 200 OK\r\nx: " + "y".repeat(72 << 10) + "\r\n\r\n",
+                "HTTP/1.1 200 " + "y".repeat(9 << 10) + "\r\n\r\n", head("HTTP/1.1 100 Continue").repeat(33));
+    }
+
+    @ParameterizedTest
+    @MethodSource("badResponses")
+    void whatIsNoHttpIsTold(String response) {
+        Asker asker = loopback.get();
+        Peer peer = requested().write(response);
+
+        Problem problem = asker.awaitProblem();
+
+        assertThat(problem.cause()).isEqualTo(Cause.UPSTREAM_BAD_RESPONSE);
+        assertThat(problem.hop()).isEqualTo(Hop.UPSTREAM);
+        assertThat(asker.head).isNull();
+        assertThat(peer.read()).isEqualTo(-1);
+    }
+
+    /** RFC 9112 §5.1: a proxy removes it from a response. */
+    @Test
+    void whitespaceBeforeAColonDoesNotCross() {
+        Asker asker = loopback.get();
+        requested().write(head("HTTP/1.1 200 OK", "x-a : b", "content-length: 0"));
+
+        asker.awaitEnd();
+        assertThat(asker.field("x-a")).isEqualTo("b");
+    }
+
+    @Test
+    void aHeadAtTheLimitsPasses() {
+        String fields = IntStream.range(0, 131)
+                .mapToObj(i -> "x-" + i + ": y\r\n")
+                .reduce("", String::concat);
+        Asker asker = loopback.get();
+        requested().write("HTTP/1.1 200 OK\r\n" + fields + "content-length: 0\r\n\r\n");
+        asker.awaitEnd();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x\r\n", "-1\r\n", "5\r\nhelloxy\r\n", "ffffffffffffffffff\r\n"})
+    void aBodyThatIsNoHttpIsNeverComplete(String chunk) {
+        Asker asker = loopback.get();
+        requested().write(CHUNKED + "2\r\nok\r\n" + chunk);
+
+        assertThat(asker.awaitProblem().cause()).isEqualTo(Cause.UPSTREAM_BAD_RESPONSE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\ncontent-le"})
+    void anEndBeforeTheHeadIsTold(String begin) {
+        Asker asker = loopback.get();
+        requested().write(begin).close();
+
+        assertThat(asker.awaitProblem().cause()).isEqualTo(Cause.UPSTREAM_RESET);
+        assertThat(asker.head).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"content-length: 10", "transfer-encoding: chunked"})
+    void anEndWithinABodyIsNoEnd(String framing) {
+        Asker asker = loopback.get();
+        requested().write(head("HTTP/1.1 200 OK", framing) + "2\r\nok\r\n").close();
+
+        assertThat(asker.awaitProblem().cause()).isEqualTo(Cause.UPSTREAM_RESET);
+        assertThat(asker.status()).isEqualTo("200");
+    }
+
+    @Test
+    void aResetIsNoEndOfABodyWithoutLength() {
+        Asker asker = loopback.get();
+        Peer peer = requested().write(head("HTTP/1.1 200 OK") + "part");
+        asker.awaitBody("part");
+
+        peer.reset();
+
+        assertThat(asker.awaitProblem().cause()).isEqualTo(Cause.UPSTREAM_RESET);
+    }
+
+    @Test
+    void nothingIsToldAfterACancel() {
+        Asker asker = loopback.get();
+        Peer peer = requested().write(CHUNKED + "2\r\nok\r\n");
+        asker.awaitBody("ok");
+
+        asker.cancel();
+
+        assertThat(peer.read()).isEqualTo(-1);
+        assertThat(asker.ended).isFalse();
+        assertThat(asker.problem).isNull();
+    }
+}

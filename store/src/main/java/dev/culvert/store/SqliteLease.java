@@ -1,0 +1,152 @@
+package dev.culvert.store;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The right of one process to change a database: a row in it. Each holder has a higher fencing number than the one
+ * before, and each of its transactions begins with a look whether that is still the row's: a holder that slept beyond its
+ * lease changes nothing. A lease that was given back stays so: its process neither renews nor takes it again. Used by the
+ * database's thread alone, within its transactions.
+ */
+public final class SqliteLease {
+    /** How long a lease lasts after its last heartbeat: who takes over from a dead machine waits so long. */
+    public static final Duration LIFE = Duration.ofSeconds(8);
+    /** Three beats may fail before the lease ends. */
+    public static final Duration BEAT = Duration.ofSeconds(2);
+
+    /** The end of a lease that its holder gave back. */
+    private static final Instant GIVEN_BACK = Instant.EPOCH;
+
+    /** Not part of the versioned schema: it is read before that may be touched. Never edited. */
+    private static final String TABLE = """
+            CREATE TABLE IF NOT EXISTS lease (
+              one INTEGER PRIMARY KEY CHECK (one = 1), fence INTEGER NOT NULL, owner TEXT NOT NULL,
+              host TEXT NOT NULL, pid INTEGER NOT NULL, machine TEXT NOT NULL, born INTEGER NOT NULL,
+              since INTEGER NOT NULL, until INTEGER NOT NULL) STRICT""";
+
+    private final Path file;
+    private final Clock clock;
+    private final String owner = UUID.randomUUID().toString();
+    private final HolderProcess self;
+    private long fence;
+    private boolean givenBack;
+
+    /** Blocks: finds out who this process is. */
+    public SqliteLease(Path file, Clock clock) {
+        this.file = file;
+        this.clock = clock;
+        this.self = HolderProcess.current();
+    }
+
+    /** The row. */
+    private record Holder(long fence, HolderProcess process, Instant since, Instant until) {
+        boolean isFree(Instant now) {
+            return !until.isAfter(now) || process.isGone();
+        }
+
+        boolean isGivenBack() {
+            return until.equals(GIVEN_BACK);
+        }
+
+        @Override
+        public String toString() {
+            return process + ", since " + since.truncatedTo(ChronoUnit.SECONDS) + ", until "
+                    + until.truncatedTo(ChronoUnit.SECONDS) + " unless it goes on";
+        }
+    }
+
+    /** Makes its table, so that it can be looked at before anybody took it. */
+    public static void prepare(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(TABLE);
+        }
+    }
+
+    /** Takes the lease. Throws {@link StoreException.Held} while another holds it, and after {@link #giveBack}. */
+    public void take(Connection connection) throws SQLException {
+        refuseAfterGivingBack();
+        prepare(connection);
+        Instant now = clock.instant();
+        Holder before = holder(connection);
+        if (before != null && !before.isFree(now)) {
+            throw new StoreException.Held("the database " + file + " is held by another process (" + before
+                    + "); stop that one, or name another folder");
+        }
+        fence = before == null ? 1 : before.fence() + 1;
+        SqliteDatabase.update(connection, "INSERT OR REPLACE INTO lease VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
+                fence, owner,
+                self.host(), self.pid(), self.machine(), self.born(), now.toEpochMilli(), end(now));
+    }
+
+    /** Throws {@link StoreException.Held} when another process took the lease meanwhile, or it was given back. */
+    public void check(Connection connection) throws SQLException {
+        refuseAfterGivingBack();
+        Holder holder = holder(connection);
+        if (holder == null || holder.fence() != fence || holder.isGivenBack()) {
+            throw new StoreException.Held("another server took the database over"
+                    + (holder == null ? "" : " (" + holder + ")") + "; this one makes no more changes");
+        }
+    }
+
+    /**
+     * Prolongs the lease. One that has ended meanwhile, and that nobody took, is taken anew with the next fencing number. Throws
+     * as {@link #check} does.
+     */
+    public void renew(Connection connection) throws SQLException {
+        check(connection);
+        Instant now = clock.instant();
+        int renewed = SqliteDatabase.update(connection,
+                "UPDATE lease SET until = ? WHERE fence = ? AND owner = ? AND until > ?", end(now), fence,
+                owner, now.toEpochMilli());
+        if (renewed == 0) {
+            take(connection);
+        }
+    }
+
+    private void refuseAfterGivingBack() {
+        if (givenBack) {
+            throw new StoreException.Held(
+                    "this process gave the database " + file + " back and makes no more changes");
+        }
+    }
+
+    /** Ends the lease for good, if it is still ours. The fencing number stays. */
+    public void giveBack(Connection connection) throws SQLException {
+        givenBack = true;
+        SqliteDatabase.update(connection, "UPDATE lease SET until = 0 WHERE fence = ? AND owner = ?", fence,
+                owner);
+    }
+
+    /** Ends whosever lease it is, in a database that only the caller has. */
+    public static void free(Connection connection) throws SQLException {
+        prepare(connection);
+        SqliteDatabase.update(connection, "UPDATE lease SET until = 0");
+    }
+
+    private static long end(Instant now) {
+        return now.plus(LIFE).toEpochMilli();
+    }
+
+    private static @Nullable Holder holder(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery("SELECT fence, host, pid, machine, born, since, until FROM lease")) {
+            return row.next()
+                    ? new Holder(row.getLong(1),
+                            new HolderProcess(row.getString(2), row.getLong(3), row.getString(4),
+                                    row.getLong(5)),
+                            Instant.ofEpochMilli(row.getLong(6)), Instant.ofEpochMilli(row.getLong(7)))
+                    : null;
+        }
+    }
+}

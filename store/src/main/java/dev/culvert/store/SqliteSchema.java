@@ -1,0 +1,93 @@
+package dev.culvert.store;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+/**
+ * A database's tables, by version. All methods block, and run in the caller's transaction.
+ *
+ * @param versions the statements that make version 1 out of nothing, and each next one out of that before. One that was
+ *     released is never edited
+ * @param table one that is there from version 1 on: tells this schema's databases from others of Culvert's
+ */
+public record SqliteSchema(List<List<String>> versions, String table) {
+    public SqliteSchema {
+        versions = List.copyOf(versions);
+    }
+
+    /** Brings the database to the newest version, in the caller's transaction. */
+    public void migrate(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
+            int version = version(statement);
+            if (version > versions.size()) {
+                throw new SQLException("it has schema version " + version
+                        + ", which a newer culvert wrote (expected: at"
+                        + " most " + versions.size() + "; run that culvert, or restore a backup of before)");
+            }
+            for (List<String> changes : versions.subList(version, versions.size())) {
+                for (String change : changes) {
+                    statement.execute(change);
+                }
+            }
+            statement.execute("DELETE FROM schema_version");
+            statement.execute("INSERT INTO schema_version VALUES (" + versions.size() + ")");
+        }
+    }
+
+    /** Our tables must not be mixed with those of another program. To be called before anything is written. */
+    public static void refuseForeign(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery("SELECT count(*), coalesce(sum(name = 'schema_version'), 0)"
+                                + " FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")) {
+            if (row.next() && row.getInt(1) > 0 && row.getInt(2) == 0) {
+                throw new SQLException(
+                        "it holds tables of another program (expected: a database of Culvert's, or"
+                                + " none: name another folder)");
+            }
+        }
+    }
+
+    /** Throws unless it is a database of this schema, of any version. */
+    public void requireOwn(Connection connection) throws SQLException {
+        if (!has(connection, "schema_version") || !has(connection, table)) {
+            throw new SQLException("it holds no " + table
+                    + " of Culvert's (expected: a file that culvert server backup wrote)");
+        }
+    }
+
+    /** Whether there is a table of that name. */
+    public static boolean has(Connection connection, String table) throws SQLException {
+        try (PreparedStatement statement = connection
+                .prepareStatement("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")) {
+            statement.setString(1, table);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    /** Throws when the file is damaged: served on, it would lose more. Reads the whole file. */
+    public static void check(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("PRAGMA quick_check(1)")) {
+            String found = row.next() ? row.getString(1) : "no answer";
+            if (!"ok".equals(found)) {
+                throw new SQLException("it is damaged (" + found.replace('\n', ' ')
+                        + "; expected: a database that passes PRAGMA quick_check: restore a backup with culvert"
+                        + " server restore)");
+            }
+        }
+    }
+
+    private static int version(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT max(version) FROM schema_version")) {
+            return row.next() ? row.getInt(1) : 0;
+        }
+    }
+}

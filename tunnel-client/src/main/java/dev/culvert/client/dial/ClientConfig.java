@@ -1,0 +1,121 @@
+package dev.culvert.client.dial;
+
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Setting;
+import dev.culvert.routing.RoutingConfig;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tunnel client's configuration: {@code client.yaml}, its variables and flags. Streams go to {@code to} or
+ * {@code routerUrl}; without either, through a router in this process.
+ *
+ * @param server addresses of one server, tried in order; their path is {@code /tunnel/v1} where none was given
+ * @param serverCa replaces every other trust in servers but {@code extraCa}; null: the token's pin, the enrolled authority, public ones
+ * @param extraCa trusted on top of whatever else is: the authority of a proxy that inspects TLS; null: none
+ * @param proxy the outbound proxy; null: that of the environment, if any
+ * @param enrolmentTokenFile holds the token; null: there is an identity already
+ * @param identityDir where the identity lives; made when absent
+ * @param health the client's own listener
+ * @param to one upstream, no router; null: see above
+ * @param routerUrl a router in its own pod; null: see above
+ * @param router routes and policy of the router in this process; null: the default routes, every webhook refused
+ * @param connections of the tunnel, 1..4
+ * @param conflictRetry after which a client looks again whether the instance that has its runtime is gone, up to twice that; 1 s..10 min
+ */
+public record ClientConfig(
+        @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
+        @Setting("PEM file of the authorities that sign the server's certificate; not needed when the token pins it or a public authority signed") @Nullable Path serverCa,
+        @Setting("PEM file of authorities that are trusted on top of serverCa, pin and public ones: that of a proxy that inspects TLS") @Nullable Path extraCa,
+        @Nullable ProxyConfig proxy,
+        @Setting("File of the enrolment token, used once; a usable identity wins over it") @Nullable Path enrolmentTokenFile,
+        @Setting(value = "Folder of client.key (0600), client.crt and ca.crt; made when absent", byDefault = "/var/lib/culvert-client") Path identityDir,
+        Health health,
+        @Setting(value = "One upstream for everything, without a router", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI to,
+        @Setting(value = "A request router in its own pod, for everything", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI routerUrl,
+        @Nullable RoutingConfig router,
+        @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
+        @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry) {
+
+    /** The tunnel's path where an address names none. */
+    private static final String TUNNEL_PATH = "/tunnel/v1";
+    /** More addresses than any deployment has, and few enough to try all. */
+    private static final int MAX_SERVERS = 16;
+    private static final int MAX_CONNECTIONS = 4;
+    /** The contract's 30 to 60 s. */
+    private static final Duration CONFLICT_RETRY = Duration.ofSeconds(30);
+    private static final Duration SHORTEST_RETRY = Duration.ofSeconds(1);
+    private static final Duration LONGEST_RETRY = Duration.ofMinutes(10);
+
+    public ClientConfig {
+        if (server.isEmpty() || server.size() > MAX_SERVERS) {
+            throw new ConfigException("server",
+                    "1 to " + MAX_SERVERS + " addresses, as wss://tunnels.example.com:7443");
+        }
+        server = server.stream().map(ClientConfig::tunnelAddress).toList();
+        checkUpstream("to", to);
+        checkUpstream("routerUrl", routerUrl);
+        if ((to != null && routerUrl != null) || (router != null && (to != null || routerUrl != null))) {
+            throw new ConfigException("to",
+                    "only one of to, router and routerUrl; none for the default routes");
+        }
+        if (connections < 1 || connections > MAX_CONNECTIONS) {
+            throw new ConfigException("connections",
+                    "1.." + MAX_CONNECTIONS + "; remove the key for the default 2");
+        }
+        if (conflictRetry.compareTo(SHORTEST_RETRY) < 0 || conflictRetry.compareTo(LONGEST_RETRY) > 0) {
+            throw new ConfigException("conflictRetry", "1s..10m; remove the key for the default 30s");
+        }
+    }
+
+    /** Without a conflict's pace of its own. */
+    public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path extraCa,
+            @Nullable ProxyConfig proxy, @Nullable Path enrolmentTokenFile, Path identityDir, Health health,
+            @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections) {
+        this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
+                connections, CONFLICT_RETRY);
+    }
+
+    /** Without extra authorities and a proxy of its own. */
+    public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path enrolmentTokenFile,
+            Path identityDir, Health health, @Nullable URI to, @Nullable URI routerUrl,
+            @Nullable RoutingConfig router, int connections) {
+        this(server, serverCa, null, null, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
+                connections);
+    }
+
+    /**
+     * The client's own listener: health, metrics, status.
+     *
+     * @param listen its address
+     */
+    public record Health(
+            @Setting(value = "Address of /healthz, /readyz, /metrics and /status, of pause and resume; loopback because it is plain HTTP", byDefault = "127.0.0.1:8081") HostPort listen) {}
+
+    private static URI tunnelAddress(URI address) {
+        if (!"wss".equals(address.getScheme()) || !plain(address)) {
+            throw new ConfigException("server", "wss://host:port without user, query and fragment");
+        }
+        String path = address.getRawPath();
+        return path == null || path.isEmpty() || path.equals("/") ? address.resolve(TUNNEL_PATH) : address;
+    }
+
+    private static void checkUpstream(String key, @Nullable URI upstream) {
+        if (upstream != null
+                && (!Set.of("http", "https", "h2c").contains(upstream.getScheme()) || !plain(upstream)
+                        || !(upstream.getRawPath().isEmpty() || upstream.getRawPath().equals("/")))) {
+            throw new ConfigException(key,
+                    "http://host:port, https://host:port or h2c://host:port, without a path: requests keep theirs");
+        }
+    }
+
+    private static boolean plain(URI uri) {
+        return uri.getHost() != null && uri.getRawUserInfo() == null && uri.getRawQuery() == null
+                && uri.getRawFragment() == null && uri.getPort() != 0 && uri.getPort() <= 65535;
+    }
+}

@@ -1,0 +1,93 @@
+package dev.culvert.client.dial;
+
+import dev.culvert.config.HostPort;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.handler.codec.http.HttpClientCodec;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslHandler;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.function.Consumer;
+import reactor.core.publisher.Mono;
+
+/** Opens a WebSocket to a tunnel server, on an event loop of the caller's choice. */
+public final class Dialler {
+    private static final String DEFAULT_PATH = "/tunnel/v1";
+    private static final int DEFAULT_PORT = 443;
+    /** TLS, then the WebSocket's handshake. */
+    private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(10);
+    /** One batch at most waits behind the one that the socket is taking (docs/protocol.md §7). */
+    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
+    private static final long NOT_SENT_LOW_WATER = 128 << 10;
+    /** A problem, as the server refuses with, is far smaller. */
+    private static final int MAX_REFUSAL = 64 << 10;
+
+    private final Connector connector;
+    private final OpenSessions sessions;
+
+    /** @param sessions told of what opens and what fails */
+    public Dialler(Connector connector, OpenSessions sessions) {
+        this.connector = connector;
+        this.sessions = sessions;
+    }
+
+    /** The address with the path and port that a server without them means. */
+    static URI complete(URI server) {
+        String path = server.getPath() == null || server.getPath().isEmpty() || server.getPath().equals("/")
+                ? DEFAULT_PATH
+                : server.getPath();
+        int port = server.getPort() < 0 ? DEFAULT_PORT : server.getPort();
+        String host = server.getHost();
+        return URI.create("wss://" + host + ":" + port + path);
+    }
+
+    /** The server's name as certificates and proofs have it: in lower case, without the dot that makes it absolute in DNS. */
+    public static String hostName(URI server) {
+        return bareName(server.getHost().toLowerCase(Locale.ROOT));
+    }
+
+    /** Without the dot that makes a name absolute in DNS: TLS knows no such names (RFC 6066 §3). */
+    public static String bareName(String host) {
+        return host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
+    }
+
+    /** Where a server listens, IPv6 without brackets. */
+    public static HostPort address(URI server) {
+        URI target = complete(server);
+        return new HostPort(Connector.bare(target.getHost()), target.getPort());
+    }
+
+    /**
+     * Dials. {@code upgraded} is called on {@code loop} once the WebSocket is open, in the same pass, to add its handler
+     * before a byte is read. Errors: {@link DialFailure}. Cancelling closes the connection.
+     */
+    public Mono<Channel> dial(URI server, SslContext tls, EventLoop loop, Consumer<Channel> upgraded) {
+        URI target = complete(server);
+        HostPort address = address(target);
+        return connector.open(address, loop)
+                .flatMap(channel -> Mono.<Channel>create(sink -> {
+                    sink.onCancel(channel::close);
+                    init(channel, address, tls,
+                            new ClientHandshake(target, upgraded, sink::success, sink::error));
+                }))
+                .doOnNext(channel -> sessions.opened(target, connector.proxyFor(address), channel))
+                .doOnError(failure -> sessions.failed(String.valueOf(failure.getMessage())));
+    }
+
+    private static void init(Channel channel, HostPort address, SslContext tls, ClientHandshake handshake) {
+        channel.config().setWriteBufferWaterMark(WATER_MARK);
+        if (channel instanceof EpollSocketChannel) {
+            channel.config().setOption(EpollChannelOption.TCP_NOTSENT_LOWAT, NOT_SENT_LOW_WATER);
+        }
+        SslHandler ssl = tls.newHandler(channel.alloc(), bareName(address.host()), address.port());
+        ssl.setHandshakeTimeoutMillis(HANDSHAKE_TIMEOUT.toMillis());
+        channel.pipeline()
+                .addLast(ssl, new HttpClientCodec(), new HttpObjectAggregator(MAX_REFUSAL), handshake);
+    }
+}

@@ -1,0 +1,93 @@
+package dev.culvert.client.dial;
+
+import dev.culvert.http.net.EventLoops;
+import io.netty.channel.EventLoop;
+import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.nio.NioDatagramChannel;
+import io.netty.resolver.DefaultHostsFileEntriesResolver;
+import io.netty.resolver.dns.DnsNameResolver;
+import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.resolver.dns.DnsNameResolverTimeoutException;
+import io.netty.resolver.dns.NoopDnsCache;
+import io.netty.resolver.dns.NoopDnsCnameCache;
+import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Finds all addresses of a name, anew each time: a server that moved is found by the next dial. Asks the hosts file, then
+ * DNS, as /etc/resolv.conf says; blocks no event loop.
+ */
+public final class NameLookup {
+    /** Of one query; there are several where several DNS servers are configured. */
+    private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(3);
+    /** Of all queries for a name, search domains included. */
+    private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(8);
+    /** Enough for any real server, and few enough to be tried in one dial. */
+    static final int MAX_ADDRESSES = 8;
+
+    private final EventLoops loops;
+
+    public NameLookup(EventLoops loops) {
+        this.loops = loops;
+    }
+
+    /**
+     * The addresses, IPv4 first, at most {@value #MAX_ADDRESSES}; an address is its own. Emits on {@code loop}. Errors:
+     * {@link DialFailure}. Never empty.
+     */
+    public Mono<List<InetAddress>> all(String host, EventLoop loop) {
+        InetAddress literal = NoProxy.literal(host);
+        if (literal != null) {
+            return onLoop(Mono.just(List.of(literal)), loop);
+        }
+        return Mono.fromCallable(() -> resolver(loop)) // reads the hosts file
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(resolver -> asked(resolver, host).timeout(LOOKUP_TIMEOUT)
+                        .doFinally(signal -> resolver.close()))
+                .onErrorMap(e -> !(e instanceof DialFailure), e -> failure(host, e));
+    }
+
+    private static <T> Mono<T> onLoop(Mono<T> source, EventLoop loop) {
+        return source.publishOn(Schedulers.fromExecutor(loop));
+    }
+
+    private DnsNameResolver resolver(EventLoop loop) {
+        boolean epoll = loops.socketChannel() == EpollSocketChannel.class;
+        return new DnsNameResolverBuilder(loop)
+                .datagramChannelType(epoll ? EpollDatagramChannel.class : NioDatagramChannel.class)
+                .socketChannelType(loops.socketChannel())
+                .hostsFileEntriesResolver(new DefaultHostsFileEntriesResolver())
+                .resolveCache(NoopDnsCache.INSTANCE)
+                .cnameCache(NoopDnsCnameCache.INSTANCE)
+                .completeOncePreferredResolved(false)
+                .queryTimeoutMillis(QUERY_TIMEOUT.toMillis())
+                .build();
+    }
+
+    private static Mono<List<InetAddress>> asked(DnsNameResolver resolver, String host) {
+        return Mono.create(sink -> {
+            Future<List<InetAddress>> asked = resolver.resolveAll(host);
+            sink.onCancel(() -> asked.cancel(false));
+            asked.addListener((Future<List<InetAddress>> found) -> {
+                if (found.isSuccess()) {
+                    sink.success(found.getNow().stream().limit(MAX_ADDRESSES).toList());
+                } else {
+                    sink.error(found.cause());
+                }
+            });
+        });
+    }
+
+    private static DialFailure failure(String host, Throwable cause) {
+        boolean late = cause instanceof TimeoutException || cause instanceof DnsNameResolverTimeoutException
+                || cause.getCause() instanceof DnsNameResolverTimeoutException;
+        return DialFailure.unreachable(
+                "the name " + host + " can't be resolved" + (late ? ": DNS did not answer in time" : ""));
+    }
+}

@@ -1,0 +1,159 @@
+package dev.culvert.client.identity;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.certs.Base64Url;
+import dev.culvert.certs.CertificateRequest;
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.ClientCertificates;
+import dev.culvert.certs.ClientCertificates.Verdict;
+import dev.culvert.certs.ClientIdentity;
+import dev.culvert.certs.EnrolmentProof;
+import dev.culvert.certs.EnrolmentToken;
+import dev.culvert.certs.KeyPin;
+import dev.culvert.certs.Pem;
+import dev.culvert.certs.VouchedAuthorities;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.Map;
+import reactor.core.publisher.Mono;
+
+/**
+ * The client's side of one enrolment at one server (docs/enrolment.md): asks for a nonce, proves that it knows the
+ * token, and believes the answer only if that proves the same.
+ */
+final class Enroller {
+    private final EnrolmentHttp http;
+    private final EnrolmentToken token;
+    private final CertificateRequest request;
+
+    /** @param request for the client's key */
+    Enroller(EnrolmentHttp http, EnrolmentToken token, CertificateRequest request) {
+        this.http = http;
+        this.token = token;
+        this.request = request;
+    }
+
+    /**
+     * What the server issued, all of it verified.
+     *
+     * @param certificate the client's, for its own key
+     * @param authorities whose servers are believed from now on: the one that issued it and has the token's pin, and those
+     *     that it vouches for
+     * @param identity whom the certificate names
+     * @param host the runtime's host, for people
+     */
+    record Enrolled(X509Certificate certificate, List<X509Certificate> authorities, ClientIdentity identity,
+            String host) {}
+
+    /**
+     * Enrols. A refusal of the second step is tried once more from the first: the server may have restarted in between
+     * and forgotten the nonce. Cancelling gives up; the same key may be used again. Errors: {@link EnrolmentException}.
+     * Never empty.
+     */
+    Mono<Enrolled> enrol() {
+        return nonce().flatMap(first -> certificate(first).onErrorResume(EnrolmentException.Refused.class,
+                refused -> nonce().flatMap(this::certificate)));
+    }
+
+    private Mono<byte[]> nonce() {
+        return http.post(Map.of("token", token.id()), 200).map(answer -> bytes(answer, "nonce"));
+    }
+
+    private Mono<Enrolled> certificate(byte[] nonce) {
+        return Mono.defer(() -> {
+            byte[] proof = EnrolmentProof.request(token.secretHash(), nonce, request.encoded());
+            Map<String, String> document = Map.of("token", token.id(), "nonce", Base64Url.encode(nonce),
+                    "csr",
+                    request.pem(), "proof", Base64Url.encode(proof));
+            return http.post(document, 201).map(answer -> verified(answer, nonce));
+        });
+    }
+
+    private Enrolled verified(JsonNode answer, byte[] nonce) {
+        X509Certificate certificate = certificate(answer, "certificate");
+        X509Certificate ca = certificate(answer, "ca");
+        byte[] expected = EnrolmentProof.response(token.secretHash(), nonce, der(certificate), der(ca));
+        if (!EnrolmentProof.matches(expected, bytes(answer, "proof"))) {
+            throw http.strange("the answer does not prove the token: something on the way changed it");
+        }
+        if (!KeyPin.of(ca).equals(token.caPin())) {
+            // The server knows the secret: it is the token that is not as it was made.
+            throw http.refused("the server's authority is not the one that the token pins; make a new token"
+                    + " with: culvert runtime enrol-token ACCOUNT NAME");
+        }
+        if (!certificate.getPublicKey().equals(request.publicKey())) {
+            throw http.strange("the certificate is for another key");
+        }
+        // As of its own start: a wrong clock here is no reason to throw away what the token was spent on.
+        Verdict verdict = ClientCertificates.verify(List.of(certificate), List.of(ca),
+                certificate.getNotBefore().toInstant());
+        return switch (verdict) {
+            case Verdict.Valid valid -> enrolled(answer, certificate, ca, valid.identity());
+            case Verdict.Untrusted untrusted -> throw http.strange(untrusted.reason());
+            case Verdict.Expired expired ->
+                throw http.strange("a certificate that ended at " + expired.since());
+            case Verdict.Missing missing -> throw http.strange("no certificate");
+        };
+    }
+
+    private Enrolled enrolled(JsonNode answer, X509Certificate certificate, X509Certificate ca,
+            ClientIdentity identity) {
+        if (!identity.account().equals(text(answer, "account"))
+                || !identity.runtime().equals(text(answer, "runtime"))) {
+            throw http.strange("the certificate is for another runtime than the answer says");
+        }
+        return new Enrolled(certificate, authorities(answer, certificate, ca), identity,
+                text(answer, "host"));
+    }
+
+    /** Servers from before rotations name none. */
+    private List<X509Certificate> authorities(JsonNode answer, X509Certificate certificate,
+            X509Certificate ca) {
+        if (!answer.has("authorities")) {
+            return List.of(ca);
+        }
+        try {
+            return VouchedAuthorities.parse(text(answer, "authorities"), text(answer, "authoritiesProof"))
+                    .verified(certificate, List.of(ca));
+        } catch (CertsException e) {
+            throw http.strange("authorities: " + e.getMessage());
+        }
+    }
+
+    private X509Certificate certificate(JsonNode answer, String member) {
+        try {
+            List<X509Certificate> certificates = Pem.certificates(text(answer, member));
+            if (certificates.size() == 1) {
+                return certificates.get(0);
+            }
+        } catch (CertsException e) {
+            throw http.strange(member + ": " + e.getMessage());
+        }
+        throw http.strange(member + ": several certificates (expected: one)");
+    }
+
+    private byte[] bytes(JsonNode answer, String member) {
+        try {
+            return Base64Url.decode(member, text(answer, member), EnrolmentProof.BYTES);
+        } catch (CertsException e) {
+            throw http.strange(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private String text(JsonNode answer, String member) {
+        JsonNode value = answer.path(member);
+        if (!value.isTextual()) {
+            throw http.strange("an answer without " + member);
+        }
+        return value.textValue();
+    }
+
+    private static byte[] der(X509Certificate certificate) {
+        try {
+            return certificate.getEncoded();
+        } catch (CertificateEncodingException e) {
+            throw new CertsException("a certificate that has no encoding", e);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package dev.culvert.client.identity;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.client.dial.Connector;
+import dev.culvert.client.dial.DialFailure;
+import dev.culvert.client.dial.Dialler;
+import dev.culvert.client.dial.HttpCall;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Reason;
+import dev.culvert.http.problem.Problem;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpContentException;
+import io.netty.handler.ssl.SslContext;
+import java.io.IOException;
+import java.net.URI;
+import java.security.cert.CertificateException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** One of a server's resources that issue certificates: small JSON documents by POST, bounded in size and time. */
+public final class EnrolmentHttp {
+    /** An answer is two certificates and a few names: some 2 KiB. */
+    public static final int MAX_ANSWER_BYTES = 16 * 1024;
+    /** All of one request; above the sum of what goes well slowly. */
+    private static final Duration TOTAL_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration MAX_RETRY_AFTER = Duration.ofHours(1);
+    private static final int MAX_DETAIL_CHARS = 300;
+    /** What a server means for good; 400, 429 and 5xx may pass. */
+    private static final Set<Integer> FINAL = Set.of(401, 403, 404, 409);
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private final Connector connector;
+    private final SslContext tls;
+    private final EventLoop loop;
+    private final HostPort server;
+    private final String path;
+    private final String uri;
+
+    /**
+     * @param tunnel the tunnel's own address, {@code wss://…/tunnel/v1}
+     * @param resource below that, {@code enrol} or {@code renew}
+     * @param loop carries the connections
+     */
+    EnrolmentHttp(URI tunnel, String resource, SslContext tls, Connector connector, EventLoop loop) {
+        this.uri = "https" + tunnel.toString().substring("wss".length()) + "/" + resource;
+        this.path = tunnel.getRawPath() + "/" + resource;
+        this.server = Dialler.address(tunnel);
+        this.tls = tls;
+        this.connector = connector;
+        this.loop = loop;
+    }
+
+    /**
+     * Posts a document. Cancelling closes the connection. Errors: {@link EnrolmentException}. Never empty.
+     *
+     * @param expected the status of success
+     */
+    Mono<JsonNode> post(Map<String, String> document, int expected) {
+        return Mono.fromCallable(() -> JSON.writeValueAsBytes(document))
+                .flatMap(body -> connector.open(server, loop)
+                        .flatMap(channel -> HttpCall.over(channel, tls, server, request(body),
+                                MAX_ANSWER_BYTES)))
+                .map(answer -> read(answer, expected))
+                .timeout(TOTAL_TIMEOUT)
+                .onErrorMap(e -> !(e instanceof EnrolmentException), this::failed);
+    }
+
+    private FullHttpRequest request(byte[] body) {
+        var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, path,
+                Unpooled.wrappedBuffer(body));
+        request.headers()
+                .set(HttpHeaderNames.CONTENT_TYPE, "application/json")
+                .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
+                .set(HttpHeaderNames.ACCEPT, "application/json, " + Problem.MEDIA_TYPE);
+        return request;
+    }
+
+    EnrolmentException.Failed strange(String what) {
+        return new EnrolmentException.Failed(uri + ": " + what, null);
+    }
+
+    EnrolmentException.Refused refused(String what) {
+        return new EnrolmentException.Refused(uri + ": " + what);
+    }
+
+    private JsonNode read(HttpCall.Answer answer, int expected) {
+        int status = answer.status();
+        String body = answer.body();
+        String type = answer.fields().get(HttpHeaderNames.CONTENT_TYPE, "");
+        if (status != expected) {
+            throw refusal(answer, status, type.startsWith(Problem.MEDIA_TYPE) ? detail(body) : null);
+        }
+        try {
+            return JSON.readTree(body);
+        } catch (IOException e) {
+            // Jackson's message quotes the document.
+            throw strange("an answer that is no JSON (" + printable(type) + ")");
+        }
+    }
+
+    private EnrolmentException refusal(HttpCall.Answer answer, int status, @Nullable String detail) {
+        if (detail == null) {
+            return new EnrolmentException.Failed(
+                    uri + ": status " + status + " from something that is no Culvert server", null,
+                    retryAfter(answer));
+        }
+        String message = uri + ": " + detail + " (" + status + ")";
+        return FINAL.contains(status)
+                ? new EnrolmentException.Refused(message)
+                : new EnrolmentException.Failed(message, null, retryAfter(answer));
+    }
+
+    /** The server's sentence, or null if the body is no problem of Culvert's. */
+    private static @Nullable String detail(String body) {
+        try {
+            JsonNode problem = JSON.readTree(body);
+            String type = problem.path("type").asText();
+            String detail = problem.path("detail").asText();
+            return type.startsWith("urn:culvert:problem:")
+                    ? printable(detail.isEmpty() ? type : detail)
+                    : null;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /** A peer's words end up in a terminal: bounded, without control characters. */
+    private static String printable(String text) {
+        String cut = text.length() > MAX_DETAIL_CHARS ? text.substring(0, MAX_DETAIL_CHARS) + "…" : text;
+        return cut.replaceAll("\\p{C}", "?");
+    }
+
+    private static @Nullable Duration retryAfter(HttpCall.Answer answer) {
+        String seconds = answer.fields().get(HttpHeaderNames.RETRY_AFTER, "");
+        if (!seconds.matches("\\d{1,9}")) {
+            return null;
+        }
+        Duration wait = Duration.ofSeconds(Long.parseLong(seconds));
+        return wait.compareTo(MAX_RETRY_AFTER) > 0 ? MAX_RETRY_AFTER : wait;
+    }
+
+    private EnrolmentException.Failed failed(Throwable cause) {
+        if (cause instanceof TooLongHttpContentException) {
+            return strange("an answer of more than " + MAX_ANSWER_BYTES + " bytes");
+        }
+        if (cause instanceof DialFailure) {
+            return new EnrolmentException.Failed(uri + ": " + cause.getMessage(), cause);
+        }
+        if (cause instanceof TimeoutException) {
+            return new EnrolmentException.Failed(uri + ": no answer in time", cause);
+        }
+        Throwable told = cause;
+        // TLS engines wrap the verdict on the certificate several times; it is what the operator needs.
+        for (Throwable inner = cause; inner != null; inner = inner.getCause()) {
+            if (inner instanceof CertificateException) {
+                told = inner;
+                break;
+            }
+        }
+        return new EnrolmentException.Failed(uri + ": " + printable(Reason.of(told)), cause);
+    }
+}

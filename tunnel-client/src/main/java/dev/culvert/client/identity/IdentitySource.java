@@ -1,0 +1,216 @@
+package dev.culvert.client.identity;
+
+import dev.culvert.certs.CertificateRequest;
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.ClientIdentity;
+import dev.culvert.certs.EnrolmentToken;
+import dev.culvert.certs.tls.ServerTrust;
+import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.dial.Connector;
+import dev.culvert.client.dial.Outbound;
+import dev.culvert.client.dial.TlsChecks;
+import dev.culvert.config.ConfigException;
+import dev.culvert.http.net.EventLoops;
+import io.netty.handler.ssl.SslContext;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Where the client's identity comes from: the identity folder if it holds a usable one, else an enrolment with the
+ * configured token. Thread-safe; one attempt at a time.
+ */
+public final class IdentitySource {
+    private static final Logger LOG = LoggerFactory.getLogger(IdentitySource.class);
+    /** A token has 121 characters; this leaves room for white space around it. */
+    private static final int MAX_TOKEN_FILE_BYTES = 1024;
+
+    private final ClientConfig config;
+    private final EventLoops loops;
+    private final Connector connector;
+    private final Clock clock;
+    private final IdentityStore store;
+
+    /**
+     * @param loops borrowed: carry the connections to the server
+     * @param clock tells whether a stored certificate has ended
+     */
+    public IdentitySource(ClientConfig config, EventLoops loops, Clock clock) {
+        this(config, loops, new Connector(loops, Outbound.of(config)), clock);
+    }
+
+    /** @param connector opens the connections to the server */
+    public IdentitySource(ClientConfig config, EventLoops loops, Connector connector, Clock clock) {
+        this.config = config;
+        this.loops = loops;
+        this.connector = connector;
+        this.clock = clock;
+        this.store = new IdentityStore(config.identityDir(), config.serverCa(), config.extraCa());
+    }
+
+    /**
+     * The stored identity, or a newly enrolled and stored one. An ended one is replaced if the token still allows it,
+     * and returned as it is otherwise: the server may let it renew. Each subscription is one attempt, which tries every
+     * address of the server; cancelling gives it up, and the next one goes on with the same key. Emits off the event
+     * loops. Never empty. Errors: {@link EnrolmentException}, of which only retryable ones may pass by themselves;
+     * {@link ConfigException} and {@link CertsException} for files that the operator must mend.
+     */
+    public Mono<Identity> identity() {
+        return store.load().flatMap(stored -> switch (stored) {
+            case StoredIdentity.Usable usable when !usable.identity().expiredAt(clock.instant()) ->
+                Mono.just(usable.identity());
+            case StoredIdentity.Usable usable -> replaced(usable.identity());
+            case StoredIdentity.Absent absent -> enrolled("no identity in " + config.identityDir(), null);
+            case StoredIdentity.Broken broken -> {
+                LOG.atWarn().addKeyValue("reason", broken.reason()).log("stored identity unusable");
+                yield enrolled(broken.reason(), null);
+            }
+        });
+    }
+
+    /** Whom a client with this configuration believes, for a diagnosis: changes nothing. Errors: {@link CertsException}. */
+    public Mono<TlsChecks.Trusts> trusts() {
+        return Mono.justOrEmpty(config.enrolmentTokenFile())
+                .publishOn(Schedulers.boundedElastic())
+                .map(file -> Optional.of(readToken(file).caPin()))
+                .onErrorResume(ConfigException.class, e -> Mono.empty()) // used and removed, perhaps
+                .defaultIfEmpty(Optional.empty())
+                .flatMap(pin -> store.trusts(pin.orElse(null)));
+    }
+
+    /** Whether a token is configured, usable or not. */
+    public boolean hasToken() {
+        return config.enrolmentTokenFile() != null;
+    }
+
+    /** An identity by the configured token, in place of one that servers refuse. Errors as {@link #identity}'s. */
+    public Mono<Identity> enrolledAnew(Identity refused) {
+        return enrolled("the stored identity is refused", refused.client());
+    }
+
+    private Mono<Identity> replaced(Identity ended) {
+        LOG.atWarn().addKeyValue("since", ended.expires()).log("stored certificate has ended");
+        return config.enrolmentTokenFile() == null
+                ? Mono.just(ended)
+                : enrolled("the stored certificate has ended", ended.client())
+                        .onErrorResume(
+                                e -> e instanceof EnrolmentException.Refused || e instanceof ConfigException,
+                                e -> {
+                                    LOG.atWarn()
+                                            .addKeyValue("reason", e.getMessage())
+                                            .log("token gave no new one");
+                                    return Mono.just(ended);
+                                });
+    }
+
+    /** @param before whose identity the folder holds: a token of another runtime must not replace it by mistake */
+    private Mono<Identity> enrolled(String why, @Nullable ClientIdentity before) {
+        Path file = config.enrolmentTokenFile();
+        if (file == null) {
+            return Mono.error(() -> new ConfigException("enrolmentTokenFile",
+                    "the file of an enrolment token, because there is no usable identity: " + why
+                            + "; make a token with: culvert runtime enrol-token ACCOUNT NAME"));
+        }
+        return Mono.fromCallable(() -> readToken(file))
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(token -> store.nextKey().flatMap(keys -> enrol(token, keys, before)))
+                // Its key serves nobody any more.
+                .onErrorResume(EnrolmentException.Refused.class,
+                        refused -> store.abandon().onErrorComplete().then(Mono.error(refused)));
+    }
+
+    private Mono<Identity> enrol(EnrolmentToken token, KeyPair keys, @Nullable ClientIdentity before) {
+        ServerTrust pinned = ServerTrust.inPin(token.caPin()).or(ServerTrust.inSystemRoots());
+        return store.trustOr(pinned)
+                .map(trust -> TlsContexts.client(trust, null, List.of("http/1.1")))
+                .flatMap(tls -> atAnyOf(config.server(), tls, token, CertificateRequest.create(keys)))
+                .doOnNext(enrolled -> requireSameRuntime(enrolled.identity(), before))
+                .flatMap(enrolled -> store.save(keys, enrolled.certificate(), enrolled.authorities())
+                        .doOnNext(identity -> LOG.atInfo()
+                                .addKeyValue("account", identity.client().account())
+                                .addKeyValue("runtime", identity.client().runtime())
+                                .addKeyValue("host", enrolled.host())
+                                .addKeyValue("expires", identity.expires())
+                                .log("enrolled")));
+    }
+
+    private void requireSameRuntime(ClientIdentity given, @Nullable ClientIdentity before) {
+        if (before != null && !(given.account().equals(before.account())
+                && given.runtime().equals(before.runtime()))) {
+            throw new EnrolmentException.Refused("the enrolment token is for the runtime " + given.account()
+                    + "/" + given.runtime() + ", but " + config.identityDir() + " holds the identity of "
+                    + before.account() + "/" + before.runtime()
+                    + "; name another identityDir, or remove client.key and client.crt there");
+        }
+    }
+
+    /**
+     * A new certificate for a new key, proven with the present one, which may have ended; stored before it is emitted.
+     * Each subscription is one attempt, which tries every address of the server. Never empty. Errors as {@link
+     * #identity}'s.
+     */
+    public Mono<Identity> renewed(Identity present) {
+        return Mono.fromCallable(() -> TlsContexts.client(present.trust(), null, List.of("http/1.1")))
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(tls -> store.nextKey()
+                        .flatMap(keys -> Flux.fromIterable(config.server())
+                                .map(address -> new Renewer(http(address, "renew", tls),
+                                        present,
+                                        CertificateRequest.create(keys)).renew())
+                                .reduce(IdentitySource::orNext)
+                                .flatMap(attempt -> attempt)
+                                .flatMap(renewed -> store.renewed(keys, renewed))))
+                .doOnNext(identity -> LOG.atInfo()
+                        .addKeyValue("expires", identity.expires())
+                        .log("certificate renewed"));
+    }
+
+    private static <T> Mono<T> orNext(Mono<T> first, Mono<T> second) {
+        return first.onErrorResume(EnrolmentException.Failed.class, e -> second);
+    }
+
+    /** The addresses in order: a refusal ends it, a failure goes on to the next, the last failure is told. */
+    private Mono<Enroller.Enrolled> atAnyOf(List<URI> addresses, SslContext tls, EnrolmentToken token,
+            CertificateRequest request) {
+        return Flux.fromIterable(addresses)
+                .map(address -> new Enroller(http(address, "enrol", tls), token, request)
+                        .enrol())
+                .reduce(IdentitySource::orNext)
+                .flatMap(attempt -> attempt);
+    }
+
+    private EnrolmentHttp http(URI address, String resource, SslContext tls) {
+        return new EnrolmentHttp(address, resource, tls, connector, loops.group().next());
+    }
+
+    private static EnrolmentToken readToken(Path file) {
+        try {
+            if (Files.isRegularFile(file) && Files.size(file) > MAX_TOKEN_FILE_BYTES) {
+                throw new ConfigException("enrolmentTokenFile",
+                        "a file of at most " + MAX_TOKEN_FILE_BYTES + " bytes");
+            }
+            return EnrolmentToken.parse(Files.readString(file).strip());
+        } catch (NoSuchFileException e) {
+            throw new ConfigException("enrolmentTokenFile", "an existing file; there is no " + file);
+        } catch (IOException e) {
+            throw new ConfigException("enrolmentTokenFile",
+                    "a readable file; " + file + ": " + e.getMessage());
+        } catch (CertsException e) {
+            throw new ConfigException("enrolmentTokenFile",
+                    "a file that holds an enrolment token; " + file + ": " + e.getMessage());
+        }
+    }
+}

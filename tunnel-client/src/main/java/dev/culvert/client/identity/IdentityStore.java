@@ -1,0 +1,241 @@
+package dev.culvert.client.identity;
+
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.ClientIdentity;
+import dev.culvert.certs.KeyPairs;
+import dev.culvert.certs.KeyPin;
+import dev.culvert.certs.PemFiles;
+import dev.culvert.certs.TlsMaterial;
+import dev.culvert.certs.VouchedAuthorities;
+import dev.culvert.certs.tls.ServerTrust;
+import dev.culvert.client.dial.TlsChecks;
+import dev.culvert.config.Reason;
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPair;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The identity folder: {@code client.key} (0600), {@code client.crt}, {@code ca.crt}, and {@code next.key} (0600) while an
+ * enrolment or a renewal is under way. Each file is replaced whole, in an order that a crash at any point can be made
+ * good for: either the old or the new identity can be had. All work is done on the elastic scheduler; cancelling does not
+ * undo it. Errors: {@link CertsException} naming the file.
+ */
+final class IdentityStore {
+    private static final Logger log = LoggerFactory.getLogger(IdentityStore.class);
+
+    private final Path folder;
+    private final @Nullable Path serverCa;
+    private final @Nullable Path extraCa;
+    private final Path key;
+    private final Path certificate;
+    private final Path authority;
+    private final Path nextKey;
+    /** Whether the folder is this client's own work. */
+    private volatile boolean made;
+
+    /**
+     * @param serverCa the configured authorities of servers, which replace all other trust
+     * @param extraCa authorities that are trusted on top, whatever else is
+     */
+    IdentityStore(Path folder, @Nullable Path serverCa, @Nullable Path extraCa) {
+        this.folder = folder;
+        this.serverCa = serverCa;
+        this.extraCa = extraCa;
+        this.key = folder.resolve("client.key");
+        this.certificate = folder.resolve("client.crt");
+        this.authority = folder.resolve("ca.crt");
+        this.nextKey = folder.resolve("next.key");
+    }
+
+    /** What is there. Fails only for a configured {@code serverCa} that can't be read. */
+    Mono<StoredIdentity> load() {
+        return blocking(() -> {
+            ServerTrust configured = configuredTrust();
+            if (!Files.exists(key) && !Files.exists(certificate)) {
+                return new StoredIdentity.Absent();
+            }
+            complete();
+            try {
+                return new StoredIdentity.Usable(read(configured));
+            } catch (CertsException e) {
+                return new StoredIdentity.Broken(String.valueOf(e.getMessage()));
+            }
+        });
+    }
+
+    /** Trust for an enrolment: the configured authorities, else {@code otherwise}; the extra ones in any case. */
+    Mono<ServerTrust> trustOr(ServerTrust otherwise) {
+        return blocking(() -> {
+            ServerTrust configured = configuredTrust();
+            return withExtra(configured == null ? otherwise : configured);
+        });
+    }
+
+    /**
+     * Whom a client with this folder believes, for a diagnosis: changes no file.
+     *
+     * @param pin of the token; null: there is none
+     */
+    Mono<TlsChecks.Trusts> trusts(@Nullable KeyPin pin) {
+        return blocking(() -> {
+            ServerTrust configured = configuredTrust();
+            ServerTrust own = configured != null ? configured : enrolledTrust();
+            return new TlsChecks.Trusts(
+                    configured != null || pin == null ? own : own.or(ServerTrust.inPin(pin)),
+                    extraCa == null ? null : ServerTrust.inAuthorities(PemFiles.readCertificates(extraCa)));
+        });
+    }
+
+    private ServerTrust withExtra(ServerTrust trust) {
+        return extraCa == null
+                ? trust
+                : trust.or(ServerTrust.inAuthorities(PemFiles.readCertificates(extraCa)));
+    }
+
+    /** The key of the enrolment or renewal under way, or a new one, on disk before it is returned. */
+    Mono<KeyPair> nextKey() {
+        return blocking(() -> {
+            createFolder();
+            if (Files.exists(nextKey)) {
+                try {
+                    return KeyPairs.of(PemFiles.readKey(nextKey));
+                } catch (CertsException e) {
+                    // Nothing was issued for a key that can't be read: a new one loses nothing.
+                    Files.delete(nextKey);
+                }
+            }
+            KeyPair made = KeyPairs.generate();
+            PemFiles.writeKey(nextKey, made.getPrivate());
+            return made;
+        });
+    }
+
+    /** Ends an enrolment that was refused for good: nothing of it stays. */
+    Mono<Void> abandon() {
+        return blocking(() -> {
+            Files.deleteIfExists(nextKey);
+            if (made) {
+                try {
+                    Files.deleteIfExists(folder);
+                } catch (DirectoryNotEmptyException e) {
+                    return true; // it holds an identity
+                }
+            }
+            return true;
+        }).then();
+    }
+
+    /** Replaces the identity, and ends the enrolment. */
+    Mono<Identity> save(KeyPair keys, X509Certificate leaf, List<X509Certificate> authorities) {
+        return blocking(() -> {
+            PemFiles.writeCertificates(authority, authorities);
+            return replace(keys, leaf);
+        });
+    }
+
+    /** Replaces certificate and key, and the authorities first: with those, the old certificate is as good as the new one. */
+    Mono<Identity> renewed(KeyPair keys, Renewer.Renewed renewed) {
+        return blocking(() -> {
+            follow(renewed);
+            return replace(keys, renewed.certificate());
+        });
+    }
+
+    /** Believes the authorities that one of the present ones vouches for, in place of the present ones. */
+    private void follow(Renewer.Renewed renewed) {
+        VouchedAuthorities named = renewed.authorities();
+        if (named == null || !Files.exists(authority)) {
+            return;
+        }
+        List<X509Certificate> believed = PemFiles.readCertificates(authority);
+        try {
+            List<X509Certificate> next = named.verified(renewed.certificate(), believed);
+            if (!next.equals(believed)) {
+                PemFiles.writeCertificates(authority, next);
+                log.atInfo().addKeyValue("authorities", next.size()).log("servers' authorities changed");
+            }
+        } catch (CertsException e) {
+            log.atWarn()
+                    .addKeyValue("reason", e.getMessage())
+                    .log("servers' authorities stay, those that the server names are not vouched for");
+        }
+    }
+
+    /** The certificate goes first: until its key follows, that is in {@code next.key}, where {@link #complete} finds it. */
+    private Identity replace(KeyPair keys, X509Certificate leaf) throws IOException {
+        PemFiles.writeCertificates(certificate, List.of(leaf));
+        PemFiles.writeKey(key, keys.getPrivate());
+        Files.deleteIfExists(nextKey);
+        return read(configuredTrust());
+    }
+
+    /** Ends a {@link #replace} that a crash has cut in the middle. */
+    private void complete() throws IOException {
+        if (!Files.exists(nextKey) || !Files.exists(certificate)) {
+            return;
+        }
+        TlsMaterial cut;
+        try {
+            cut = TlsMaterial.load(certificate, nextKey);
+        } catch (CertsException e) {
+            return; // the certificate is not for that key yet, or can't be read: nothing to complete
+        }
+        PemFiles.writeKey(key, cut.key());
+        Files.delete(nextKey);
+    }
+
+    private Identity read(@Nullable ServerTrust configured) {
+        TlsMaterial material = TlsMaterial.load(certificate, key);
+        ClientIdentity client;
+        try {
+            client = ClientIdentity.from(material.leaf());
+        } catch (CertsException e) {
+            throw new CertsException(certificate + ": " + e.getMessage(), e);
+        }
+        return new Identity(material, client, withExtra(configured != null ? configured : enrolledTrust()));
+    }
+
+    private @Nullable ServerTrust configuredTrust() {
+        return serverCa == null ? null : ServerTrust.inAuthorities(PemFiles.readCertificates(serverCa));
+    }
+
+    /** A folder without ca.crt is one that a public authority is enough for. */
+    private ServerTrust enrolledTrust() {
+        ServerTrust roots = ServerTrust.inSystemRoots();
+        return Files.exists(authority)
+                ? roots.or(ServerTrust.inAuthorities(PemFiles.readCertificates(authority)))
+                : roots;
+    }
+
+    private void createFolder() throws IOException {
+        if (Files.isDirectory(folder)) {
+            return;
+        }
+        made = true;
+        if (folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            Files.createDirectories(folder,
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } else {
+            Files.createDirectories(folder);
+        }
+    }
+
+    private <T> Mono<T> blocking(Callable<T> work) {
+        return Mono.fromCallable(work)
+                .onErrorMap(IOException.class,
+                        e -> new CertsException(folder + ": can't be used as identityDir, " + Reason.of(e),
+                                e))
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+}

@@ -1,0 +1,99 @@
+package dev.culvert.client.identity;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.certs.Base64Url;
+import dev.culvert.certs.CertificateRequest;
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.ClientIdentity;
+import dev.culvert.certs.EnrolmentProof;
+import dev.culvert.certs.KeyProof;
+import dev.culvert.certs.Pem;
+import dev.culvert.certs.VouchedAuthorities;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The client's side of one renewal at one server (docs/enrolment.md): asks for a nonce, proves the present key, and
+ * takes the answer only if it is for the new key and the same runtime.
+ */
+final class Renewer {
+    private final EnrolmentHttp http;
+    private final Identity present;
+    private final CertificateRequest request;
+
+    /** @param request for the client's new key */
+    Renewer(EnrolmentHttp http, Identity present, CertificateRequest request) {
+        this.http = http;
+        this.present = present;
+        this.request = request;
+    }
+
+    /**
+     * What the server issued.
+     *
+     * @param certificate for the new key, and the same runtime
+     * @param authorities that the server names, not verified yet; null: none
+     */
+    record Renewed(X509Certificate certificate, @Nullable VouchedAuthorities authorities) {}
+
+    /** The new certificate. Errors: {@link EnrolmentException}. Never empty. */
+    Mono<Renewed> renew() {
+        return nonce().flatMap(first -> certificate(first).onErrorResume(EnrolmentException.Refused.class,
+                // The server may have restarted in between and forgotten the nonce.
+                refused -> nonce().flatMap(this::certificate)));
+    }
+
+    private Mono<byte[]> nonce() {
+        return http.post(Map.of("certificate", Pem.text(present.material().leaf())), 200)
+                .map(answer -> decoded(() -> Base64Url.decode("nonce", text(answer, "nonce"),
+                        EnrolmentProof.NONCE_BYTES)));
+    }
+
+    private Mono<Renewed> certificate(byte[] nonce) {
+        return Mono.defer(() -> {
+            byte[] proof = KeyProof.renewal(nonce, request.encoded()).sign(present.material().key());
+            return http.post(Map.of("certificate", Pem.text(present.material().leaf()), "nonce",
+                    Base64Url.encode(nonce), "csr", request.pem(), "proof", Base64Url.encode(proof)), 201);
+        })
+                .map(answer -> decoded(() -> new Renewed(
+                        verified(Pem.certificates(text(answer, "certificate"))),
+                        answer.has("authorities")
+                                ? VouchedAuthorities.parse(text(answer, "authorities"),
+                                        text(answer, "authoritiesProof"))
+                                : null)));
+    }
+
+    private X509Certificate verified(List<X509Certificate> answered) {
+        if (answered.size() != 1) {
+            throw http.strange("several certificates (expected: one)");
+        }
+        X509Certificate certificate = answered.getFirst();
+        if (!certificate.getPublicKey().equals(request.publicKey())) {
+            throw http.strange("the certificate is for another key");
+        }
+        if (!ClientIdentity.from(certificate).equals(present.client())) {
+            throw http.strange("the certificate is another runtime's");
+        }
+        return certificate;
+    }
+
+    private <T> T decoded(Supplier<T> read) {
+        try {
+            return read.get();
+        } catch (CertsException e) {
+            throw http.strange(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private String text(JsonNode answer, String member) {
+        JsonNode value = answer.path(member);
+        if (!value.isTextual()) {
+            throw http.strange("an answer without " + member);
+        }
+        return value.textValue();
+    }
+}

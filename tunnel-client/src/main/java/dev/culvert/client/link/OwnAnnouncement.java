@@ -1,0 +1,115 @@
+package dev.culvert.client.link;
+
+import dev.culvert.config.ConfigException;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.SecretFiles;
+import java.nio.file.Path;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+
+/**
+ * What a client tells the server of the router in its process: its durable routes, its policy, and the secrets that the
+ * cluster's owner shares, as their files hold them now. Safe for use by any thread.
+ */
+final class OwnAnnouncement {
+    private static final Logger log = LoggerFactory.getLogger(OwnAnnouncement.class);
+
+    private final Runnable changed;
+    private final Disposable.Swap watching = Disposables.swap();
+    private Told current;
+    private volatile byte[] document;
+
+    /**
+     * Reads the files of secrets and looks at them until closed. Blocks. Throws ConfigException when the server would be told too
+     * much.
+     *
+     * @param changed told when a file of secrets has changed the document
+     */
+    OwnAnnouncement(RoutingConfig routing, Runnable changed) {
+        this.changed = changed;
+        this.current = new Told(routing);
+        this.document = current.write();
+        begin(current);
+    }
+
+    /** One configuration, with the files that it names. */
+    private static final class Told {
+        private final RoutingConfig routing;
+        private final Set<Path> files;
+        private final SecretFiles secrets;
+
+        Told(RoutingConfig routing) {
+            this.routing = routing;
+            this.files = routing.sharedSecretFiles();
+            this.secrets = new SecretFiles(() -> files);
+        }
+
+        byte[] write() {
+            return routing.announcement(secrets::in).toJson();
+        }
+    }
+
+    /** The document to announce; must not be changed. */
+    byte[] document() {
+        return document;
+    }
+
+    /**
+     * Takes another configuration. Blocks. Throws ConfigException when the server would be told too much; then nothing is changed.
+     *
+     * @param fits run before it holds, once it is known that it can
+     */
+    synchronized void replace(RoutingConfig routing, Runnable fits) {
+        Told next = new Told(routing);
+        byte[] written = next.write();
+        fits.run();
+        current = next;
+        document = written;
+        begin(next);
+    }
+
+    private void begin(Told told) {
+        told.routing.effectiveRoutes()
+                .stream()
+                .filter(route -> route.durable() && isKeptFromTheServer(route.verify()))
+                .forEach(route -> log.atWarn()
+                        .addKeyValue("route", route.path())
+                        .log("webhooks of this route are verified nowhere:"
+                                + " the server that stores them is told no secrets without verify.shareWithServer"));
+        watching.update(told.files.isEmpty()
+                ? Disposables.disposed()
+                : told.secrets.watch(() -> secretsChanged(told)));
+    }
+
+    private static boolean isKeptFromTheServer(RouteConfig.@Nullable Verify verify) {
+        return verify != null && !verify.shareWithServer();
+    }
+
+    private void secretsChanged(Told told) {
+        try {
+            byte[] written = told.write();
+            synchronized (this) {
+                if (current != told) {
+                    return;
+                }
+                document = written;
+            }
+            log.atInfo().log("secrets of webhooks have changed, the server is told");
+            changed.run();
+        } catch (ConfigException tooMuch) {
+            log.atError()
+                    .addKeyValue("reason", tooMuch.getMessage())
+                    .log("secrets of webhooks have changed, the server is not told");
+        }
+    }
+
+    /** Looks at files no more. */
+    void close() {
+        watching.dispose();
+    }
+}

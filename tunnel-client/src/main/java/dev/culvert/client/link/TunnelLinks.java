@@ -1,0 +1,247 @@
+package dev.culvert.client.link;
+
+import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.client.dial.DialPace;
+import dev.culvert.client.dial.Dialler;
+import dev.culvert.client.identity.Credentials;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.Telemetry;
+import dev.culvert.http.observe.TunnelFigures;
+import dev.culvert.http.observe.Version;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.protocol.netty.SessionMeter;
+import dev.culvert.protocol.session.SessionEvent;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.SwallowingSink;
+import dev.culvert.routing.RouterAudit;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The connections of one tunnel, each on an event loop of its own as far as there are enough. */
+public final class TunnelLinks implements Link.Observer, TunnelFigures {
+    private static final Logger log = LoggerFactory.getLogger(TunnelLinks.class);
+    /** The contract's grace of a drain. */
+    public static final Duration GRACE = Duration.ofSeconds(30);
+    private static final Relay PAUSED = (request, response) -> {
+        response.fail(
+                Problem.of(Cause.DRAINING, Hop.ROUTER, "the cluster's operator has paused this runtime"));
+        return SwallowingSink.INSTANCE;
+    };
+    private static final Duration POLL = Duration.ofMillis(20);
+
+    private final ClientConfig config;
+    private final EventLoops loops;
+    private final Dialler dialler;
+    private final Consumer<ClientEvent> events;
+    private final SessionMeter meter = new SessionMeter();
+    private final Upstream upstream;
+    private final Counter reconnects;
+    /** A server that just came back is not met by all connections of all clients at once. */
+    private final DialPace pace = new DialPace();
+    private final AtomicInteger liveLinks = new AtomicInteger();
+    private volatile List<Link> links = List.of();
+    private volatile Runnable refused = () -> {};
+    private volatile boolean stopping;
+    private volatile boolean paused;
+    private Duration pausedWith = GRACE;
+
+    public TunnelLinks(ClientConfig config, EventLoops loops, Dialler dialler, Telemetry telemetry,
+            RouterAudit audit,
+            Consumer<ClientEvent> events) {
+        this.config = config;
+        this.loops = loops;
+        this.dialler = dialler;
+        this.events = events;
+        this.upstream = Upstream.of(config, audit, this::announce);
+        this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(telemetry.registry());
+        telemetry.tunnels(this);
+        Gauge.builder("culvert.client.paused", this, links -> links.paused ? 1 : 0)
+                .strongReference(true)
+                .register(telemetry.registry());
+    }
+
+    /**
+     * Dials the first connection after {@code delay}, the others when that one is live, a second apart. Nothing happens once
+     * it was stopped.
+     *
+     * @param whenRefused told on an event loop when the server does not accept the identity
+     */
+    public synchronized void start(Supplier<Credentials> credentials, Runnable whenRefused, Duration delay) {
+        if (stopping) {
+            return;
+        }
+        refused = whenRefused;
+        pace.begin(System.nanoTime());
+        var shared = new Link.Shared(dialler, config.server(), credentials, this::relay,
+                upstream.announcement(),
+                meter,
+                UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(),
+                config.conflictRetry(), pace,
+                this);
+        List<Link> all = new ArrayList<>();
+        for (int index = 0; index < config.connections(); index++) {
+            Link link = new Link(shared, index, loops.group().next());
+            if (paused) {
+                link.pause(pausedWith);
+            }
+            link.start(delay.plus(DialPace.SPACING.multipliedBy(index)));
+            all.add(link);
+        }
+        links = List.copyOf(all);
+    }
+
+    /** Whatever the server goes on to open while an operator has paused this client is refused. */
+    private RequestSink relay(RelayRequest request, ResponseSink response) {
+        return paused ? PAUSED.open(request, response) : upstream.relay().open(request, response);
+    }
+
+    /** Lets the tunnel go: streams in flight have {@code grace} to end, and nothing is dialled until {@link #resume}. */
+    public synchronized void pause(Duration grace) {
+        boolean sooner = grace.compareTo(pausedWith) < 0;
+        if (!paused || sooner) {
+            paused = true;
+            pausedWith = grace;
+            links.forEach(link -> link.pause(grace));
+            log.atInfo().addKeyValue("graceSeconds", grace.toSeconds()).log("tunnel paused by an operator");
+        }
+    }
+
+    /** Takes other routes and policy, and tells the server. Not for an event loop. */
+    public void reload(ClientConfig changed, String origin) {
+        if (upstream.reload().take(changed, origin)) {
+            announce();
+        }
+    }
+
+    private void announce() {
+        links.forEach(Link::announce);
+    }
+
+    /** Dials again. */
+    public synchronized void resume() {
+        if (paused) {
+            paused = false;
+            pausedWith = GRACE;
+            pace.begin(System.nanoTime());
+            links.forEach(Link::resume);
+            log.atInfo().log("tunnel resumed by an operator");
+        }
+    }
+
+    public boolean isPaused() {
+        return paused;
+    }
+
+    /** An identity was renewed: sessions prove it. */
+    void prove() {
+        links.forEach(Link::prove);
+    }
+
+    /** There is an identity of another kind than the one that was refused: dials that wait for long go out now. */
+    void dialNow() {
+        links.forEach(Link::dialNow);
+    }
+
+    @Override
+    public void refused() {
+        refused.run();
+    }
+
+    @Override
+    public void live(Link link, SessionEvent.Live live) {
+        if (liveLinks.getAndIncrement() == 0) {
+            log.atInfo()
+                    .addKeyValue("runtime", live.runtime())
+                    .addKeyValue("host", live.host())
+                    .addKeyValue("generation", live.generation())
+                    .log("tunnel opened");
+            events.accept(new ClientEvent.Connected(live.runtime(), live.host(), live.generation()));
+        }
+    }
+
+    @Override
+    public void lost(Link link, String reason, boolean planned) {
+        if (!planned) {
+            reconnects.increment();
+        }
+        if (liveLinks.decrementAndGet() == 0) {
+            (stopping || paused ? log.atInfo() : log.atWarn()).addKeyValue("reason", reason)
+                    .log(stopping || paused ? "tunnel closed" : "tunnel lost");
+            events.accept(new ClientEvent.Disconnected(reason));
+        }
+    }
+
+    public boolean isLive() {
+        return liveLinks.get() > 0;
+    }
+
+    @Override
+    public int connected() {
+        return isLive() ? 1 : 0;
+    }
+
+    @Override
+    public long streams() {
+        return meter.streams();
+    }
+
+    @Override
+    public long bufferedBytes() {
+        return meter.bufferedBytes() + upstream.bufferedBytes().getAsLong();
+    }
+
+    @Override
+    public long receivedBytes() {
+        return meter.receivedBytes();
+    }
+
+    @Override
+    public long refusedMemory() {
+        return meter.refusedMemory();
+    }
+
+    @Override
+    public long sentBytes() {
+        return meter.sentBytes();
+    }
+
+    @Override
+    public double rttSeconds() {
+        return links.stream().mapToLong(Link::rttNanos).filter(rtt -> rtt >= 0).min().orElse(0) / 1e9;
+    }
+
+    /** Under the lock of {@link #start}: what that has begun is drained, and it begins nothing after this. */
+    private synchronized void drain() {
+        stopping = true;
+        links.forEach(Link::drain);
+    }
+
+    /** Drains what is live for at most {@code grace}; nothing is dialled from now on, not by a later start either. */
+    public Mono<Void> stop(Duration grace) {
+        return Mono.defer(() -> {
+            drain();
+            return Flux.interval(Duration.ZERO, POLL)
+                    .takeUntil(tick -> !isLive())
+                    .takeUntilOther(Mono.delay(grace))
+                    .then(Mono.fromRunnable(() -> links.forEach(Link::close)))
+                    .then(Mono.fromRunnable(upstream.close()));
+        });
+    }
+}

@@ -1,0 +1,5 @@
+/** Tunnels that are up: reconnecting, forwarding streams, hand-over. */
+@NullMarked
+package dev.culvert.client.link;
+
+import org.jspecify.annotations.NullMarked;

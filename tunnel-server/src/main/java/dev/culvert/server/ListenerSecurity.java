@@ -1,0 +1,148 @@
+package dev.culvert.server;
+
+import dev.culvert.certs.CertificateFiles;
+import dev.culvert.certs.TlsMaterial;
+import dev.culvert.certs.tls.ListenerTls;
+import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.observe.Telemetry;
+import dev.culvert.relay.listen.Entrance;
+import dev.culvert.relay.listen.PlainPeers;
+import dev.culvert.relay.listen.ProxySenders;
+import io.micrometer.core.instrument.Gauge;
+import io.netty.handler.ssl.SslContext;
+import java.security.cert.X509Certificate;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the connections of edge and tunnel begin, as configured.
+ *
+ * @param edge of the edge's listener, which may be the tunnel's, too
+ * @param tunnel of the tunnel's own listener
+ * @param tunnelHosts which hosts are the tunnel's, where both share a listener
+ * @param provenTo to which names clients may prove their certificate where TLS did not bring it: the domain, what the
+ *        tunnel's certificate is for, and {@code tunnel.hosts}
+ * @param certificates by listener, of those that have any
+ * @param asking the edge's once more, for hosts whose callers are asked for certificates
+ */
+record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
+        Predicate<String> provenTo,
+        Map<String, ListenerTls> certificates, @Nullable ListenerTls asking) {
+    /** A balancer sends its header at once, and may lose it once on the way. */
+    private static final Duration PROXY_HEADER_TIME = Duration.ofSeconds(5);
+    /** What ALPN may agree on, preferred first. */
+    private static final List<String> EDGE_PROTOCOLS = List.of("h2", "http/1.1");
+    /** A tunnel is a WebSocket over HTTP/1.1. */
+    private static final List<String> TUNNEL_PROTOCOLS = List.of("http/1.1");
+
+    /** Reads the certificates. Blocks. */
+    static ListenerSecurity load(ServerConfig config, List<X509Certificate> clientAuthorities,
+            ClientCertRequests asked,
+            Clock clock) {
+        ListenerTls edgeTls = edgeTls(config.edge(), material -> TlsContexts.edge(material, EDGE_PROTOCOLS),
+                clock);
+        // Its own tickets, too: a session that was begun without a certificate is not resumed where one is asked for.
+        ListenerTls askingTls = edgeTls(config.edge(),
+                material -> TlsContexts.edgeAsking(material, EDGE_PROTOCOLS), clock);
+        ListenerTls tunnelTls = tunnelTls(config.tunnel(), clientAuthorities, clock);
+        String domain = config.edge().domain();
+        List<String> hosts = config.tunnel().hosts();
+        Predicate<String> tunnelHosts = host -> host.equals(domain) || hosts.contains(host)
+                || (tunnelTls != null && tunnelTls.isFor(host));
+        Map<String, ListenerTls> certificates = new LinkedHashMap<>();
+        put(certificates, "edge", edgeTls);
+        put(certificates, "tunnel", tunnelTls);
+        PlainPeers edgePeers = peers("edge", config.edge().trustedProxies());
+        PlainPeers tunnelPeers = peers("tunnel", config.tunnel().trustedProxies());
+        Entrance edge = entrance(edgeTls, edgePeers);
+        if (edgeTls != null && askingTls != null) {
+            edge = new Entrance.Secure(
+                    name -> asked.of(name) ? askingTls.context(name) : edgeTls.context(name),
+                    () -> !edgeTls.single() || asked.any());
+        }
+        Entrance tunnel = entrance(tunnelTls, tunnelPeers);
+        if (config.shared() && edgeTls != null && tunnelTls != null) {
+            // Only who asks for the tunnel is asked for a certificate: browsers would ask their users for one.
+            Entrance.Contexts ofCallers = ((Entrance.Secure) edge).contexts();
+            edge = new Entrance.Secure(name -> name != null && tunnelHosts.test(name)
+                    ? tunnelTls.context(name)
+                    : ofCallers.of(name), () -> true);
+        }
+        return new ListenerSecurity(announced(edge, config.edge().proxyProtocol(), edgePeers),
+                announced(tunnel, config.tunnel().proxyProtocol(), tunnelPeers), tunnelHosts,
+                host -> tunnelHosts.test(host) || (tunnelTls != null && tunnelTls.covers(host)),
+                certificates,
+                askingTls);
+    }
+
+    private static PlainPeers peers(String listener, List<String> trustedProxies) {
+        return new PlainPeers(listener, trustedProxies.stream().map(Cidr::parse).toList());
+    }
+
+    private static Entrance announced(Entrance entrance, boolean proxyProtocol, PlainPeers peers) {
+        return proxyProtocol
+                ? new Entrance.Announced(new ProxySenders(peers, PROXY_HEADER_TIME), entrance)
+                : entrance;
+    }
+
+    private static @Nullable ListenerTls edgeTls(ServerConfig.Edge edge,
+            Function<TlsMaterial, SslContext> contexts, Clock clock) {
+        if (edge.tls() == null) {
+            return null;
+        }
+        List<CertificateFiles> files = new ArrayList<>();
+        files.add(edge.tls().files());
+        edge.certificates().forEach(more -> files.add(more.files()));
+        return ListenerTls.load("edge", files, contexts, clock);
+    }
+
+    private static @Nullable ListenerTls tunnelTls(ServerConfig.Tunnel tunnel,
+            List<X509Certificate> clientAuthorities, Clock clock) {
+        if (tunnel.tls() == null) {
+            return null;
+        }
+        Function<TlsMaterial, SslContext> contexts = tunnel.allowTls12()
+                ? material -> TlsContexts.tunnelWithTls12(material, clientAuthorities, TUNNEL_PROTOCOLS)
+                : material -> TlsContexts.tunnel(material, clientAuthorities, TUNNEL_PROTOCOLS);
+        return ListenerTls.load("tunnel", List.of(tunnel.tls().files()), contexts, clock);
+    }
+
+    private static Entrance entrance(@Nullable ListenerTls tls, PlainPeers peers) {
+        return tls == null
+                ? new Entrance.Plain(peers)
+                : new Entrance.Secure(tls::context, () -> !tls.single());
+    }
+
+    private static void put(Map<String, ListenerTls> all, String listener, @Nullable ListenerTls tls) {
+        if (tls != null) {
+            all.put(listener, tls);
+        }
+    }
+
+    /** {@code culvert_certificate_not_after_seconds{listener}}. */
+    void measure(Telemetry telemetry) {
+        certificates.forEach((listener, tls) -> Gauge
+                .builder("culvert.certificate.not.after", tls, all -> all.notAfter().getEpochSecond())
+                .baseUnit("seconds")
+                .tag("listener", listener)
+                .strongReference(true)
+                .register(telemetry.registry()));
+    }
+
+    /** All that reads files again. */
+    List<ListenerTls> watched() {
+        List<ListenerTls> all = new ArrayList<>(certificates.values());
+        if (asking != null) {
+            all.add(asking);
+        }
+        return all;
+    }
+}

@@ -1,0 +1,152 @@
+package dev.culvert.server.admin;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.server.runtime.IssuedToken;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeRegistrar;
+import dev.culvert.server.runtime.SessionView;
+import dev.culvert.server.runtime.TunnelState;
+import dev.culvert.server.runtime.WaitingClient;
+import dev.culvert.server.store.AuditEntry;
+import dev.culvert.server.token.AdminAccess;
+import dev.culvert.server.token.NamedToken;
+import dev.culvert.server.tunnel.ServerEvent;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What the admin API answers: records whose components are the JSON's members, as openapi.yaml says. */
+public final class AdminJson {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private AdminJson() {}
+
+    public record RuntimeView(String account, String name, String host, List<String> hosts, String state,
+            List<TunnelView> tunnels, List<WaitingView> waiting) {
+        static RuntimeView of(RegisteredRuntime runtime, TunnelState state, List<SessionView> sessions,
+                List<WaitingClient> waiting) {
+            return new RuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
+                    runtime.hosts(),
+                    state.word(), sessions.stream().map(TunnelView::of).toList(),
+                    waiting.stream().map(WaitingView::of).toList());
+        }
+    }
+
+    /** A client that was refused because another instance with the same identity serves the runtime. */
+    public record WaitingView(String remote, String version, String since, String seen) {
+        static WaitingView of(WaitingClient client) {
+            return new WaitingView(client.remote(), client.version(), client.since().toString(),
+                    client.seen().toString());
+        }
+    }
+
+    public record TunnelEventView(String at, String account, String name, @Nullable String tunnel,
+            long generation,
+            @Nullable String remote, @Nullable String cause) {
+        static TunnelEventView of(ServerEvent.OfTunnel event) {
+            return new TunnelEventView(event.at().toString(), event.runtime().account(),
+                    event.runtime().name(),
+                    event.session(), event.generation(), event.remote(), event.cause());
+        }
+    }
+
+    record MissedView(long count) {}
+
+    record StoppingView(String at) {}
+
+    public record TunnelView(String id, long generation, String state, String since,
+            @Nullable Double rttSeconds,
+            int streams, String remote, String version) {
+        static TunnelView of(SessionView session) {
+            return new TunnelView(session.id(), session.generation(), session.state(),
+                    session.since().toString(),
+                    rtt(session), session.streams(), session.remote(), session.version());
+        }
+    }
+
+    /** A tunnel in the list of all: with its runtime, which is null when that was deleted a moment ago. */
+    public record RuntimeTunnelView(String id, @Nullable String account, @Nullable String name,
+            long generation,
+            String state,
+            String since, @Nullable Double rttSeconds, int streams, String remote, String version) {
+        static RuntimeTunnelView of(SessionView session, @Nullable RegisteredRuntime runtime) {
+            return new RuntimeTunnelView(session.id(), runtime == null ? null : runtime.name().account(),
+                    runtime == null ? null : runtime.name().name(), session.generation(), session.state(),
+                    session.since().toString(), rtt(session), session.streams(), session.remote(),
+                    session.version());
+        }
+    }
+
+    public record CreatedRuntimeView(String account, String name, String host, List<String> hosts,
+            String enrolmentToken,
+            String enrolmentExpiresAt) {
+        static CreatedRuntimeView of(RuntimeRegistrar.Registration made) {
+            RegisteredRuntime runtime = made.runtime();
+            return new CreatedRuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
+                    runtime.hosts(), made.token().text(), made.token().stored().expires().toString());
+        }
+    }
+
+    public record TokenView(String enrolmentToken, String enrolmentExpiresAt) {
+        static TokenView of(IssuedToken token) {
+            return new TokenView(token.text(), token.stored().expires().toString());
+        }
+    }
+
+    public record AdminTokenView(String name, String role, String created, @Nullable String earlierUntil) {
+        static AdminTokenView of(NamedToken token) {
+            return new AdminTokenView(token.name(), token.role().word(), token.created().toString(),
+                    until(token));
+        }
+    }
+
+    public record IssuedAdminTokenView(String name, String role, String token,
+            @Nullable String earlierUntil) {
+        static IssuedAdminTokenView of(AdminAccess.Issued issued) {
+            return new IssuedAdminTokenView(issued.token().name(), issued.token().role().word(),
+                    issued.text(),
+                    until(issued.token()));
+        }
+    }
+
+    public record AuditView(String when, String who, String remote, String requestId, String what,
+            String thing) {
+        static AuditView of(AuditEntry entry) {
+            return new AuditView(entry.when().toString(), entry.who(), entry.remote(), entry.requestId(),
+                    entry.what(),
+                    entry.thing());
+        }
+    }
+
+    public record Page<T>(List<T> items, @Nullable String next) {}
+
+    static EdgeResponse.Http answer(HttpResponseStatus status, Record view) {
+        return EdgeResponse.Http
+                .of(status, "application/json", line(view).getBytes(StandardCharsets.UTF_8))
+                .with("cache-control", "no-store");
+    }
+
+    /** One line of JSON. */
+    static String line(Record view) {
+        try {
+            return JSON.writeValueAsString(view);
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException("records of strings and numbers always render", e);
+        }
+    }
+
+    private static @Nullable String until(NamedToken token) {
+        Instant until = token.earlierUntil();
+        return until == null ? null : until.toString();
+    }
+
+    /** Null before the first round trip: JSON has no NaN. */
+    private static @Nullable Double rtt(SessionView session) {
+        return Double.isFinite(session.rttSeconds()) ? session.rttSeconds() : null;
+    }
+}

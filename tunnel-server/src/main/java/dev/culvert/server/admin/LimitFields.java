@@ -1,0 +1,47 @@
+package dev.culvert.server.admin;
+
+import dev.culvert.config.ByteSize;
+import dev.culvert.handlers.rest.JsonFields;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.relay.quota.OwnLimits;
+import dev.culvert.relay.quota.RuntimeLimit;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Set;
+
+/** The limits of a request's JSON object: what is wrong is answered 400 with the key, the value and what is accepted. */
+final class LimitFields {
+    private LimitFields() {}
+
+    /** Reads the limits that are given; null is as left out. Throws HandlerException with {@code BAD_REQUEST}. */
+    static OwnLimits read(byte[] body) {
+        JsonFields fields = JsonFields.read(body, Set.copyOf(RuntimeLimit.keys()));
+        Map<RuntimeLimit, Long> given = new EnumMap<>(RuntimeLimit.class);
+        for (RuntimeLimit limit : RuntimeLimit.values()) {
+            String text = fields.optionalScalar(limit.key());
+            if (text != null) {
+                given.put(limit, value(limit, text));
+            }
+        }
+        return new OwnLimits(given);
+    }
+
+    private static long value(RuntimeLimit limit, String text) {
+        long value = -1;
+        try {
+            value = limit.isSize() ? ByteSize.parse(text).bytes() : Long.parseLong(text);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            // answered below, as any other value that is not accepted
+        }
+        if (!limit.takes(value)) {
+            throw HandlerException.of(Reason.BAD_REQUEST,
+                    limit.key() + ": " + shown(text) + " (expected: " + limit.accepts() + ")");
+        }
+        return value;
+    }
+
+    private static String shown(String text) {
+        return text.length() > 40 ? text.substring(0, 40) + "…" : text;
+    }
+}

@@ -1,0 +1,148 @@
+package dev.culvert.server.admin;
+
+import dev.culvert.handlers.rest.JsonFields;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.server.runtime.InvalidNameException;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.RuntimeRegistrar;
+import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.runtime.SessionView;
+import dev.culvert.server.runtime.TunnelDirectory;
+import dev.culvert.server.token.AdminRole;
+import dev.culvert.server.tunnel.ServerEvent;
+import dev.culvert.server.tunnel.ServerEvents;
+import dev.culvert.store.StoreException;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** The calls below {@code /api/v1/runtimes}. */
+final class RuntimeCalls {
+    static final String ALL = "/api/v1/runtimes";
+    static final String ONE = "/api/v1/runtimes/{account}/{name}";
+    static final String REVOKE = "/api/v1/runtimes/{account}/{name}/revoke";
+    static final String TOKENS = "/api/v1/runtimes/{account}/{name}/enrolment-tokens";
+
+    private final RuntimeStore store;
+    private final RuntimeRegistrar registrar;
+    private final TunnelDirectory tunnels;
+    private final ServerEvents events;
+    private final AdminAudit audit;
+
+    RuntimeCalls(AdminApi.Parts parts, AdminAudit audit) {
+        this.store = parts.store();
+        this.registrar = parts.registrar();
+        this.tunnels = parts.tunnels();
+        this.events = parts.events();
+        this.audit = audit;
+    }
+
+    List<AdminRoute> routes() {
+        return List.of(new AdminRoute(HttpMethod.POST, ALL, (request, segments) -> create(request)),
+                new AdminRoute(HttpMethod.GET, ALL, (request, segments) -> list()),
+                new AdminRoute(HttpMethod.GET, ONE, (request, segments) -> show(name(segments))),
+                new AdminRoute(HttpMethod.PATCH, ONE,
+                        (request, segments) -> change(request, name(segments))),
+                new AdminRoute(HttpMethod.DELETE, ONE,
+                        (request, segments) -> delete(request, name(segments))),
+                new AdminRoute(HttpMethod.POST, REVOKE,
+                        (request, segments) -> revoke(request, name(segments))),
+                new AdminRoute(HttpMethod.POST, TOKENS,
+                        (request, segments) -> token(request, name(segments))).needs(AdminRole.OPERATE));
+    }
+
+    private Mono<EdgeResponse> create(EdgeRequest request) {
+        return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
+            JsonFields fields = JsonFields.read(body, Set.of("account", "name", "hosts"));
+            var name = new RuntimeName(fields.text("account"), fields.text("name"));
+            return audit.noted(request.context(), "runtime created", name,
+                    registrar.register(name, fields.texts("hosts")));
+        }).map(made -> AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.CreatedRuntimeView.of(made)));
+    }
+
+    /** Off the event loop: the list may be long. */
+    private Mono<EdgeResponse> list() {
+        return Mono.<EdgeResponse>fromSupplier(() -> {
+            Map<String, List<SessionView>> sessions = tunnels.sessions()
+                    .stream()
+                    .collect(Collectors.groupingBy(SessionView::runtimeId));
+            return AdminJson.answer(HttpResponseStatus.OK,
+                    new AdminJson.Page<>(store.runtimes()
+                            .stream()
+                            .map(runtime -> AdminJson.RuntimeView.of(runtime, tunnels.stateOf(runtime.id()),
+                                    sessions.getOrDefault(runtime.id(), List.of()),
+                                    tunnels.waitingFor(runtime.id())))
+                            .toList(), null));
+        }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private Mono<EdgeResponse> show(RuntimeName name) {
+        return Mono.fromSupplier(() -> {
+            RegisteredRuntime runtime = store.byName(name);
+            if (runtime == null) {
+                throw new StoreException.Absent("there is no runtime " + name);
+            }
+            return AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
+                    tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()),
+                    tunnels.waitingFor(runtime.id())));
+        });
+    }
+
+    private Mono<EdgeResponse> change(EdgeRequest request, RuntimeName name) {
+        return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
+            JsonFields fields = JsonFields.read(body, Set.of("hosts"));
+            return audit.noted(request.context(), "runtime hosts changed", name,
+                    registrar.replaceHosts(name, fields.requiredTexts("hosts")));
+        })
+                .map(runtime -> AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
+                        tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()),
+                        tunnels.waitingFor(runtime.id()))));
+    }
+
+    private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {
+        return audit.noted(request.context(), "runtime deleted", name,
+                registrar.delete(name).doOnNext(gone -> tell(ServerEvent.Kind.DELETED, name)))
+                .map(gone -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
+    }
+
+    private Mono<EdgeResponse> revoke(EdgeRequest request, RuntimeName name) {
+        return audit.noted(request.context(), "runtime revoked", name,
+                registrar.revoke(name).doOnNext(revoked -> tell(ServerEvent.Kind.REVOKED, name)))
+                .map(revoked -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
+    }
+
+    private void tell(ServerEvent.Kind kind, RuntimeName name) {
+        events.publish(kind, name, 0, null, "by an operator");
+    }
+
+    private Mono<EdgeResponse> token(EdgeRequest request, RuntimeName name) {
+        return request.aggregate(AdminApi.MAX_BODY_BYTES)
+                .flatMap(body -> audit.noted(request.context(), "enrolment token made", name,
+                        registrar.token(name, life(body))))
+                .map(token -> AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.TokenView.of(token)));
+    }
+
+    private static Duration life(byte[] body) {
+        String ttl = body.length == 0 ? null : JsonFields.read(body, Set.of("ttl")).optionalText("ttl");
+        return ttl == null ? RuntimeRegistrar.TOKEN_LIFE : TokenLife.of("ttl", ttl);
+    }
+
+    /** A name that breaks the rules for names is that of no runtime. */
+    static RuntimeName name(Map<String, String> segments) {
+        String account = segments.getOrDefault("account", "");
+        String name = segments.getOrDefault("name", "");
+        try {
+            return new RuntimeName(account, name);
+        } catch (InvalidNameException e) {
+            throw new StoreException.Absent("there is no such runtime");
+        }
+    }
+}

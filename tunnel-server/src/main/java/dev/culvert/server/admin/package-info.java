@@ -1,0 +1,5 @@
+/** The admin API and its pages. */
+@NullMarked
+package dev.culvert.server.admin;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,55 @@
+package dev.culvert.server.enrol;
+
+import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.certs.CertificateRequest;
+import dev.culvert.certs.CertsException;
+import dev.culvert.certs.ClientIdentity;
+import dev.culvert.certs.VouchedAuthorities;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Issues the certificates of tunnel clients, all with the same life. Safe for use by any thread. */
+public final class CertificateIssuer {
+    private final Supplier<CertificateAuthority> ca;
+    private final Duration life;
+
+    /** @param life of each certificate; clients renew at two thirds of it */
+    public CertificateIssuer(CertificateAuthority ca, Duration life) {
+        this(() -> ca, life);
+    }
+
+    /** The same by the authority of the moment. */
+    public CertificateIssuer(Supplier<CertificateAuthority> ca, Duration life) {
+        this.ca = ca;
+        this.life = life;
+    }
+
+    /** The authority that signs. */
+    public X509Certificate authority() {
+        return ca.get().certificate();
+    }
+
+    /** All whose certificates count, the one that signs first. */
+    List<X509Certificate> authorities() {
+        return ca.get().authorities();
+    }
+
+    /** Tells whoever gets {@code issued} which authorities there are. */
+    VouchedAuthorities vouch(X509Certificate issued) {
+        return ca.get().vouch(issued);
+    }
+
+    /** A certificate for the request's key. What fails here is no fault of the request's. */
+    X509Certificate issue(CertificateRequest request, RegisteredRuntime runtime) {
+        try {
+            var identity = new ClientIdentity(runtime.name().account(), runtime.name().name(),
+                    runtime.identity());
+            return ca.get().issueClient(request, identity, life);
+        } catch (CertsException e) {
+            throw new IllegalStateException("the authority can't issue certificates", e);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package dev.culvert.server.enrol;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.certs.CertsException;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.http.problem.EdgeException;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.store.StoreException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What enrolment and renewal answer: JSON, or the problem that an error stands for. */
+final class EnrolmentAnswers {
+    /** What an operator does about a token or an identity that is worth nothing any more. */
+    static final String NEW_TOKEN = "; make a new token with: culvert runtime enrol-token ACCOUNT NAME";
+    private static final Logger log = LoggerFactory.getLogger(EnrolmentAnswers.class);
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private EnrolmentAnswers() {}
+
+    /** {@link #NEW_TOKEN} for whoever has proven to know the runtime's name. */
+    static String newToken(RuntimeName name) {
+        return "; make a new token with: culvert runtime enrol-token " + name.account() + " " + name.name();
+    }
+
+    static EnrolmentAnswer of(int status, Record view) {
+        try {
+            return EnrolmentAnswer.json(status, JSON.writeValueAsBytes(view));
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException("records of strings always render", e);
+        }
+    }
+
+    static EdgeException refused(Cause cause, String detail) {
+        return new EdgeException(Problem.of(cause, Hop.TUNNEL, detail));
+    }
+
+    /** Not the asker's fault: the client asks for another nonce. */
+    static EdgeException startAgain() {
+        return new EdgeException(Problem.of(Cause.CONFLICT, Hop.TUNNEL,
+                "nonce: unknown, used or older than " + EnrolmentNonces.LIFE.toSeconds()
+                        + " s; ask for another and try again")
+                .retryAfter(RETRY));
+    }
+
+    /** The problem of an error, whatever it is; those that are nobody's fault are logged. */
+    static Problem problem(Throwable error, InetSocketAddress remote) {
+        @Nullable
+        Problem problem = switch (error) {
+            case EdgeException refused -> refused.problem();
+            case HandlerException wrong -> Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, wrong.detail());
+            case CertsException wrong -> Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, detail(wrong));
+            case StoreException.Conflict used -> unauthorized(used);
+            case StoreException.Absent gone -> unauthorized(gone);
+            case StoreException.Busy busy -> overloaded();
+            case StoreException.Held held -> Problem
+                    .of(Cause.DRAINING, Hop.TUNNEL, "this server is stopping; try again")
+                    .retryAfter(RETRY);
+            case RejectedExecutionException full -> overloaded();
+            default -> null;
+        };
+        if (problem == null) {
+            log.atError().addKeyValue("remote", remote).setCause(error).log("enrolment failed");
+            return Problem.of(Cause.INTERNAL, Hop.TUNNEL, "the server could not answer").retryAfter(RETRY);
+        }
+        log.atDebug()
+                .addKeyValue("remote", remote)
+                .addKeyValue("cause", problem.cause().word())
+                .addKeyValue("detail", problem.detail())
+                .log("enrolment refused");
+        return problem;
+    }
+
+    private static Problem unauthorized(StoreException error) {
+        return Problem.of(Cause.UNAUTHORIZED, Hop.TUNNEL, detail(error) + NEW_TOKEN);
+    }
+
+    private static Problem overloaded() {
+        return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many enrolments wait").retryAfter(RETRY);
+    }
+
+    private static String detail(Throwable error) {
+        String message = error.getMessage();
+        return message == null ? "" : message;
+    }
+}

@@ -1,0 +1,305 @@
+package dev.culvert.server.link;
+
+import dev.culvert.certs.CertsException;
+import dev.culvert.http.problem.EdgeException;
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.netty.SessionListener;
+import dev.culvert.protocol.netty.TunnelChannelHandler;
+import dev.culvert.protocol.session.SessionEvent;
+import dev.culvert.relay.listen.CallerAddress;
+import dev.culvert.relay.listen.HandshakeFairness;
+import dev.culvert.server.enrol.RenewalService;
+import dev.culvert.server.enrol.RenewalService.Proven;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.tunnel.LiveSession;
+import dev.culvert.server.tunnel.ServerEvent;
+import dev.culvert.server.tunnel.ServerEvents;
+import dev.culvert.server.tunnel.TunnelRegistry;
+import io.netty.channel.Channel;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One session from its client's hello to its end, kept in step with the registry. Drained when the client's certificate
+ * ends before the client has proven another. On the session's event loop.
+ */
+public final class ServerSession implements SessionListener {
+    private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
+
+    private static final String FULL = "too many certificates wait to be judged; try again later";
+
+    private final Shared shared;
+    private final Channel channel;
+    private final String remote;
+    private final String host;
+    private final Hello.Nonce ownNonce;
+    private @Nullable Hello peerHello;
+    private @Nullable Proven proven;
+    private @Nullable ScheduledFuture<?> ending;
+    @Nullable
+    TunnelChannelHandler handler;
+    private @Nullable LiveSession live;
+    /** Closed: what was judged meanwhile changes nothing any more. */
+    private boolean over;
+
+    /** What the sessions of a server share. */
+    public record Shared(RuntimeStore store, TunnelRegistry registry, RenewalService renewal,
+            ServerEvents events,
+            Told told, Clock clock) {}
+
+    /** Who has to know of sessions. Called on event loops: returns at once. */
+    public interface Told {
+        /** Streams can be opened to a runtime. */
+        void live(RegisteredRuntime runtime);
+
+        /** A runtime's client announces {@code document}. */
+        void announced(RegisteredRuntime runtime, byte[] document);
+    }
+
+    /**
+     * Makes the listener of a session.
+     *
+     * @param channel its connection
+     * @param host the server's name as the client's request said it
+     * @param ownNonce what the server's hello says
+     * @param proven whom the client's certificate stands for, or null when the client has yet to prove it
+     */
+    ServerSession(Shared shared, Channel channel, String host, Hello.Nonce ownNonce,
+            @Nullable Proven proven) {
+        this.shared = shared;
+        this.channel = channel;
+        String remote = String.valueOf(channel.remoteAddress() instanceof InetSocketAddress
+                ? CallerAddress.of(channel)
+                : channel.remoteAddress());
+        this.remote = remote.startsWith("/") ? remote.substring(1) : remote;
+        this.host = host;
+        this.ownNonce = ownNonce;
+        this.proven = proven;
+    }
+
+    private Proven proven() {
+        return Objects.requireNonNull(proven);
+    }
+
+    private RegisteredRuntime runtime() {
+        return proven().runtime();
+    }
+
+    private TunnelChannelHandler handler() {
+        return Objects.requireNonNull(handler);
+    }
+
+    @Override
+    public void peerHello(Hello hello) {
+        peerHello = hello;
+        if (proven != null) {
+            admit(hello);
+        } else if ((hello.capabilities() & Hello.PROOF) == 0) {
+            handler().close(ErrorCode.UNAUTHORIZED,
+                    "no client certificate came, and this client proves none");
+        }
+    }
+
+    private void admit(Hello hello) {
+        TunnelChannelHandler session = handler();
+        RegisteredRuntime runtime = runtime();
+        if (isGone(runtime)) {
+            session.close(ErrorCode.UNAUTHORIZED, gone(runtime));
+            return;
+        }
+        UUID id = UUID.randomUUID();
+        LiveSession admitted = shared.registry.admit(runtime, hello,
+                generation -> new LiveSession(id, runtime, hello,
+                        generation, session, shared.clock.instant(), remote));
+        if (admitted == null) {
+            shared.registry.refused(runtime, hello, remote);
+            session.close(ErrorCode.CONFLICT, "another client serves this runtime");
+            return;
+        }
+        live = admitted;
+        if (isGone(runtime)) {
+            // In between: what closed the others may have missed this session, and those since may be good.
+            session.close(ErrorCode.UNAUTHORIZED, gone(runtime));
+            return;
+        }
+        session.ready(id.getMostSignificantBits(), id.getLeastSignificantBits(), admitted.generation,
+                runtime.name().toString(), runtime.host());
+    }
+
+    /** Whether the runtime was deleted or revoked since its certificate was judged. */
+    private boolean isGone(RegisteredRuntime runtime) {
+        return shared.store.byIdentity(runtime.identity()) == null;
+    }
+
+    private static String gone(RegisteredRuntime runtime) {
+        return "the runtime " + runtime.name() + " was deleted or revoked";
+    }
+
+    @Override
+    public void live(SessionEvent.Live ready) {
+        log.atInfo()
+                .addKeyValue("runtime", runtime().name())
+                .addKeyValue("generation", ready.generation())
+                .addKeyValue("remote", remote)
+                .log("session opened");
+        SessionAdmission.opened(channel);
+        HandshakeFairness.over(channel);
+        if (live != null) {
+            shared.events.publish(ServerEvent.Kind.CONNECTED, live, null);
+        }
+        endWithCertificate();
+        if (runtime().connected() == null) {
+            shared.store.connected(runtime().identity())
+                    .subscribe(nothing -> {}, error -> log.atWarn()
+                            .addKeyValue("runtime", runtime().name())
+                            .addKeyValue("reason", error.getMessage())
+                            .log("first connect not noted"));
+        }
+        shared.registry.held().wake(runtime().id());
+        shared.told.live(runtime());
+    }
+
+    /** Looks again when the certificate, as known now, has ended. */
+    private void endWithCertificate() {
+        long millis = Math.max(0, Duration.between(shared.clock.instant(), proven().until()).toMillis());
+        ending = handler().eventLoop().schedule(this::certificateEnded, millis, TimeUnit.MILLISECONDS);
+    }
+
+    private void certificateEnded() {
+        if (shared.clock.instant().isBefore(proven().until())) {
+            endWithCertificate();
+        } else if (live != null) {
+            log.atWarn()
+                    .addKeyValue("runtime", runtime().name())
+                    .addKeyValue("remote", remote)
+                    .addKeyValue("ended", proven().until())
+                    .log("session drained, its certificate has ended");
+            shared.registry.drain(live, ErrorCode.DRAINING,
+                    "the client certificate ended at " + proven().until());
+        }
+    }
+
+    @Override
+    public void auth(SessionEvent.Auth auth) {
+        Hello hello = Objects.requireNonNull(peerHello);
+        if (proven == null) {
+            if (!SessionAdmission.judge(channel)) {
+                handler().close(ErrorCode.OVERLOADED, FULL);
+                return;
+            }
+            shared.renewal.judgeOpening(auth.certificate(), auth.proof(), ownNonce, hello.nonce(), host)
+                    .subscribe(first -> later(() -> {
+                        proven = first;
+                        admit(hello);
+                    }), error -> later(() -> refusedFirst(error)));
+            return;
+        }
+        shared.renewal.judge(auth.certificate(), auth.proof(), ownNonce, hello.nonce(), runtime().id())
+                .subscribe(end -> later(() -> proven(end)), error -> later(() -> refused(error)));
+    }
+
+    /** Goes on with what took its time elsewhere, unless the session has ended meanwhile. */
+    private void later(Runnable work) {
+        handler().eventLoop().execute(() -> {
+            if (!over) {
+                work.run();
+            }
+        });
+    }
+
+    private void refusedFirst(Throwable error) {
+        log.atInfo()
+                .addKeyValue("remote", remote)
+                .addKeyValue("reason", reason(error))
+                .log("client refused, its proof is not good");
+        handler().close(code(error), reason(error));
+    }
+
+    /** UNAUTHORIZED only for what was judged: who could not be judged may come again with the same certificate. */
+    private static ErrorCode code(Throwable error) {
+        return switch (error) {
+            case EdgeException judged -> ErrorCode.UNAUTHORIZED;
+            case CertsException unreadable -> ErrorCode.UNAUTHORIZED;
+            default -> ErrorCode.OVERLOADED;
+        };
+    }
+
+    private static String reason(Throwable error) {
+        return switch (error) {
+            case EdgeException known -> known.problem().detail();
+            case CertsException unreadable -> String.valueOf(unreadable.getMessage());
+            case RejectedExecutionException full -> FULL;
+            default -> "it can't be judged now; try again later";
+        };
+    }
+
+    private void proven(Instant end) {
+        proven = new Proven(runtime(), end);
+        log.atDebug()
+                .addKeyValue("runtime", runtime().name())
+                .addKeyValue("until", end)
+                .log("certificate proven");
+        handler().answerAuth(ErrorCode.NO_ERROR, "");
+    }
+
+    private void refused(Throwable error) {
+        String reason = reason(error);
+        log.atWarn()
+                .addKeyValue("runtime", runtime().name())
+                .addKeyValue("remote", remote)
+                .addKeyValue("reason", reason)
+                .log("certificate refused on a live session");
+        handler().answerAuth(code(error), reason);
+    }
+
+    @Override
+    public void announced(SessionEvent.Announced announced) {
+        if (live != null && live.isAccepting()) { // of one that was replaced nothing counts any more
+            shared.told.announced(runtime(), announced.document());
+        }
+    }
+
+    @Override
+    public void goingAway(SessionEvent.GoingAway goingAway) {
+        if (live != null) {
+            live.stopAccepting();
+        }
+    }
+
+    private static String cause(SessionEvent.Closed closed) {
+        String detail = closed.detail();
+        return (closed.byPeer() ? "by the client, " : "") + closed.code()
+                + (detail == null || detail.isEmpty() ? "" : ": " + detail);
+    }
+
+    @Override
+    public void closed(SessionEvent.Closed closed) {
+        over = true;
+        if (ending != null) {
+            ending.cancel(false);
+        }
+        if (live != null) {
+            live.ended();
+            shared.registry.remove(live);
+            shared.events.publish(ServerEvent.Kind.DISCONNECTED, live, cause(closed));
+            log.atInfo()
+                    .addKeyValue("runtime", runtime().name())
+                    .addKeyValue("code", closed.code())
+                    .addKeyValue("detail", closed.detail())
+                    .addKeyValue("byPeer", closed.byPeer())
+                    .log("session closed");
+        }
+    }
+}

@@ -1,0 +1,341 @@
+package dev.culvert.server.link;
+
+import dev.culvert.certs.ClientCertificates;
+import dev.culvert.certs.ClientCertificates.Verdict;
+import dev.culvert.http.fields.HostName;
+import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.observe.Telemetry;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.http.problem.ProblemDocument;
+import dev.culvert.relay.listen.CallerAddress;
+import dev.culvert.server.enrol.EnrolmentAnswer;
+import dev.culvert.server.enrol.EnrolmentService;
+import dev.culvert.server.enrol.RenewalService;
+import dev.culvert.server.enrol.RenewalService.Proven;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.Revocations;
+import dev.culvert.server.runtime.RuntimeStore;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.DateFormatter;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpContentException;
+import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
+import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
+import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker13;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Date;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A connection of the tunnel listener until it is a tunnel: enrolment, and the WebSocket handshake of a client whose
+ * certificate is good. Every refusal is a problem that says why.
+ */
+public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
+    static final String PATH = "/tunnel/v1";
+    static final String ENROL_PATH = PATH + "/enrol";
+    static final String RENEW_PATH = PATH + "/renew";
+    static final String SUBPROTOCOL = "culvert.v1";
+    /** Of clients who can prove their certificate in the first frames (docs/protocol.md §4.1). */
+    private static final String PROOF_FIELD = "culvert-proof";
+    /** RFC 6455 §4.1. */
+    private static final String WEB_SOCKET_VERSION = "13";
+    /** Longest batch; docs/protocol.md §1. */
+    private static final int MAX_MESSAGE = 65_535;
+    /** From accepting to a tunnel: TLS, and at most an enrolment of two requests, or the proof of a certificate. */
+    private static final Duration TIME = Duration.ofSeconds(5);
+
+    private final Shared shared;
+    private final boolean once;
+    private long startedNanos;
+    private @Nullable Future<?> timeout;
+
+    /**
+     * What all connections share.
+     *
+     * @param authorities whose client certificates count
+     * @param requireMutualTls whether a certificate that TLS did not bring counts for nothing
+     * @param provenTo the server's names, in their compared form: a certificate is proven to no other
+     * @param openings bounds the sessions that are being opened
+     */
+    public record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
+            Supplier<List<X509Certificate>> authorities, boolean requireMutualTls,
+            Predicate<String> provenTo, SessionAdmission openings,
+            Tunnels tunnels,
+            Telemetry telemetry, Clock clock) {}
+
+    /** Puts a session's handler behind the WebSocket codec of a runtime's connection. */
+    @FunctionalInterface
+    public interface Tunnels {
+        /** Puts it there; {@code proven} is null when the client has yet to prove its certificate to {@code host}, in the time {@code left}. */
+        void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left);
+    }
+
+    /**
+     * Makes the handler of one connection.
+     *
+     * @param once whether it serves one request only, because the next one may be somebody else's: balancers reuse
+     *        their connections
+     */
+    TunnelHandshake(Shared shared, boolean once) {
+        this.shared = shared;
+        this.once = once;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        startedNanos = System.nanoTime();
+        timeout = ctx.executor().schedule(() -> ctx.close(), TIME.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        stopTimer();
+        ctx.fireChannelInactive();
+    }
+
+    private Duration left() {
+        Duration left = TIME.minusNanos(System.nanoTime() - startedNanos);
+        return left.isPositive() ? left : Duration.ofNanos(1);
+    }
+
+    private void stopTimer() {
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (!(message instanceof FullHttpRequest request)) {
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        try {
+            String id = requestId(request);
+            Problem problem = request.decoderResult().isFailure()
+                    ? undecodable(request)
+                    : route(ctx, request, id);
+            if (problem != null) {
+                refuse(ctx, problem, id);
+            }
+        } finally {
+            request.release();
+        }
+    }
+
+    private static Problem undecodable(FullHttpRequest request) {
+        return request.decoderResult().cause() instanceof TooLongHttpContentException
+                ? Problem.of(Cause.BODY_TOO_LARGE, Hop.TUNNEL,
+                        "the body is larger than " + EnrolmentService.MAX_BODY_BYTES + " bytes")
+                : Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the request is not valid HTTP/1.1");
+    }
+
+    private static String requestId(FullHttpRequest request) {
+        var fields = new DefaultHttp2Headers(false, 4);
+        String offered = request.headers().get("x-request-id");
+        if (offered != null) {
+            fields.set("x-request-id", offered);
+        }
+        return ForwardingRules.requestId(fields).toString();
+    }
+
+    private @Nullable Problem route(ChannelHandlerContext ctx, FullHttpRequest request, String id) {
+        String path = request.uri();
+        if (path.equals(ENROL_PATH)) {
+            return issue(ctx, request, id, shared.enrolment()::enrol);
+        }
+        if (path.equals(RENEW_PATH)) {
+            return issue(ctx, request, id, shared.renewal()::renew);
+        }
+        if (!path.equals(PATH)) {
+            return Problem.of(Cause.NOT_FOUND, Hop.TUNNEL,
+                    "this listener serves " + PATH + ", " + ENROL_PATH + " and " + RENEW_PATH);
+        }
+        boolean upgrade = request.method().equals(HttpMethod.GET)
+                && request.headers().containsValue("connection", "upgrade", true)
+                && request.headers().containsValue("upgrade", "websocket", true);
+        if (!upgrade) {
+            return Problem.of(Cause.UPGRADE_REQUIRED, Hop.TUNNEL,
+                    "open a WebSocket with subprotocol " + SUBPROTOCOL);
+        }
+        if (!request.headers().containsValue("sec-websocket-protocol", SUBPROTOCOL, false)) {
+            return Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the subprotocol must be " + SUBPROTOCOL);
+        }
+        if (!WEB_SOCKET_VERSION.equals(request.headers().get("sec-websocket-version"))) {
+            return Problem.of(Cause.UPGRADE_REQUIRED, Hop.TUNNEL,
+                    "the WebSocket version must be " + WEB_SOCKET_VERSION);
+        }
+        if (!request.headers().contains("sec-websocket-key")) {
+            return Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the handshake has no Sec-WebSocket-Key");
+        }
+        return upgrade(ctx, request);
+    }
+
+    /** What answers a request for a certificate. */
+    @FunctionalInterface
+    private interface Desk {
+        Mono<EnrolmentAnswer> answer(byte[] body, String requestId, InetSocketAddress remote);
+    }
+
+    private @Nullable Problem issue(ChannelHandlerContext ctx, FullHttpRequest request, String id,
+            Desk desk) {
+        if (!request.method().equals(HttpMethod.POST)) {
+            return Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.TUNNEL, "certificates are asked for by POST");
+        }
+        InetSocketAddress remote = CallerAddress.of(ctx.channel());
+        desk.answer(ByteBufUtil.getBytes(request.content()), id, remote)
+                .subscribe(
+                        answer -> ctx.executor().execute(() -> write(ctx, answer)),
+                        failure -> ctx.executor()
+                                .execute(() -> refuse(ctx,
+                                        Problem.of(Cause.INTERNAL, Hop.TUNNEL,
+                                                "no certificate could be issued; try again"),
+                                        id)));
+        return null;
+    }
+
+    private void write(ChannelHandlerContext ctx, EnrolmentAnswer answer) {
+        var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1,
+                HttpResponseStatus.valueOf(answer.status()),
+                Unpooled.wrappedBuffer(answer.body()));
+        answer.fields().forEach(field -> response.headers().set(field.name(), field.value()));
+        response.headers().set("content-length", answer.body().length).set("date", date());
+        if (once) {
+            response.headers().set("connection", "close");
+        }
+        var written = ctx.writeAndFlush(response);
+        if (once) {
+            written.addListener(ChannelFutureListener.CLOSE);
+        }
+    }
+
+    /** The runtime whose certificate the client showed, judged now: the handshake itself accepts anything. */
+    private @Nullable Problem upgrade(ChannelHandlerContext ctx, FullHttpRequest request) {
+        SslHandler tls = ctx.pipeline().get(SslHandler.class);
+        List<X509Certificate> shown = tls == null
+                ? List.of()
+                : ClientCertificates.shown(tls.engine().getSession());
+        Verdict verdict = ClientCertificates.verify(shown, shared.authorities().get(),
+                shared.clock().instant());
+        return switch (verdict) {
+            case Verdict.Missing missing -> {
+                if (shared.requireMutualTls()
+                        || !request.headers().contains(PROOF_FIELD, "opening", false)) {
+                    yield unauthorized(shared.requireMutualTls()
+                            ? "no client certificate was shown, and this server takes no other proof; does something on"
+                                    + " the way end TLS?"
+                            : "no client certificate was shown; enrol first");
+                }
+                String host = host(request);
+                if (!shared.provenTo().test(host)) {
+                    // A proof for another server's name was perhaps made for that server, and relayed.
+                    yield unauthorized(
+                            "no client certificate was shown, and none can be proven to the name that was"
+                                    + " dialled: it is neither in the server's certificate nor in its tunnel.hosts");
+                }
+                yield accept(ctx, request, null);
+            }
+            case Verdict.Expired expired ->
+                unauthorized(
+                        "the client certificate ended at " + expired.since() + "; renew it, or enrol again");
+            case Verdict.Untrusted untrusted -> unauthorized(untrusted.reason());
+            case Verdict.Valid valid -> {
+                RegisteredRuntime runtime = shared.store().byIdentity(valid.identity().runtimeId());
+                if (runtime == null) {
+                    yield unauthorized(Revocations.reason(shared.store(), valid.identity())
+                            + "; enrol with a new token");
+                }
+                yield accept(ctx, request,
+                        new Proven(runtime, shown.getFirst().getNotAfter().toInstant()));
+            }
+        };
+    }
+
+    private static Problem unauthorized(String detail) {
+        return Problem.of(Cause.UNAUTHORIZED, Hop.TUNNEL, detail);
+    }
+
+    private static String host(FullHttpRequest request) {
+        return HostName.of(String.valueOf(request.headers().get("host")));
+    }
+
+    private @Nullable Problem accept(ChannelHandlerContext ctx, FullHttpRequest request,
+            @Nullable Proven proven) {
+        if (!shared.openings().begin(ctx.channel(), proven == null ? null : proven.runtime().id())) {
+            return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many sessions are being opened at once")
+                    .retryAfter(shared.openings().retryAfter());
+        }
+        String host = host(request);
+        var config = WebSocketDecoderConfig.newBuilder()
+                .maxFramePayloadLength(MAX_MESSAGE)
+                .allowExtensions(false)
+                .expectMaskedFrames(true)
+                .build();
+        var handshaker = new WebSocketServerHandshaker13("wss://" + request.headers().get("host") + PATH,
+                SUBPROTOCOL, config);
+        stopTimer();
+        // Only once the 101 has left does the WebSocket codec stand alone in the pipeline.
+        handshaker.handshake(ctx.channel(), request).addListener(done -> {
+            if (done.isSuccess()) {
+                ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
+                shared.tunnels().start(ctx, proven, host, left());
+                ctx.pipeline().remove(this);
+            } else {
+                ctx.close();
+            }
+        });
+        return null;
+    }
+
+    private void refuse(ChannelHandlerContext ctx, Problem problem, String id) {
+        shared.telemetry().problem(problem);
+        ProblemDocument document = ProblemDocument.of(problem, id);
+        var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1,
+                HttpResponseStatus.valueOf(document.status()),
+                Unpooled.wrappedBuffer(document.body()));
+        document.fields().forEach(field -> response.headers().set(field.name(), field.value()));
+        response.headers().set("date", date());
+        if (problem.cause() == Cause.UPGRADE_REQUIRED) {
+            response.headers().set("upgrade", "websocket");
+            response.headers().set("sec-websocket-version", WEB_SOCKET_VERSION);
+        } else if (problem.cause() == Cause.METHOD_NOT_ALLOWED) {
+            response.headers().set("allow", "POST");
+        }
+        response.headers()
+                .set("connection", problem.cause() == Cause.UPGRADE_REQUIRED ? "close, upgrade" : "close");
+        ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    /** {@code culvert doctor} compares clocks by it. */
+    private String date() {
+        return DateFormatter.format(Date.from(shared.clock().instant()));
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        ctx.close(); // a broken TLS handshake or socket; nothing was promised yet
+    }
+}

@@ -1,0 +1,64 @@
+package dev.culvert.server.link;
+
+import dev.culvert.http.fields.HostName;
+import dev.culvert.relay.exchange.TunnelWay;
+import dev.culvert.relay.listen.HandshakeFairness;
+import dev.culvert.relay.listen.OpenConnections;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import java.util.Queue;
+import java.util.function.Predicate;
+
+/**
+ * The way to the tunnel on a listener that callers and tunnel clients share: a request for {@code /tunnel/v1} and what is
+ * below it, on a host that is the tunnel's, turns its connection into one of the tunnel, for good.
+ */
+public final class TunnelUpgrade implements TunnelWay {
+    private final Predicate<String> hosts;
+    private final TunnelHandshake.Shared shared;
+    private final OpenConnections tunnels;
+
+    /**
+     * Makes the door of a listener.
+     *
+     * @param hosts which names are the tunnel's, in their compared form
+     * @param tunnels where the connections of tunnel clients belong
+     */
+    public TunnelUpgrade(Predicate<String> hosts, TunnelHandshake.Shared shared, OpenConnections tunnels) {
+        this.hosts = hosts;
+        this.shared = shared;
+        this.tunnels = tunnels;
+    }
+
+    @Override
+    public boolean isFor(HttpRequest request) {
+        String target = request.uri();
+        if (!target.startsWith(TunnelHandshake.PATH) || request.decoderResult().isFailure()) {
+            return false;
+        }
+        int end = TunnelHandshake.PATH.length();
+        boolean path = target.length() == end || target.charAt(end) == '/' || target.charAt(end) == '?';
+        var named = request.headers().getAll("host");
+        return path && named.size() == 1 && hosts.test(HostName.of(named.getFirst()));
+    }
+
+    @Override
+    public void enter(ChannelHandlerContext edge, ChannelHandler encoder, HttpRequest request,
+            Queue<Object> behind) {
+        tunnels.add(edge.channel());
+        TunnelListener.tune(edge.channel());
+        HandshakeFairness.begin(edge.channel());
+        ChannelPipeline pipeline = edge.pipeline();
+        pipeline.replace(encoder, null, new HttpResponseEncoder());
+        pipeline.addLast(new EnrolmentBodies(), new TunnelHandshake(shared, true));
+        edge.channel().config().setAutoRead(true);
+        edge.fireChannelRead(request);
+        while (!behind.isEmpty()) {
+            edge.fireChannelRead(behind.remove());
+        }
+        pipeline.remove(edge.handler());
+    }
+}

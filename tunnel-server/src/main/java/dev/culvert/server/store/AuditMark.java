@@ -1,0 +1,38 @@
+package dev.culvert.server.store;
+
+import dev.culvert.store.TransactionPart;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * An entry on its way, in the Reactor context of a change: the change's first transaction writes it, so that there is
+ * neither a change without its entry nor an entry without its change.
+ */
+public final class AuditMark implements TransactionPart {
+    private final AuditEntry entry;
+    private volatile boolean written;
+
+    public AuditMark(AuditEntry entry) {
+        this.entry = entry;
+    }
+
+    public AuditEntry entry() {
+        return entry;
+    }
+
+    public boolean isWritten() {
+        return written;
+    }
+
+    @Override
+    public void write(Connection connection) throws SQLException {
+        if (!written) {
+            SqliteAudit.write(connection, entry);
+        }
+    }
+
+    @Override
+    public void committed() {
+        written = true;
+    }
+}

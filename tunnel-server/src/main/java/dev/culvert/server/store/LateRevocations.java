@@ -1,0 +1,99 @@
+package dev.culvert.server.store;
+
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.store.SqliteDatabase;
+import dev.culvert.store.StoreException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.context.ContextView;
+import reactor.util.retry.Retry;
+
+/**
+ * Revocations that hold in memory and are not on the disk yet: each is tried again until it is stored, however the runtime changes
+ * meanwhile, or the store closes.
+ */
+final class LateRevocations {
+    private static final Logger log = LoggerFactory.getLogger(LateRevocations.class);
+    /** Between two attempts. */
+    private static final Duration STORE_AGAIN = Duration.ofSeconds(1);
+
+    private final SqliteDatabase database;
+    private final RuntimeTable table;
+    private final Sinks.Empty<Void> closed = Sinks.empty();
+
+    LateRevocations(SqliteDatabase database, RuntimeTable table) {
+        this.database = database;
+        this.table = table;
+    }
+
+    /**
+     * Stores a revocation as soon as that is possible. Tried again when the database fails, and when too many changes wait for it.
+     *
+     * @param revoked the runtime with its new identity, as it is in memory
+     * @param context of the change: what is written with it
+     */
+    void add(RegisteredRuntime revoked, ContextView context) {
+        database.transact(connection -> {
+            RegisteredRuntime now = table.byId(revoked.id());
+            if (now != null && now.identity().equals(revoked.identity())) {
+                write(connection, now);
+            }
+            return revoked; // else it was deleted, or revoked again
+        }, stored -> stored)
+                .delaySubscription(STORE_AGAIN)
+                .retryWhen(Retry.indefinitely().filter(LateRevocations::passes))
+                .contextWrite(context)
+                .takeUntilOther(closed.asMono())
+                .subscribe(
+                        stored -> log.atInfo().addKeyValue("runtime", stored.name()).log("revocation stored"),
+                        failed -> log.atError()
+                                .addKeyValue("runtime", revoked.name())
+                                .addKeyValue("reason", failed.getMessage())
+                                .log("revocation never stored: revoke again"));
+    }
+
+    private static boolean passes(Throwable failed) {
+        return failed instanceof StoreException.Failed || failed instanceof StoreException.Busy;
+    }
+
+    /** Writes what memory knows of a revoked runtime: tokens that were made since are good. On the database's thread. */
+    void write(Connection connection, RegisteredRuntime revoked) throws SQLException {
+        @Nullable
+        Instant connected = revoked.connected();
+        SqliteDatabase.update(connection, "UPDATE runtimes SET identity = ?, connected = ? WHERE id = ?",
+                revoked.identity(), connected == null ? null : connected.toEpochMilli(), revoked.id());
+        for (String token : tokens(connection, revoked.id())) {
+            if (table.token(token) == null) {
+                SqliteDatabase.update(connection, "DELETE FROM tokens WHERE id = ?", token);
+            }
+        }
+    }
+
+    private static List<String> tokens(Connection connection, String runtimeId) throws SQLException {
+        List<String> ids = new ArrayList<>();
+        try (var statement = connection.prepareStatement("SELECT id FROM tokens WHERE runtime_id = ?")) {
+            statement.setString(1, runtimeId);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    ids.add(row.getString("id"));
+                }
+            }
+        }
+        return ids;
+    }
+
+    /** Gives up what is not stored: the store closes. */
+    void close() {
+        closed.tryEmitEmpty();
+    }
+}

@@ -1,0 +1,101 @@
+package dev.culvert.server.token;
+
+import dev.culvert.server.runtime.Sha256;
+import dev.culvert.store.StoreException;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Who may call the admin API: the holder of the token file, and those of named tokens, {@code culvert_NAME.SECRET}. Callable
+ * on any thread; nothing blocks. Errors: {@link StoreException}.
+ */
+public final class AdminAccess {
+    private static final String PREFIX = "culvert_";
+    private static final int SECRET_BYTES = 32;
+
+    private final AdminToken file;
+    private final AdminTokenStore store;
+    private final Clock clock;
+
+    public AdminAccess(AdminToken file, AdminTokenStore store, Clock clock) {
+        this.file = file;
+        this.store = store;
+        this.clock = clock;
+    }
+
+    /**
+     * A token with its text, which is shown this once.
+     *
+     * @param token what is kept
+     * @param text the secret
+     */
+    public record Issued(NamedToken token, String text) {
+        @Override
+        public String toString() {
+            return token.name() + " ***";
+        }
+    }
+
+    /** Whose token that is; empty when it is nobody's. Compares in constant time. */
+    public Mono<AdminCaller> caller(String presented) {
+        NamedToken token = named(presented);
+        if (token != null) {
+            return token.accepts(hash(presented), clock.instant())
+                    ? Mono.just(new AdminCaller(token.name(), token.role()))
+                    : Mono.empty();
+        }
+        return file.matches(presented)
+                .flatMap(matches -> matches ? Mono.just(AdminCaller.BOOTSTRAP) : Mono.empty());
+    }
+
+    /** Makes a token. Errors, beside the class's: InvalidNameException. */
+    public Mono<Issued> create(String name, AdminRole role) {
+        return Mono.fromCallable(() -> {
+            String text = text(NamedToken.checked(name));
+            return new Issued(new NamedToken(name, role, hash(text), now(), null, null), text);
+        })
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(made -> store.createAdminToken(made.token()).thenReturn(made));
+    }
+
+    /** Gives a token another secret; the one before stays good for {@code keep}. */
+    public Mono<Issued> rotate(String name, Duration keep) {
+        return Mono.fromCallable(() -> text(name))
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(text -> store.replaceAdminToken(name, before -> {
+                    Instant now = now();
+                    return before.rotated(hash(text), now, now.plus(keep));
+                }).map(kept -> new Issued(kept, text)));
+    }
+
+    private @Nullable NamedToken named(String presented) {
+        int dot = presented.indexOf('.');
+        return dot > PREFIX.length() && presented.startsWith(PREFIX)
+                ? store.adminToken(presented.substring(PREFIX.length(), dot))
+                : null;
+    }
+
+    /** Now, as precise as the store keeps it. */
+    private Instant now() {
+        return clock.instant().truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    private static Sha256 hash(String text) {
+        return Sha256.of(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Blocks: Java reads random bytes from a file. */
+    private static String text(String name) {
+        byte[] secret = new byte[SECRET_BYTES];
+        new SecureRandom().nextBytes(secret);
+        return PREFIX + name + '.' + Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
+    }
+}

@@ -1,0 +1,42 @@
+package dev.culvert.server.tunnel;
+
+import dev.culvert.http.observe.TunnelFigures;
+import dev.culvert.protocol.netty.SessionMeter;
+
+/** All tunnels of a server, as its metrics show them. */
+public record ServerFigures(TunnelRegistry registry, SessionMeter meter) implements TunnelFigures {
+    @Override
+    public int connected() {
+        return registry.connected();
+    }
+
+    @Override
+    public long streams() {
+        return meter.streams();
+    }
+
+    @Override
+    public long bufferedBytes() {
+        return meter.bufferedBytes();
+    }
+
+    @Override
+    public long receivedBytes() {
+        return meter.receivedBytes();
+    }
+
+    @Override
+    public long refusedMemory() {
+        return meter.refusedMemory();
+    }
+
+    @Override
+    public long sentBytes() {
+        return meter.sentBytes();
+    }
+
+    @Override
+    public double rttSeconds() {
+        return registry.longestRttSeconds();
+    }
+}

@@ -1,0 +1,71 @@
+package dev.culvert.server.tunnel;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A runtime's tunnel: its sessions, owner and generation. Changed under its own lock, read on any thread. */
+final class Tunnel {
+    static final LiveSession[] NONE = {};
+
+    volatile LiveSession[] sessions = NONE;
+    volatile long generation;
+    volatile @Nullable Instant lost;
+    /** Guarded by the tunnel. */
+    final WaitingClients waiting = new WaitingClients();
+    /** Forgotten: who found it before that must look again. Guarded by the tunnel. */
+    boolean forgotten;
+
+    void add(LiveSession session) {
+        List<LiveSession> all = new ArrayList<>(List.of(sessions));
+        all.add(session);
+        sessions = all.toArray(NONE);
+        lost = null;
+    }
+
+    void remove(LiveSession session, Instant now) {
+        List<LiveSession> all = new ArrayList<>(List.of(sessions));
+        if (all.remove(session)) {
+            sessions = all.toArray(NONE);
+            lost = all.isEmpty() ? now : null;
+        }
+    }
+
+    /**
+     * Whether there is room for one more. Of too many sessions that drain, the oldest ends: it has had the most time. Those
+     * whose turn comes next close their WebSockets, which takes until a frame has ended.
+     */
+    boolean makeRoom() {
+        List<LiveSession> all = new ArrayList<>(List.of(sessions));
+        List<LiveSession> draining = all.stream().filter(session -> !session.isAccepting()).toList();
+        if (all.size() - draining.size() >= TunnelRegistry.MAX_SESSIONS) {
+            return false;
+        }
+        int excess = draining.size() - TunnelRegistry.MAX_DRAINING;
+        if (excess > 0) {
+            for (LiveSession oldest : draining.subList(0, excess)) {
+                oldest.close(ErrorCode.DRAINING, "newer connections need its place");
+                all.remove(oldest);
+            }
+            sessions = all.toArray(NONE);
+        }
+        int next = draining.size() - TunnelRegistry.MAX_DRAINING + TunnelRegistry.NEXT_TO_END;
+        draining.stream()
+                .limit(Math.max(0, next))
+                .skip(Math.max(0, excess))
+                .forEach(LiveSession::closeWebSockets);
+        return true;
+    }
+
+    @Nullable
+    LiveSession owner() {
+        for (LiveSession session : sessions) {
+            if (session.isAccepting() && session.generation == generation) {
+                return session;
+            }
+        }
+        return null;
+    }
+}

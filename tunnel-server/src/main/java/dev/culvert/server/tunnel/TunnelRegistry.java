@@ -1,0 +1,380 @@
+package dev.culvert.server.tunnel;
+
+import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.SessionView;
+import dev.culvert.server.runtime.TunnelDirectory;
+import dev.culvert.server.runtime.TunnelState;
+import dev.culvert.server.runtime.WaitingClient;
+import io.netty.channel.EventLoop;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Which sessions carry which runtime's tunnel. Changes take the lock of one tunnel for a moment; look-ups for requests
+ * take none.
+ *
+ * <p>One instance owns a tunnel: a newcomer that may take over, or that finds nobody, becomes the owner with a higher
+ * generation, and the sessions of the one before are drained. Further connections of the owner join.
+ */
+public final class TunnelRegistry implements TunnelDirectory {
+    private static final Logger log = LoggerFactory.getLogger(TunnelRegistry.class);
+    /** How long after its loss a tunnel counts as reconnecting. */
+    static final Duration RECONNECTING = Duration.ofSeconds(30);
+    /** At most between two sessions that are drained because the server stops: few are soon gone. */
+    private static final Duration DRAIN_STEP = Duration.ofMillis(250);
+    /** At least: of many sessions, several leave together. */
+    private static final Duration DRAIN_TICK = Duration.ofMillis(10);
+
+    /**
+     * A hop between event loops costs about half a small request's CPU, at each end of every request: a few streams more on
+     * the caller's own loop are cheaper than that, and only a real imbalance is worth it.
+     */
+    static final int HOP_WORTH_STREAMS = 16;
+
+    /** Sessions of one tunnel that take streams: four connections, and another four while a new instance takes over. */
+    static final int MAX_SESSIONS = 8;
+
+    /**
+     * Sessions of one tunnel that have been replaced: of four connections, what they carry may go on for 16 hours, WebSockets
+     * for 14.
+     */
+    static final int MAX_DRAINING = 32;
+
+    /** Of these, the oldest that have closed their WebSockets: as many as one renewal of a client's connections replaces. */
+    static final int NEXT_TO_END = 4;
+
+    private final Map<String, Tunnel> tunnels = new ConcurrentHashMap<>();
+    private final HeldRequests held;
+    private final Instant started;
+    private final LongAdder reconnects = new LongAdder();
+    private final Clock clock;
+    private final LongSupplier generations;
+    private final ServerEvents events;
+
+    public TunnelRegistry(Clock clock, LongSupplier generations, ServerEvents events, HeldRequests held) {
+        this.held = held;
+        this.events = events;
+        this.clock = clock;
+        this.generations = generations;
+        this.started = clock.instant();
+    }
+
+    /** The requests that wait for tunnels. */
+    public HeldRequests held() {
+        return held;
+    }
+
+    /**
+     * Whether a runtime without a session that accepts streams will have one soon: it drains or was lost less than {@link
+     * #RECONNECTING} ago, or the server started less than that ago and the runtime was connected before.
+     */
+    public boolean isExpected(RegisteredRuntime runtime) {
+        Tunnel tunnel = tunnels.get(runtime.id());
+        Instant lately = clock.instant().minus(RECONNECTING);
+        if (tunnel != null) {
+            Instant lost = tunnel.lost;
+            return tunnel.sessions.length > 0 || (lost != null && lost.isAfter(lately));
+        }
+        return started.isAfter(lately) && runtime.connected() != null;
+    }
+
+    /**
+     * Lets a client's connection in, or not.
+     *
+     * @param make makes the session of the generation it gets
+     * @return the session, already registered; null when another instance owns the tunnel
+     */
+    public @Nullable LiveSession admit(RegisteredRuntime runtime, Hello hello,
+            LongFunction<LiveSession> make) {
+        while (true) {
+            Tunnel tunnel = tunnels.computeIfAbsent(runtime.id(), id -> new Tunnel());
+            synchronized (tunnel) {
+                if (!tunnel.forgotten) {
+                    return admit(runtime, tunnel, hello, make);
+                }
+            }
+        }
+    }
+
+    private @Nullable LiveSession admit(RegisteredRuntime runtime, Tunnel tunnel, Hello hello,
+            LongFunction<LiveSession> make) {
+        LiveSession owner = tunnel.owner();
+        boolean joins = owner != null && owner.isOf(hello);
+        if (owner != null && !joins) {
+            log.atWarn()
+                    .addKeyValue("runtime", runtime.name())
+                    .addKeyValue("generation", tunnel.generation)
+                    .log(hello.takeOver()
+                            ? "another client takes this runtime over"
+                            : "another client waits for this runtime");
+        }
+        if ((owner != null && !joins && !hello.takeOver()) || !tunnel.makeRoom()) {
+            return null;
+        }
+        if (!joins) {
+            tunnel.generation = generations.getAsLong();
+        }
+        tunnel.waiting.admitted(hello);
+        if (tunnel.lost != null) {
+            reconnects.increment();
+        }
+        LiveSession session = make.apply(tunnel.generation);
+        for (LiveSession other : tunnel.sessions) {
+            if (!other.isOf(hello)) {
+                drain(other, ErrorCode.REPLACED, "another client took this runtime over");
+            } else if (other.hello.connection() == hello.connection()) {
+                other.retire(ErrorCode.DRAINING, "a newer connection took this one's place");
+            }
+        }
+        tunnel.add(session);
+        if (owner != null && !joins) {
+            events.publish(ServerEvent.Kind.TAKEN_OVER, session, "another client took this runtime over");
+        }
+        return session;
+    }
+
+    /** Opens no more streams in a session, which ends when those in flight have. */
+    public void drain(LiveSession session, ErrorCode code, String detail) {
+        if (session.isAccepting()) {
+            events.publish(ServerEvent.Kind.DRAINING, session, detail); // before its end can be told
+        }
+        session.drain(code, detail);
+    }
+
+    /** A client was not let in: it waits, if that is because another instance owns the tunnel. */
+    public void refused(RegisteredRuntime runtime, Hello hello, String remote) {
+        Tunnel tunnel = tunnels.get(runtime.id());
+        if (tunnel == null) {
+            return;
+        }
+        synchronized (tunnel) {
+            LiveSession owner = tunnel.owner();
+            if (owner != null && !owner.isOf(hello)
+                    && tunnel.waiting.refused(hello, remote, clock.instant())) {
+                events.publish(ServerEvent.Kind.WAITING, runtime.name(), tunnel.generation, remote,
+                        "another client with the same identity serves this runtime");
+            }
+        }
+    }
+
+    @Override
+    public List<WaitingClient> waitingFor(String runtimeId) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        if (tunnel == null) {
+            return List.of();
+        }
+        synchronized (tunnel) {
+            return tunnel.waiting.at(clock.instant());
+        }
+    }
+
+    /** A session is over. */
+    public void remove(LiveSession session) {
+        session.stopAccepting();
+        Tunnel tunnel = tunnels.get(session.runtime.id());
+        if (tunnel != null) {
+            synchronized (tunnel) {
+                tunnel.remove(session, clock.instant());
+            }
+        }
+    }
+
+    /**
+     * A session that accepts streams: the one on {@code loop}, unless it has clearly more of them than another; the least loaded
+     * otherwise. No lock.
+     */
+    @Nullable
+    LiveSession pick(String runtimeId, EventLoop loop) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        if (tunnel == null) {
+            return null;
+        }
+        LiveSession own = null;
+        LiveSession least = null;
+        for (LiveSession session : tunnel.sessions) {
+            if (!session.isAccepting()) {
+                continue;
+            }
+            own = session.loop.equals(loop) ? lighter(own, session) : own;
+            least = lighter(least, session);
+        }
+        return own == null || least == null || isOverburdened(own, least) ? least : own;
+    }
+
+    private static LiveSession lighter(@Nullable LiveSession one, LiveSession other) {
+        return one == null || other.handler.streamCount() < one.handler.streamCount() ? other : one;
+    }
+
+    /** Whether it costs less to hop to another event loop than to share this one with so many. */
+    private static boolean isOverburdened(LiveSession own, LiveSession least) {
+        return own.handler.streamCount() > 2 * least.handler.streamCount() + HOP_WORTH_STREAMS;
+    }
+
+    /** Whether a stream could be opened now, but for limits. No lock. */
+    public boolean isReachable(String runtimeId) {
+        for (LiveSession session : sessionsIn(runtimeId)) {
+            if (session.isAccepting()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The longest of all sessions' last round trips; 0 before the first. */
+    double longestRttSeconds() {
+        long longest = 0;
+        for (Tunnel tunnel : tunnels.values()) {
+            for (LiveSession session : tunnel.sessions) {
+                longest = Math.max(longest, session.handler.rttNanos());
+            }
+        }
+        return longest / 1e9;
+    }
+
+    /** Tunnels that came back after all their sessions were lost, since the start. */
+    public long reconnects() {
+        return reconnects.sum();
+    }
+
+    /** Tunnels with at least one session. */
+    int connected() {
+        int connected = 0;
+        for (Tunnel tunnel : tunnels.values()) {
+            connected += tunnel.sessions.length > 0 ? 1 : 0;
+        }
+        return connected;
+    }
+
+    @Override
+    public List<SessionView> sessions() {
+        List<SessionView> views = new ArrayList<>();
+        for (Tunnel tunnel : tunnels.values()) {
+            for (LiveSession session : tunnel.sessions) {
+                views.add(session.view());
+            }
+        }
+        return views;
+    }
+
+    @Override
+    public List<SessionView> sessionsOf(String runtimeId) {
+        List<SessionView> views = new ArrayList<>();
+        for (LiveSession session : sessionsIn(runtimeId)) {
+            views.add(session.view());
+        }
+        return views;
+    }
+
+    private LiveSession[] sessionsIn(String runtimeId) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        return tunnel == null ? Tunnel.NONE : tunnel.sessions;
+    }
+
+    @Override
+    public TunnelState stateOf(String runtimeId) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        if (tunnel == null) {
+            return TunnelState.DISCONNECTED;
+        }
+        if (tunnel.sessions.length > 0) {
+            return TunnelState.CONNECTED;
+        }
+        Instant lost = tunnel.lost;
+        boolean lately = lost != null && lost.plus(RECONNECTING).isAfter(clock.instant());
+        return lately ? TunnelState.RECONNECTING : TunnelState.DISCONNECTED;
+    }
+
+    @Override
+    public boolean drain(String sessionId) {
+        LiveSession session = session(sessionId);
+        if (session != null) {
+            drain(session, ErrorCode.DRAINING, "drained by an operator");
+        }
+        return session != null;
+    }
+
+    @Override
+    public boolean close(String sessionId) {
+        LiveSession session = session(sessionId);
+        if (session != null) {
+            session.close(ErrorCode.DRAINING, "closed by an operator");
+        }
+        return session != null;
+    }
+
+    private @Nullable LiveSession session(String id) {
+        for (Tunnel tunnel : tunnels.values()) {
+            for (LiveSession session : tunnel.sessions) {
+                if (session.id.toString().equals(id)) {
+                    return session;
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void closeAll(String runtimeId, String reason) {
+        Tunnel tunnel = tunnels.remove(runtimeId);
+        if (tunnel != null) {
+            synchronized (tunnel) {
+                tunnel.forgotten = true;
+            }
+            for (LiveSession session : tunnel.sessions) {
+                session.close(ErrorCode.UNAUTHORIZED, reason);
+            }
+            held.wake(runtimeId);
+        }
+    }
+
+    /**
+     * Drains every session, because the server stops: the first at once, the others evenly over {@code most}, or faster if
+     * they are few.
+     * Completes when all were told.
+     */
+    public Mono<Void> drainAll(Duration most) {
+        return Mono.defer(() -> {
+            List<LiveSession> all = tunnels.values()
+                    .stream()
+                    .flatMap(tunnel -> Stream.of(tunnel.sessions))
+                    .toList();
+            if (all.isEmpty()) {
+                return Mono.empty();
+            }
+            Duration step = shorter(most.dividedBy(all.size()), DRAIN_STEP);
+            int together = Math.toIntExact(1 + DRAIN_TICK.toNanos() / Math.max(1, step.toNanos()));
+            int each = Math.min(together, all.size());
+            int batches = (all.size() + each - 1) / each;
+            return Flux.interval(Duration.ZERO, step.multipliedBy(each))
+                    .onBackpressureBuffer()
+                    .take(batches)
+                    .flatMapIterable(batch -> batch(all, Math.toIntExact(batch), each))
+                    .doOnNext(session -> drain(session, ErrorCode.DRAINING, "the server stops"))
+                    .then();
+        });
+    }
+
+    private static List<LiveSession> batch(List<LiveSession> all, int batch, int each) {
+        return all.subList(batch * each, Math.min(all.size(), (batch + 1) * each));
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+}

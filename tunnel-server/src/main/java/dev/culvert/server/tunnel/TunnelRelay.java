@@ -1,0 +1,146 @@
+package dev.culvert.server.tunnel;
+
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.http.quota.Quota;
+import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.protocol.frame.Hello;
+import dev.culvert.relay.BodyFirst;
+import dev.culvert.relay.LoopCrossing;
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.quota.RuntimeQuota;
+import dev.culvert.relay.quota.RuntimeUsage;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.tunnel.TunnelRequest.Touched;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A runtime's tunnel as the edge sees it. Streams are opened on the caller's own event loop where a session lives there. */
+public final class TunnelRelay implements Relay {
+    private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
+    /** A client that lost its tunnel is usually back by then. */
+    static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
+    static final Problem NO_TUNNEL = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime is not connected")
+            .retryAfter(RETRY_NO_TUNNEL);
+
+    private final TunnelRegistry registry;
+    private final RegisteredRuntime runtime;
+    private final RuntimeQuota quota;
+
+    public TunnelRelay(TunnelRegistry registry, RegisteredRuntime runtime, RuntimeQuota quota) {
+        this.registry = registry;
+        this.runtime = runtime;
+        this.quota = quota;
+    }
+
+    /** A body that is announced and does not come takes no stream: its request waits for it, unless the runtime is away. */
+    @Override
+    public RequestSink open(RelayRequest request, ResponseSink response) {
+        if (!BodyFirst.isFor(request)) {
+            return enter(request, response);
+        }
+        return pick(request.loop()) == null && !isExpected()
+                ? fail(response, NO_TUNNEL)
+                : BodyFirst.hold(this::enter, request, response);
+    }
+
+    private RequestSink enter(RelayRequest request, ResponseSink response) {
+        var sent = new TunnelRequest(this, request, response);
+        sent.enter();
+        return sent;
+    }
+
+    /** The places of the runtime's concurrent streams. */
+    Quota<SourceAddress> streams() {
+        return quota.streams();
+    }
+
+    /** Counts a request that gets no stream, or loses it to another caller. */
+    Problem crowded(String detail) {
+        quota.usage().refused(RuntimeUsage.Refusal.STREAMS);
+        return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, detail).retryAfter(RETRY_OVERLOADED);
+    }
+
+    String runtimeId() {
+        return runtime.id();
+    }
+
+    HeldRequests held() {
+        return registry.held();
+    }
+
+    /** Whether the tunnel is away for a moment only, as far as anybody knows. */
+    boolean isExpected() {
+        return registry.isExpected(runtime);
+    }
+
+    @Nullable
+    LiveSession pick(EventLoop loop) {
+        return registry.pick(runtime.id(), loop);
+    }
+
+    /**
+     * Opens a stream, or fails, which is told to {@code origin} before {@code response}.
+     *
+     * @return where the request's body goes
+     */
+    RequestSink open(LiveSession session, RelayRequest request, ResponseSink response, TunnelRequest origin) {
+        if (session.loop.equals(request.loop())) {
+            return openThere(session, request, response, origin);
+        }
+        return LoopCrossing.open((there, back) -> openThere(session, there, back, origin), session.loop,
+                request, response);
+    }
+
+    private RequestSink openThere(LiveSession session, RelayRequest request, ResponseSink response,
+            TunnelRequest origin) {
+        if (session.handler.isDraining() || !session.handler.isLive()) {
+            session.stopAccepting(); // the next one looks elsewhere
+            origin.touched(Touched.MISSED);
+            return fail(response, Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel is draining")
+                    .retryAfter(RETRY_OVERLOADED));
+        }
+        if (!session.handler.canOpen()) {
+            return fail(response, crowded("the runtime has too many requests in flight"));
+        }
+        if (request.kind() == RelayRequest.Kind.TCP && !session.handler.bothCan(Hello.TCP)) {
+            return fail(response, Problem.of(Cause.NOT_ALLOWED, Hop.TUNNEL,
+                    "the runtime's client is of a version that takes no raw connections"));
+        }
+        TunnelExchange exchange = new TunnelExchange(response, origin);
+        return exchange.open(session.handler, request)
+                ? exchange
+                : fail(response, Problem.of(Cause.HEAD_TOO_LARGE, Hop.TUNNEL,
+                        "the runtime takes no head of this size"));
+    }
+
+    /** Fails an exchange; returns what swallows the rest of its request. */
+    public static RequestSink fail(ResponseSink response, Problem problem) {
+        response.fail(problem);
+        return SWALLOW;
+    }
+
+    /** Takes what still comes after a failure. */
+    private static final RequestSink SWALLOW = new RequestSink() {
+        @Override
+        public void data(ByteBuf body) {
+            body.release();
+        }
+
+        @Override
+        public void end(@Nullable Http2Headers trailers) {}
+
+        @Override
+        public void cancel(Problem reason) {}
+
+        @Override
+        public void consumed(int bytes) {}
+    };
+}

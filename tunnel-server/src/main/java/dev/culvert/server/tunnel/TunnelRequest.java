@@ -1,0 +1,341 @@
+package dev.culvert.server.tunnel;
+
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.RelayRequest;
+import dev.culvert.relay.RequestSink;
+import dev.culvert.relay.ResponseSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A caller's request on its way into a runtime's tunnel: waits while that reconnects, and is sent again when its session
+ * was lost before it was touched, or before a safe request was answered. On the caller's event loop.
+ *
+ * <pre>
+ *  WAITING ──session──► SENT ──response head──► ANSWERED ──► DONE
+ *     ▲ │                 └──lost untouched, or safe──┐
+ *     │ └──5 s──► DONE                                │
+ *     └───────────────────────────────────────────────┘ at most three times
+ * </pre>
+ */
+public final class TunnelRequest implements RequestSink {
+    /** How long a request waits for its tunnel, from when it first has to, however often it is sent and missed meanwhile. */
+    static final Duration HOLD = Duration.ofSeconds(5);
+    /** What broke one connection of a tunnel breaks the others a moment later: a second attempt waits for that. */
+    static final Duration SETTLE = Duration.ofMillis(250);
+    /** For the request whose place this one has to end its stream. */
+    public static final Duration YIELD = Duration.ofMillis(20);
+    /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
+    private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
+    /** How often a safe request is sent again whose session was lost: one cut may take a client's connections one by one. */
+    static final int MAX_SENT_AGAIN = 3;
+    /**
+     * Sessions that were lost or drained before the request touched them: all connections of a client, of the one that
+     * replaces it, and of both after a cut, since a moment of a roll-out can take them all.
+     */
+    static final int MAX_MISSES = 16;
+
+    private final TunnelRelay relay;
+    private final RelayRequest request;
+    private final ResponseSink response;
+    private final boolean safe;
+    private final ReplayBody kept;
+    private final StreamPlace place;
+    private final Runnable wake = this::woken;
+    private @Nullable RequestSink target;
+    private @Nullable ScheduledFuture<?> patience;
+    private int attempts;
+    private int misses;
+    /** Request bytes that this attempt has passed on, and those that the caller knows of. */
+    private int passed;
+    private int reported;
+    private int sentAgain;
+    private boolean answered;
+    private boolean done;
+    /** What a failed attempt may have done. Written on the session's event loop before its failure is told here. */
+    private Touched touched = Touched.YES;
+
+    /** How far a failed attempt came. */
+    enum Touched {
+        /** Its session was draining: nothing was sent. */
+        MISSED,
+        /** The client has not seen it, or says that it has not touched it. */
+        NO,
+        /** The session was lost: nobody knows. */
+        PERHAPS,
+        /** It has an outcome. */
+        YES
+    }
+
+    TunnelRequest(TunnelRelay relay, RelayRequest request, ResponseSink response) {
+        this.relay = relay;
+        this.request = request;
+        this.response = response;
+        this.safe = SAFE.contains(String.valueOf(request.fields().method()));
+        this.kept = new ReplayBody(relay.held(), request.ended());
+        this.place = new StreamPlace(relay.streams(), request.ended());
+    }
+
+    /** Tells how far the attempt came that is about to fail. */
+    void touched(Touched how) {
+        touched = how;
+    }
+
+    /** Takes one of the runtime's streams, and sends the request. */
+    void enter() {
+        if (!place.take(request.source(), this::shed)) {
+            finish();
+            response.fail(relay.crowded("the runtime has too many requests in flight"));
+        } else if (place.isAnothers()) {
+            request.loop().schedule(this::beginUnlessDone, YIELD.toMillis(), TimeUnit.MILLISECONDS);
+        } else {
+            begin();
+        }
+    }
+
+    /** On any thread. */
+    private void shed() {
+        try {
+            request.loop().execute(this::giveWay);
+        } catch (RejectedExecutionException e) {
+            // The loop has ended, and the caller's connection with it.
+        }
+    }
+
+    private void giveWay() {
+        if (!done && !place.isClosed()) {
+            Problem why = relay
+                    .crowded("the runtime has too many requests in flight, most of them of this address");
+            cancel(why);
+            response.fail(why);
+        }
+    }
+
+    /** Sends the request, or lets it wait. */
+    void begin() {
+        LiveSession session = relay.pick(request.loop());
+        if (session != null) {
+            send(session);
+        } else {
+            hold();
+        }
+    }
+
+    private void send(LiveSession session) {
+        relay.held().remove(relay.runtimeId(), wake);
+        int attempt = ++attempts;
+        touched = Touched.YES;
+        passed = 0;
+        response.opened();
+        RequestSink opened = relay.open(session, request, new Answer(), this);
+        if (attempt == attempts && !done) {
+            target = opened;
+            kept.sendTo(opened, !request.ended());
+            if (answered) {
+                kept.forget();
+            }
+        }
+    }
+
+    private void hold() {
+        ScheduledFuture<?> running = patience;
+        if (running != null && running.isDone()) {
+            giveUp(); // it ran out while a session had the request
+            return;
+        }
+        if (!relay.isExpected() || !relay.held().add(relay.runtimeId(), wake)) {
+            giveUp();
+            return;
+        }
+        if (running == null) {
+            patience = request.loop().schedule(this::giveUp, HOLD.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        if (relay.pick(request.loop()) != null) {
+            relay.held().remove(relay.runtimeId(), wake); // it came back meanwhile
+            begin();
+        }
+    }
+
+    private void woken() {
+        request.loop().execute(this::beginUnlessDone);
+    }
+
+    private void beginUnlessDone() {
+        if (!done && target == null) {
+            begin();
+        }
+    }
+
+    private void stopWaiting() {
+        ScheduledFuture<?> running = patience;
+        if (running != null) {
+            patience = null;
+            running.cancel(false);
+            relay.held().remove(relay.runtimeId(), wake);
+        }
+    }
+
+    private void giveUp() {
+        if (!done && target == null) {
+            finish();
+            response.fail(touched == Touched.PERHAPS
+                    ? Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL,
+                            "the tunnel was lost and did not come back in time")
+                    : TunnelRelay.NO_TUNNEL);
+        }
+    }
+
+    private void finish() {
+        done = true;
+        stopWaiting();
+        kept.forget();
+        place.close();
+    }
+
+    // ---- the request ----
+
+    @Override
+    public void data(ByteBuf body) {
+        if (done) {
+            body.release();
+            return;
+        }
+        kept.add(body);
+        RequestSink to = target;
+        if (to != null) {
+            to.data(body);
+            return;
+        }
+        body.release();
+        requireKept();
+    }
+
+    /** Without a session nothing goes on that is not kept. */
+    private void requireKept() {
+        if (!kept.isComplete()) {
+            finish();
+            response.fail(
+                    Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many bytes wait for tunnels to come back")
+                            .retryAfter(TunnelRelay.RETRY_NO_TUNNEL));
+        }
+    }
+
+    @Override
+    public void end(@Nullable Http2Headers trailers) {
+        kept.end(trailers);
+        place.requestEnded();
+        RequestSink to = target;
+        if (to != null) {
+            to.end(trailers);
+        } else if (!done) {
+            requireKept();
+        }
+    }
+
+    @Override
+    public void cancel(Problem reason) {
+        finish();
+        RequestSink to = target;
+        if (to != null) {
+            to.cancel(reason);
+        }
+    }
+
+    /** Of the response's body, by the caller. */
+    @Override
+    public void consumed(int bytes) {
+        RequestSink to = target;
+        if (to != null) {
+            to.consumed(bytes);
+        }
+    }
+
+    /** The response's side; a class of its own because the two sides' methods have the same names. */
+    private final class Answer implements ResponseSink {
+        @Override
+        public void times(int routerMicros, int upstreamMicros) {
+            response.times(routerMicros, upstreamMicros);
+        }
+
+        @Override
+        public void informational(Http2Headers head) {
+            response.informational(head);
+        }
+
+        @Override
+        public void head(Http2Headers head, boolean ended) {
+            answered = true;
+            kept.forget();
+            if (ended) {
+                place.responseEnded();
+            }
+            response.head(head, ended);
+        }
+
+        @Override
+        public void data(ByteBuf body) {
+            response.data(body);
+        }
+
+        @Override
+        public void end(@Nullable Http2Headers trailers) {
+            place.responseEnded();
+            response.end(trailers);
+        }
+
+        @Override
+        public void fail(Problem problem) {
+            if (done) {
+                return;
+            }
+            if (!answered && mayBeSentAgain()) {
+                sentAgain += touched == Touched.PERHAPS ? 1 : 0;
+                attempts++; // who is still opening the one that failed does not take it for the present one
+                target = null;
+                if (touched == Touched.PERHAPS) {
+                    stopWaiting(); // it had its tunnel, and waits for the next one anew
+                    request.loop()
+                            .schedule(TunnelRequest.this::beginUnlessDone, SETTLE.toMillis(),
+                                    TimeUnit.MILLISECONDS);
+                } else {
+                    begin();
+                }
+            } else {
+                finish();
+                response.fail(problem);
+            }
+        }
+
+        @Override
+        public void ending(Problem problem) {
+            response.ending(problem);
+        }
+
+        /** What the first attempt has passed on is not told again when a second one does. */
+        @Override
+        public void consumed(int bytes) {
+            passed += bytes;
+            if (passed > reported) {
+                int news = passed - reported;
+                reported = passed;
+                response.consumed(news);
+            }
+        }
+    }
+
+    private boolean mayBeSentAgain() {
+        return kept.isComplete() && switch (touched) {
+            case MISSED, NO -> ++misses < MAX_MISSES;
+            case PERHAPS -> safe && sentAgain < MAX_SENT_AGAIN;
+            case YES -> false;
+        };
+    }
+}

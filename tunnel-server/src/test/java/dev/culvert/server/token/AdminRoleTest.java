@@ -1,0 +1,20 @@
+package dev.culvert.server.token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+public class AdminRoleTest {
+    public static AdminRole role(String word) {
+        return Objects.requireNonNull(AdminRole.of(word));
+    }
+
+    @Test
+    void eachRoleCoversThoseBelow() {
+        assertThat(role("admin").covers(role("operate"))).isTrue();
+        assertThat(role("operate").covers(role("operate"))).isTrue();
+        assertThat(role("read").covers(role("operate"))).isFalse();
+        assertThat(AdminRole.of("Admin")).isNull();
+    }
+}
