@@ -43,6 +43,8 @@ import reactor.test.StepVerifier;
 /** All three kinds through Argo's own servers: nothing is changed through the Kubernetes API but what those lack. */
 @SuppressWarnings("NullAway.Init")
 class ArgoServersIT {
+    private static final String BLUE = "{\"metadata\":{\"labels\":{\"team\":\"blue\"}}}";
+
     private ArgoFixture argo;
     private ArgoStandIn server;
     private EdgeHandlerProvider provider;
@@ -147,9 +149,7 @@ class ArgoServersIT {
 
     @Test
     void rolloutsUseTheServerForWhatItHas() {
-        GraphQlFunction rollouts = function(new RolloutsProvider(),
-                new RolloutsSettings(argo.api(server.uri()),
-                        argo.api(argo.cluster.uri()), "in-cluster"));
+        GraphQlFunction rollouts = rollouts();
         argo.cluster.put(Samples.rollout("shop", "web"));
 
         assertThat(call(rollouts, "Mutation.promoteRollout", "ann", named("shop", "web")).get("waiting"))
@@ -171,8 +171,7 @@ class ArgoServersIT {
 
     @Test
     void applicationsAreSteeredByArgoCd() {
-        GraphQlFunction applications = function(new ApplicationsProvider(),
-                new ApplicationsSettings(argo.api(server.uri()), null, "in-cluster", "argocd", 4));
+        GraphQlFunction applications = applications();
         argo.cluster.put(Samples.application("argocd", "shop"));
         argo.cluster.put(Samples.applicationPod("shop", "shop", "shop-1"));
         argo.cluster.log("shop", "shop-1").write("hello").end();
@@ -200,6 +199,65 @@ class ArgoServersIT {
         assertThat(argo.cluster.changes()).isEmpty();
         assertThat(server.changes()).containsAll(List.of("POST /api/v1/applications/shop/sync",
                 "DELETE /api/v1/applications/shop/operation", "POST /api/v1/applications/shop/rollback"));
+    }
+
+    @Test
+    void whatWasGivenAwayMeanwhileReachesNoServer() {
+        GraphQlFunction workflows = workflows();
+        argo.cluster.put(Samples.workflow("argo", "build"));
+        argo.access.meanwhile = () -> argo.cluster.change("Workflow", "argo", "build", BLUE);
+        reason(refused(workflows, "Mutation.terminateWorkflow", "ann", named("argo", "build")),
+                Reason.FORBIDDEN, null);
+        provider.stop(Duration.ZERO).block(TIME);
+
+        GraphQlFunction rollouts = rollouts();
+        argo.cluster.put(Samples.rollout("shop", "web"));
+        argo.access.meanwhile = () -> argo.cluster.change("Rollout", "shop", "web", BLUE);
+        reason(refused(rollouts, "Mutation.abortRollout", "ann", named("shop", "web")), Reason.FORBIDDEN,
+                null);
+        provider.stop(Duration.ZERO).block(TIME);
+
+        GraphQlFunction applications = applications();
+        argo.cluster.put(Samples.application("argocd", "shop"));
+        argo.access.meanwhile = () -> argo.cluster.change("Application", "argocd", "shop", BLUE);
+        reason(refused(applications, "Mutation.syncApplication", "ann", Map.of("name", "shop")),
+                Reason.FORBIDDEN, null);
+
+        assertThat(server.changes()).isEmpty();
+    }
+
+    @Test
+    void aNamesakeOfWhatWasJudgedReachesNoServer() {
+        GraphQlFunction workflows = workflows();
+        argo.cluster.put(Samples.workflow("argo", "build"));
+        argo.access.meanwhile = () -> argo.cluster.replace(Samples.workflow("argo", "build"));
+
+        reason(refused(workflows, "Mutation.stopWorkflow", "ann", named("argo", "build")), Reason.CONFLICT,
+                "replaced by another one");
+
+        assertThat(server.changes()).isEmpty();
+    }
+
+    @Test
+    void whatIsBusyMeanwhileIsJudgedAgainAndChanged() {
+        GraphQlFunction workflows = workflows();
+        argo.cluster.put(Samples.workflow("argo", "build"));
+        argo.access.meanwhile = () -> argo.cluster.change("Workflow", "argo", "build",
+                "{\"status\":{\"progress\":\"1/2\"}}");
+
+        assertThat(call(workflows, "Mutation.stopWorkflow", "ann", named("argo", "build")).get("shutdown"))
+                .isEqualTo("Stop");
+        assertThat(argo.access.asked).hasSize(2);
+    }
+
+    private GraphQlFunction rollouts() {
+        return function(new RolloutsProvider(), new RolloutsSettings(argo.api(server.uri()),
+                argo.api(argo.cluster.uri()), "in-cluster"));
+    }
+
+    private GraphQlFunction applications() {
+        return function(new ApplicationsProvider(),
+                new ApplicationsSettings(argo.api(server.uri()), null, "in-cluster", "argocd", 4));
     }
 
     private GraphQlFunction workflows() {

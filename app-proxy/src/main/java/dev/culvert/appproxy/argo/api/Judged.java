@@ -28,6 +28,21 @@ public record Judged(JsonNode object, Function<JsonNode, Mono<Void>> judge) {
                         "the object was replaced by another one of its name: try again"));
     }
 
+    /**
+     * The object as it is just before a change through an API that binds changes to no version: judged again if it is not
+     * the version that was judged. What changes between this and the API's own work stays unseen. Errors: those of the
+     * read and of the judge; HandlerException CONFLICT for another object of that name.
+     */
+    public Mono<Judged> again(Mono<JsonNode> read) {
+        return read.flatMap(newer -> same(newer) ? Mono.just(this) : renewed(newer));
+    }
+
+    private boolean same(JsonNode newer) {
+        JsonNode version = newer.path("metadata").path("resourceVersion");
+        return version.isTextual() && version.equals(object.path("metadata").path("resourceVersion"))
+                && uid(newer).equals(uid(object));
+    }
+
     private static JsonNode uid(JsonNode object) {
         return object.path("metadata").path("uid");
     }

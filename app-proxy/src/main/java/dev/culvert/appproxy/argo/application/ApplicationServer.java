@@ -16,7 +16,10 @@ import dev.culvert.appproxy.argo.api.RemoteApi;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Steers applications through the API of the Argo CD server, which binds changes to no version of the object. */
+/**
+ * Steers applications through the API of the Argo CD server. That binds changes to no {@code resourceVersion}, so the
+ * application is judged again just before the change if it is newer than the judged one ({@link Judged#again}).
+ */
 final class ApplicationServer implements ApplicationSteering {
     private static final JsonMapper MAPPER = new JsonMapper();
     private static final int MAX_LINE_BYTES = 2 << 20;
@@ -35,6 +38,10 @@ final class ApplicationServer implements ApplicationSteering {
     @Override
     public Mono<JsonNode> change(ApplicationChange change, ObjectKey key, Judged judged,
             AuthenticatedCaller caller) {
+        return judged.again(application(key)).then(changed(change, key));
+    }
+
+    private Mono<JsonNode> changed(ApplicationChange change, ObjectKey key) {
         return switch (change) {
             case ApplicationChange.Sync sync -> {
                 ObjectNode body = body(key).put("prune", sync.prune()).put("dryRun", sync.dryRun());

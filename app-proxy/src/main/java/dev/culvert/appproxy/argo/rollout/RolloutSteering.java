@@ -29,18 +29,24 @@ final class RolloutSteering {
         return resources.read(key);
     }
 
-    /** Changes it as it was judged and emits what it is then. The API of Argo Rollouts binds changes to no version. */
+    /**
+     * Changes it as it was judged and emits what it is then. The API of Argo Rollouts binds changes to no {@code
+     * resourceVersion}: before those, the rollout is judged again if it is newer than the judged one ({@link
+     * Judged#again}).
+     */
     Mono<JsonNode> change(RolloutChange change, ObjectKey key, Judged judged) {
         RemoteApi api = rollouts;
         if (api == null) {
             return patched(change, key, judged);
         }
+        Mono<Judged> checked = judged.again(rollout(key));
         return switch (change) {
-            case PROMOTE -> call(api, key, "promote", Fields.object());
-            case PROMOTE_FULL -> call(api, key, "promote", Fields.object().put("full", true));
-            case ABORT -> call(api, key, "abort", Fields.object());
-            case RETRY -> call(api, key, "retry", Fields.object());
-            case RESTART -> call(api, key, "restart", Fields.object().put("restartAt", Fields.now()));
+            case PROMOTE -> checked.then(call(api, key, "promote", Fields.object()));
+            case PROMOTE_FULL -> checked.then(call(api, key, "promote", Fields.object().put("full", true)));
+            case ABORT -> checked.then(call(api, key, "abort", Fields.object()));
+            case RETRY -> checked.then(call(api, key, "retry", Fields.object()));
+            case RESTART ->
+                checked.then(call(api, key, "restart", Fields.object().put("restartAt", Fields.now())));
             case SKIP, PAUSE, RESUME -> patched(change, key, judged);
         };
     }
@@ -60,7 +66,7 @@ final class RolloutSteering {
         ObjectNode status = patches.status();
         ObjectNode spec = patches.spec();
         if (status == null) {
-            return spec == null ? resources.read(key) : resources.patch(key, rollout.object(), spec);
+            return spec == null ? Mono.just(rollout.object()) : resources.patch(key, rollout.object(), spec);
         }
         return resources.patchStatus(key, rollout.object(), status)
                 .onErrorResume(ApiFailure.class,

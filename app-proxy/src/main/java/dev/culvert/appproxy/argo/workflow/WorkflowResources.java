@@ -115,13 +115,20 @@ final class WorkflowResources implements WorkflowSteering {
         return resources.replace(key, resumed);
     }
 
+    /**
+     * The pods of failed nodes are deleted before the nodes are: the controller would adopt them otherwise. A delete of a
+     * pod can't be bound to the workflow's version, so the labels are written first: that fails when the workflow is newer.
+     */
     private Mono<JsonNode> retry(ObjectKey key, AuthenticatedCaller caller, JsonNode workflow) {
-        WorkflowRetry retry = WorkflowRetry.of(workflow);
-        Fields.actor(retry.workflow().withObject("/metadata").withObject("/labels"), caller,
-                WorkflowChange.RETRY.label());
-        return Flux.fromIterable(retry.podsToDelete())
-                .flatMap(pod -> logs.delete(new ObjectKey(key.namespace(), pod)), 8)
-                .then(resources.replace(key, retry.workflow()));
+        WorkflowRetry.of(workflow);
+        ObjectNode claim = Fields.object();
+        Fields.actor(claim.putObject("metadata").putObject("labels"), caller, WorkflowChange.RETRY.label());
+        return resources.patch(key, workflow, claim).flatMap(claimed -> {
+            WorkflowRetry retry = WorkflowRetry.of(claimed);
+            return Flux.fromIterable(retry.podsToDelete())
+                    .flatMap(pod -> logs.delete(new ObjectKey(key.namespace(), pod)), 8)
+                    .then(resources.replace(key, retry.workflow()));
+        });
     }
 
     private static ObjectNode patch(String field, AuthenticatedCaller caller, WorkflowChange change,

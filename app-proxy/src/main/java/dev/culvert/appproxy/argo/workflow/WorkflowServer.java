@@ -10,7 +10,11 @@ import dev.culvert.appproxy.argo.api.RemoteApi;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Steers workflows through the API of the Argo server, which knows archived and offloaded ones too, and binds changes to no version. */
+/**
+ * Steers workflows through the API of the Argo server, which also has archived and offloaded ones. It binds changes to no
+ * {@code resourceVersion}, so the workflow is judged again just before the change if it is newer than the judged one
+ * ({@link Judged#again}).
+ */
 final class WorkflowServer implements WorkflowSteering {
     private final RemoteApi argo;
 
@@ -26,8 +30,9 @@ final class WorkflowServer implements WorkflowSteering {
     @Override
     public Mono<JsonNode> change(WorkflowChange change, ObjectKey key, Judged judged,
             AuthenticatedCaller caller) {
-        return argo.call("PUT", path(key) + "/" + change.verb(), RemoteApi.JSON,
-                Fields.object().put("namespace", key.namespace()).put("name", key.name()));
+        return judged.again(workflow(key))
+                .then(argo.call("PUT", path(key) + "/" + change.verb(), RemoteApi.JSON,
+                        Fields.object().put("namespace", key.namespace()).put("name", key.name())));
     }
 
     @Override

@@ -161,6 +161,20 @@ class WorkflowResourcesIT {
     }
 
     @Test
+    void aRetryDeletesNoPodOfWhatWasGivenAway() {
+        argo.cluster.put(Samples.workflow("argo", "build"));
+        var _ = call(handler, "Mutation.terminateWorkflow", "ann", named("argo", "build"));
+        argo.access.meanwhile = () -> argo.cluster.change("Workflow", "argo", "build",
+                TEAM.formatted("blue"));
+
+        reason(refused(handler, "Mutation.retryWorkflow", "ann", named("argo", "build")), Reason.FORBIDDEN,
+                null);
+
+        assertThat(argo.cluster.changes()).noneMatch(change -> change.method().equals("DELETE"));
+        assertThat(workflow("build").path("status").path("phase").asText()).isEqualTo("Failed");
+    }
+
+    @Test
     void whatIsBusyMeanwhileIsStillChanged() {
         argo.cluster.put(Samples.workflow("argo", "build"));
         argo.access.meanwhile = () -> argo.cluster.change("Workflow", "argo", "build",
