@@ -1,15 +1,16 @@
 package dev.culvert.http.fields;
 
 /**
- * What an {@code Accept} field (RFC 9110 §12.5.1) says about the forms that a problem has. Ranges beyond the bounds of
- * {@link FieldList} are ignored.
+ * Compares the weights that an {@code Accept} field (RFC 9110 §12.5.1) gives to the representations of a
+ * problem. Ranges beyond the bounds of {@link FieldList} are ignored.
  */
 public final class AcceptField {
     private AcceptField() {}
 
     /**
-     * Whether HTML is wanted rather than JSON: its weight is higher than that of {@code application/problem+json} and that of
-     * {@code application/json}. A tie, as {@code *}{@code /*} is one, is for JSON.
+     * Whether the client prefers HTML to JSON: the weight of {@code text/html} is higher than those of {@code
+     * application/problem+json} and {@code application/json}. At equal weights, as {@code *}{@code /*} gives
+     * them, JSON wins.
      */
     public static boolean prefersHtml(CharSequence accept) {
         var html = new Weight("text", "html");
@@ -24,9 +25,9 @@ public final class AcceptField {
                 && html.thousandths > json.thousandths;
     }
 
-    /** The weight of one media type: that of the most specific range that holds it (RFC 9110 §12.5.1). */
+    /** The weight of one media type. The most specific range that matches it decides (RFC 9110 §12.5.1). */
     private static final class Weight {
-        /** Of a weight of 1: three digits stand behind its point. */
+        /** Thousandths of a weight of 1: a weight has at most three decimals. */
         private static final int WHOLE = 1000;
 
         private final String type;
@@ -39,7 +40,7 @@ public final class AcceptField {
             this.subtype = subtype;
         }
 
-        /** Of ranges that are equally specific the first one counts. */
+        /** Applies one range. Among equally specific ranges the first one counts. */
         void range(CharSequence text, int from, int to) {
             int end = indexOf(text, ';', from, to);
             int how = specificity(text, from, end);
@@ -62,7 +63,10 @@ public final class AcceptField {
             return any && FieldList.isRegion(text, from, slash, "*") ? 1 : 0;
         }
 
-        /** RFC 9110 §12.4.2; what is no weight counts as 0: such a range is better not trusted. */
+        /**
+         * Reads the weight of a range (RFC 9110 §12.4.2). An invalid weight counts as 0, so the range is not
+         * acceptable.
+         */
         private static int weight(CharSequence text, int parameters, int to) {
             for (int at = parameters; at < to;) {
                 int end = indexOf(text, ';', at + 1, to);
@@ -75,7 +79,7 @@ public final class AcceptField {
             return WHOLE;
         }
 
-        /** 0 or 1, a point, and three digits at most; behind a 1 they are zeros. */
+        /** Reads 0 or 1, a point, and at most three decimals. After a 1 all decimals are zeros. */
         private static int thousandths(CharSequence text, int from, int to) {
             int most = 5;
             if (from == to || to - from > most || text.charAt(from) != '0' && text.charAt(from) != '1'

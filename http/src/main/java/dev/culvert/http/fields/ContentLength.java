@@ -4,12 +4,12 @@ import io.netty.handler.codec.http.HttpRequest;
 
 /** The {@code Content-Length} field (RFC 9110 §8.6), and whether a head announces content at all. */
 public final class ContentLength {
-    /** What fits a long in any case. */
+    /** Every number of 18 digits fits into a long. */
     private static final int MAX_LENGTH_DIGITS = 18;
 
     private ContentLength() {}
 
-    /** The number of bytes that a field's value states; -1 if the value is not valid. */
+    /** Parses a field value. Returns the number of bytes, or -1 if the value is not valid. */
     public static long parse(CharSequence value) {
         boolean valid = !value.isEmpty() && value.length() <= MAX_LENGTH_DIGITS;
         long length = 0;

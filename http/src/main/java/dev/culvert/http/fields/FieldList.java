@@ -1,14 +1,14 @@
 package dev.culvert.http.fields;
 
 /**
- * Walks the members of a field value that is a list (RFC 9110 §5.6.1), in one pass and without a copy. Callers choose these
- * values, and HPACK makes them cheap to send: no more than {@link #MAX_MEMBERS} members, empty ones included, and {@link
- * #MAX_CHARS} characters are looked at.
+ * Walks the members of a field value that is a list (RFC 9110 §5.6.1), in one pass and without a copy.
+ * Callers choose these values, and HPACK makes them cheap to send. Therefore at most {@link #MAX_MEMBERS}
+ * members, empty ones included, and {@link #MAX_CHARS} characters are read.
  */
 public final class FieldList {
-    /** Members looked at. Honest lists have a tenth of that. */
+    /** The maximum number of members read. Legitimate lists have a tenth of that. */
     public static final int MAX_MEMBERS = 64;
-    /** Characters looked at. */
+    /** The maximum number of characters read. */
     static final int MAX_CHARS = 8192;
 
     private final CharSequence text;
@@ -23,7 +23,7 @@ public final class FieldList {
         this.end = Math.min(text.length(), MAX_CHARS);
     }
 
-    /** Goes to the next member that is not empty. False at the end, and at the bound. */
+    /** Advances to the next member that is not empty. Returns false at the end of the list and at a bound. */
     public boolean next() {
         while (next < end && members < MAX_MEMBERS) {
             members++;
@@ -42,17 +42,17 @@ public final class FieldList {
         return false;
     }
 
-    /** Whether the list goes on where {@link #next} has stopped. */
+    /** Whether {@link #next} stopped at a bound, before the end of the list. */
     public boolean isCut() {
         return next < text.length() || end < text.length();
     }
 
-    /** Where the member begins. */
+    /** The index of the member's first character. */
     public int from() {
         return from;
     }
 
-    /** Where the member ends; its last character stands before this. */
+    /** The index after the member's last character. */
     public int to() {
         return to;
     }
@@ -62,12 +62,12 @@ public final class FieldList {
         return text.subSequence(from, to);
     }
 
-    /** Whether the member is this text, whatever the case of its letters. */
+    /** Whether the member equals {@code other}; letters compare without case. */
     public boolean is(CharSequence other) {
         return isRegion(text, from, to, other);
     }
 
-    /** Whether a part of a text is another text, whatever the case of their letters, which are of US-ASCII. */
+    /** Whether a region of a text equals another text. US-ASCII letters compare without case. */
     static boolean isRegion(CharSequence text, int from, int to, CharSequence other) {
         if (to - from != other.length()) {
             return false;
@@ -84,7 +84,7 @@ public final class FieldList {
         return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
     }
 
-    /** Where the first character stands that is no white space (RFC 9110 §5.6.3). */
+    /** Returns the index of the first character that is not white space (RFC 9110 §5.6.3), or {@code to}. */
     public static int skipSpace(CharSequence text, int from, int to) {
         int at = from;
         while (at < to && isSpace(text.charAt(at))) {
@@ -93,7 +93,7 @@ public final class FieldList {
         return at;
     }
 
-    /** Where the white space begins that a part of a text ends with. */
+    /** Returns the index at which the trailing white space of a region begins. */
     static int trimSpace(CharSequence text, int from, int to) {
         int at = to;
         while (at > from && isSpace(text.charAt(at - 1))) {

@@ -2,13 +2,14 @@ package dev.culvert.http.fields;
 
 import java.util.Locale;
 
-/** How host names are compared: in lower case, without port and trailing dot. */
+/** The form in which host names are compared: lower case, without port and trailing dot. */
 public final class HostName {
     private HostName() {}
 
     /**
-     * The host of an authority ({@code Host}, {@code :authority}) in its compared form. Never throws: what is no
-     * authority compares equal to no runtime. Returns {@code authority} itself when it is in that form already.
+     * The host of an authority ({@code Host}, {@code :authority}) in its compared form. Never throws: an
+     * invalid authority equals the host of no runtime. Returns {@code authority} itself when it is in that
+     * form already.
      */
     public static String of(String authority) {
         int end = authority.length();

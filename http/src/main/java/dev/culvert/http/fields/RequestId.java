@@ -4,9 +4,12 @@ import io.netty.util.AsciiString;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
-/** The rules for {@code X-Request-Id} and {@code traceparent}: what of a caller's is kept, and how new ones are made. */
+/**
+ * Validates and creates {@code X-Request-Id} and {@code traceparent} values. Valid values of a caller are
+ * kept.
+ */
 public final class RequestId {
-    /** Ids travel in logs, problems and metrics of others: long ones are replaced. */
+    /** Other systems store ids in their logs, problems and metrics, so longer ones are replaced. */
     static final int MAX_CHARS = 128;
 
     private static final byte[] HEX = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd',
@@ -15,7 +18,7 @@ public final class RequestId {
 
     private RequestId() {}
 
-    /** Whether a caller's id can be kept: 1..128 characters of visible ASCII. */
+    /** Whether a caller's id is valid: 1..128 characters of visible ASCII. */
     public static boolean valid(@Nullable CharSequence id) {
         if (id == null || id.isEmpty() || id.length() > MAX_CHARS) {
             return false;
@@ -36,7 +39,7 @@ public final class RequestId {
         return new AsciiString(digits, false);
     }
 
-    /** Whether a {@code traceparent} can be kept (W3C Trace Context §3.2). */
+    /** Whether a {@code traceparent} is valid (W3C Trace Context §3.2). */
     public static boolean validTraceparent(CharSequence value) {
         if (value.length() < TRACEPARENT_CHARS || value.length() > MAX_CHARS || value.charAt(2) != '-'
                 || value.charAt(35) != '-' || value.charAt(52) != '-') {
@@ -52,7 +55,10 @@ public final class RequestId {
                 || (!versionZero && value.charAt(TRACEPARENT_CHARS) == '-'));
     }
 
-    /** A new trace, not sampled: nothing was recorded here. */
+    /**
+     * Creates the {@code traceparent} of a new trace. It is marked as not sampled, because the gateway
+     * records no spans.
+     */
     public static AsciiString createTraceparent() {
         byte[] text = new byte[TRACEPARENT_CHARS];
         ThreadLocalRandom random = ThreadLocalRandom.current();

@@ -7,24 +7,28 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The fields that only a gateway says: what callers send in them is dropped before a request is looked at. */
+/**
+ * Request header fields that only a gateway may set. The values that callers send are removed before a
+ * request is processed.
+ */
 public final class CallerFields {
     /** The subject of the caller's certificate or token. */
     public static final AsciiString SUBJECT = AsciiString.cached("culvert-caller-subject");
     /** The SHA-256 of the caller's certificate, in hexadecimal digits. */
     public static final AsciiString CERTIFICATE = AsciiString.cached("culvert-caller-certificate");
 
-    /** The id of a webhook: on a request, the mark of one that an inbox has stored already. */
+    /** The id of a webhook. On a request it states that an inbox has already stored the webhook. */
     public static final AsciiString WEBHOOK_ID = AsciiString.cached("culvert-webhook-id");
-    /** How often that inbox has tried to deliver it, this time included. */
+    /** The number of delivery attempts of that inbox, including this one. */
     public static final AsciiString DELIVERY_ATTEMPT = AsciiString.cached("culvert-delivery-attempt");
 
     private CallerFields() {}
 
     /**
-     * Removes them, and what only looks like them: behind a gateway to CGI, {@code _} and {@code -} are the same.
+     * Removes these fields and names that differ from them only by {@code _} for {@code -}: a CGI gateway
+     * treats both characters alike.
      *
-     * @param believed whether the peer may say that an inbox of its own has the webhook
+     * @param believed whether the peer may state that its own inbox has stored the webhook
      */
     public static void remove(Http2Headers fields, boolean believed) {
         @Nullable
@@ -49,7 +53,7 @@ public final class CallerFields {
                 && !(believed && AsciiString.indexOf(name, '_', 0) < 0);
     }
 
-    /** Most names differ here already. */
+    /** A cheap test that rejects most other names. */
     private static boolean begins(CharSequence name) {
         return name.length() >= WEBHOOK_ID.length() && (name.charAt(1) | ' ') == 'u'
                 && (name.charAt(2) | ' ') == 'l';

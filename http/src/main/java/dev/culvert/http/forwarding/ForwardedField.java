@@ -3,8 +3,9 @@ package dev.culvert.http.forwarding;
 import java.util.List;
 
 /**
- * Reads a {@code Forwarded} field (RFC 7239 §4) as far as to tell whether another element can stand behind it: an open
- * quotation would take that in. Values need no quotes here where other proxies forget them ({@code for=[2001:db8::1]}).
+ * Checks whether an element may be appended to a {@code Forwarded} field (RFC 7239 §4). An unterminated
+ * quoted string would swallow the appended element. Values that other proxies leave unquoted ({@code
+ * for=[2001:db8::1]}) are accepted.
  */
 final class ForwardedField {
     private static final String NO_TOKEN = "\"(),/:;<=>?@[\\]{}";
@@ -17,7 +18,7 @@ final class ForwardedField {
         this.text = text;
     }
 
-    /** Whether each value is a list of elements, perhaps an empty one. */
+    /** Whether each value is a list of elements; the list may be empty. */
     static boolean areElements(List<CharSequence> values) {
         return values.stream().allMatch(value -> new ForwardedField(value.toString()).isList());
     }

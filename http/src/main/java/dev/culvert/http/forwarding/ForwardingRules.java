@@ -16,9 +16,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a gateway changes in a head that it passes on: hop-by-hop fields go (RFC 9110 §7.6.1), where the request came from
- * is added ({@code X-Forwarded-*}, {@code Forwarded} of RFC 7239, {@code Via}), ids are kept or created. What a caller
- * says about its own origin counts only if it is a trusted proxy. Stateless; safe for use by any thread.
+ * Rewrites the heads that a gateway forwards. Removes hop-by-hop fields (RFC 9110 §7.6.1), adds the request's
+ * origin ({@code X-Forwarded-*}, {@code Forwarded} of RFC 7239, {@code Via}), and keeps or creates ids.
+ * Origin fields of a caller are kept only if it is a trusted proxy. Stateless; safe for use by any thread.
  */
 public final class ForwardingRules {
     private static final AsciiString FORWARDED_FOR = AsciiString.cached("x-forwarded-for");
@@ -31,17 +31,21 @@ public final class ForwardingRules {
     private static final AsciiString TRACEPARENT = AsciiString.cached("traceparent");
     private static final AsciiString TRACESTATE = AsciiString.cached("tracestate");
 
-    /** Of a hop in {@code X-Forwarded-For}: an IPv6 address with a scope and a port, and space around it, is shorter. */
+    /**
+     * The maximum length of a hop in {@code X-Forwarded-For}. An IPv6 address with scope, port and
+     * surrounding white space is shorter.
+     */
     private static final int MAX_HOP_CHARS = 128;
 
     private final String pseudonym;
     private final List<Cidr> trustedProxies;
 
     /**
-     * Makes the rules of one gateway.
+     * Creates the rules of one gateway.
      *
      * @param pseudonym the gateway's name in {@code Via}, a token (RFC 9110 §5.6.2) that no other gateway has
-     * @param trustedProxies peers whose {@code X-Forwarded-*} and {@code Forwarded} are believed; usually none
+     * @param trustedProxies peers whose {@code X-Forwarded-*} and {@code Forwarded} are believed; usually
+     *     none
      */
     public ForwardingRules(String pseudonym, List<Cidr> trustedProxies) {
         if (!pseudonym.matches("[A-Za-z0-9._-]{1,64}")) {
@@ -52,17 +56,17 @@ public final class ForwardingRules {
         this.trustedProxies = List.copyOf(trustedProxies);
     }
 
-    /** A pseudonym that no other gateway has: {@code culvert-} and twelve random digits. */
+    /** Creates a unique pseudonym: {@code culvert-} and twelve random hexadecimal digits. */
     public static String newPseudonym() {
         return "culvert-" + RequestId.create().subSequence(0, 12);
     }
 
     /**
-     * Makes once per connection what all its requests share.
+     * Creates the state that all requests of one connection share. Called once per connection.
      *
      * @param remote the peer of the connection
      * @param scheme {@code http} or {@code https}
-     * @param localPort the port it came to, 1..65535
+     * @param localPort the local port of the connection, 1..65535
      * @param httpVersion as {@code Via} writes it: {@code 1.1} or {@code 2.0}
      */
     public Peer peer(InetSocketAddress remote, String scheme, int localPort, String httpVersion) {
@@ -74,14 +78,15 @@ public final class ForwardingRules {
     }
 
     /**
-     * Makes a request's head ready to be passed on. Changes {@code fields} in place.
+     * Prepares a request head for forwarding. Changes {@code fields} in place.
      *
      * @param fields lower-case names, pseudo-fields first
-     * @param peer the connection that the request came on
+     * @param peer the connection on which the request arrived
      * @param host the host that the caller asked for, with its port if it named one
      * @param upgrade whether the {@code upgrade} field stays, because the request is forwarded as an upgrade
-     * @return null, or why the request goes no further: {@code loop-detected} if it has been here before or its {@code Via}
-     *     is longer than an honest one, {@code bad-request} if its {@code Connection} is
+     * @return null, or the reason to refuse the request: {@code loop-detected} if the request has passed this
+     *     gateway before or its {@code Via} is longer than a legitimate one, {@code bad-request} if its
+     *     {@code Connection} is longer than a legitimate one
      */
     public @Nullable Problem request(Http2Headers fields, Peer peer, CharSequence host, boolean upgrade) {
         Problem looped = looped(fields);
@@ -100,26 +105,27 @@ public final class ForwardingRules {
     }
 
     /**
-     * Where a request came from: the last hop that is no trusted proxy, or the first one when all are. What is believed
-     * is {@code X-Forwarded-For}, which trusted proxies must therefore set.
+     * Finds the origin of a request: the last hop that is not a trusted proxy, or the first hop if all are
+     * trusted. Reads {@code X-Forwarded-For}, so trusted proxies must set it.
      *
      * @param fields as {@link #request} left them
-     * @return null when a trusted proxy names something that is no address
+     * @return null if a trusted proxy gives a value that is not an address
      */
     public @Nullable InetAddress caller(Http2Headers fields, Peer peer) {
         return origin(peer, fields.getAll(FORWARDED_FOR), false);
     }
 
-    /** The account of a request: of its {@link #caller(Http2Headers, Peer)}. */
+    /** The account of a request, which is that of its {@link #caller(Http2Headers, Peer)}. */
     public SourceAddress source(Http2Headers fields, Peer peer) {
         return peer.trusted ? SourceAddress.of(caller(fields, peer)) : peer.source;
     }
 
     /**
-     * Where a request came from that another gateway has passed on, whose {@code X-Forwarded-For} ends with its own peer: the
-     * last hop that is no trusted proxy, or the first one when all are.
+     * Finds the origin of a request that another gateway has forwarded. The {@code X-Forwarded-For} of that
+     * gateway ends with its own peer. The origin is the last hop that is not a trusted proxy, or the first
+     * hop if all are trusted.
      *
-     * @return null when the field is not there, or a trusted proxy names something that is no address
+     * @return null if the field is absent or a trusted proxy gives a value that is not an address
      */
     public @Nullable InetAddress caller(Http2Headers fields) {
         List<CharSequence> hops = fields.getAll(FORWARDED_FOR);
@@ -127,8 +133,8 @@ public final class ForwardingRules {
     }
 
     /**
-     * Where a request came from, as {@link #caller(Http2Headers, Peer)} finds it, for people to read: where a trusted proxy
-     * names no address, that proxy.
+     * Returns the origin of a request as {@link #caller(Http2Headers, Peer)} does, as text for people. If a
+     * trusted proxy gives no address, the origin is that proxy.
      *
      * @param forwardedFor the field's values as received, in order
      * @return a literal; {@code unknown} without an address
@@ -138,10 +144,10 @@ public final class ForwardingRules {
     }
 
     /**
-     * Where a request came from, as {@link #caller(Http2Headers, Peer)} finds it; where a trusted proxy names no address, that
-     * proxy.
+     * Returns the origin of a request as {@link #caller(Http2Headers, Peer)} does. If a trusted proxy gives
+     * no address, the origin is that proxy.
      *
-     * @param peer of the connection; null is not trusted
+     * @param peer the address of the connection's peer; null is not trusted
      * @param forwardedFor the field's values as received, in order
      */
     public @Nullable InetAddress source(@Nullable InetAddress peer,
@@ -151,7 +157,10 @@ public final class ForwardingRules {
                 : peer;
     }
 
-    /** Walks back along what trusted proxies say; {@code lastKnown}: as far as it can be followed, else null. */
+    /**
+     * Follows the hops of trusted proxies backwards. At an unreadable hop returns the last readable one if
+     * {@code lastKnown}, else null.
+     */
     private @Nullable InetAddress origin(Peer peer, List<? extends CharSequence> forwardedFor,
             boolean lastKnown) {
         InetAddress known = address(peer.address);
@@ -183,7 +192,10 @@ public final class ForwardingRules {
         return known;
     }
 
-    /** The last comma in front of {@code end} that a hop can have, or -1. */
+    /**
+     * Returns the index of the comma before the hop that ends at {@code end}, or -1. Looks back {@link
+     * #MAX_HOP_CHARS} characters.
+     */
     private static int lastComma(CharSequence value, int end) {
         int at = end - 1;
         while (at >= 0 && end - at <= MAX_HOP_CHARS && value.charAt(at) != ',') {
@@ -192,7 +204,10 @@ public final class ForwardingRules {
         return at;
     }
 
-    /** Never asks DNS. Some proxies write the port, too: {@code 192.0.2.1:4711}, {@code [2001:db8::1]:4711}. */
+    /**
+     * Parses an address without DNS. Some proxies append the port: {@code 192.0.2.1:4711}, {@code
+     * [2001:db8::1]:4711}.
+     */
     private static @Nullable InetAddress address(String hop) {
         int end = hop.startsWith("[") ? hop.indexOf(']') : hop.indexOf(':');
         boolean bracketed = hop.startsWith("[") && end > 0;
@@ -203,7 +218,7 @@ public final class ForwardingRules {
     }
 
     /**
-     * Removes from a response's head what must not cross. Changes {@code fields} in place.
+     * Removes hop-by-hop fields from a response head. Changes {@code fields} in place.
      *
      * @param upgrade whether this is the 101 to a forwarded upgrade: {@code upgrade} stays
      */
@@ -211,7 +226,10 @@ public final class ForwardingRules {
         HopByHop.remove(fields, upgrade);
     }
 
-    /** The request's id: the caller's if it is 1..128 characters of visible ASCII, else a new one, put into {@code fields}. */
+    /**
+     * Returns the request's id: the caller's if it is valid (1..128 characters of visible ASCII), else a new
+     * one, which is set in {@code fields}.
+     */
     public static CharSequence requestId(Http2Headers fields) {
         CharSequence id = single(fields, REQUEST_ID);
         if (id != null && RequestId.valid(id)) {
@@ -238,11 +256,11 @@ public final class ForwardingRules {
         CharSequence value = single(fields, TRACEPARENT);
         if (value == null || !RequestId.validTraceparent(value)) {
             fields.set(TRACEPARENT, RequestId.createTraceparent());
-            fields.remove(TRACESTATE); // W3C Trace Context §3.3: worthless without its parent
+            fields.remove(TRACESTATE); // W3C Trace Context §3.3: invalid without its traceparent
         }
     }
 
-    /** Appends to what a trusted proxy said, replaces what anyone else said. */
+    /** Appends to the origin fields of a trusted proxy. Replaces those of any other caller. */
     private static void origin(Http2Headers fields, Peer peer, CharSequence host) {
         String element = element(peer, host);
         if (!peer.trusted) {
@@ -255,7 +273,7 @@ public final class ForwardingRules {
         }
         append(fields, FORWARDED_FOR, peer.address);
         if (!ForwardedField.areElements(fields.getAll(FORWARDED))) {
-            fields.remove(FORWARDED); // an open quotation would take in what stands behind it
+            fields.remove(FORWARDED); // an unterminated quoted string would swallow the appended element
         }
         append(fields, FORWARDED, element);
         setIfAbsent(fields, FORWARDED_PROTO, peer.scheme);
@@ -263,7 +281,7 @@ public final class ForwardingRules {
         setIfAbsent(fields, FORWARDED_PORT, peer.port);
     }
 
-    /** RFC 7239 §4: IPv6 addresses, and hosts with a port, are no tokens and stand in quotes. */
+    /** RFC 7239 §4: IPv6 addresses and hosts with a port are not tokens and must be quoted. */
     private static String element(Peer peer, CharSequence host) {
         var text = new StringBuilder(96).append("for=");
         if (peer.from instanceof Inet6Address) {
@@ -298,7 +316,10 @@ public final class ForwardingRules {
         }
     }
 
-    /** Null: the request was not here, as far as its {@code Via} can be looked at, which an honest one can to its end. */
+    /**
+     * Searches {@code Via} for this gateway. Returns null if it is absent; a list beyond the bounds counts as
+     * a loop.
+     */
     private @Nullable Problem looped(Http2Headers fields) {
         if (!fields.contains(VIA)) {
             return null;
@@ -321,7 +342,7 @@ public final class ForwardingRules {
         return null;
     }
 
-    /** RFC 9110 §7.6.3: the protocol, the gateway, and perhaps a comment. */
+    /** Whether the hop names this gateway (RFC 9110 §7.6.3: protocol, gateway, optional comment). */
     private boolean isThis(CharSequence via, FieldList hop) {
         int at = hop.from();
         while (at < hop.to() && !FieldList.isSpace(via.charAt(at))) {
@@ -335,13 +356,13 @@ public final class ForwardingRules {
         return pseudonym.contentEquals(via.subSequence(from, to));
     }
 
-    /** The field's value, or null when it is absent or there are several. */
+    /** The field's value, or null if it is absent or occurs more than once. */
     private static @Nullable CharSequence single(Http2Headers fields, AsciiString name) {
         CharSequence first = fields.get(name);
         return first == null || fields.getAll(name).size() > 1 ? null : first;
     }
 
-    /** RFC 7239 §6: {@code unknown} where there is no address. */
+    /** The address without its scope; {@code unknown} if there is none (RFC 7239 §6). */
     private static String literal(@Nullable InetAddress address) {
         if (address == null) {
             return "unknown";
@@ -351,7 +372,7 @@ public final class ForwardingRules {
         return scope < 0 ? text : text.substring(0, scope);
     }
 
-    /** What all requests of one connection share; made by {@link ForwardingRules#peer}. */
+    /** The peer of a connection, shared by all its requests. Created by {@link ForwardingRules#peer}. */
     public static final class Peer {
         private final @Nullable InetAddress from;
         private final String address;
@@ -377,13 +398,13 @@ public final class ForwardingRules {
             return address;
         }
 
-        /** Whether its address lies in one of these networks. */
+        /** Whether the peer's address is in one of these networks. */
         public boolean isIn(List<Cidr> networks) {
             InetAddress known = from;
             return known != null && networks.stream().anyMatch(block -> block.contains(known));
         }
 
-        /** Whether what it says about earlier hops is believed. */
+        /** Whether the peer is a trusted proxy, whose statements about earlier hops are kept. */
         public boolean trusted() {
             return trusted;
         }

@@ -18,7 +18,10 @@ final class HopByHop {
 
     private HopByHop() {}
 
-    /** False: {@code Connection} lists more than is looked at, and some of what it lists is still there. */
+    /**
+     * Removes the fields. Returns false if {@code Connection} lists more names than are read, so some of the
+     * listed fields remain.
+     */
     static boolean remove(Http2Headers fields, boolean keepUpgrade) {
         boolean all = true;
         if (fields.contains(CONNECTION)) {
@@ -42,7 +45,10 @@ final class HopByHop {
         return all;
     }
 
-    /** What {@code Connection} lists goes too, but for what frames the message or is decided elsewhere. */
+    /**
+     * Removes a field that {@code Connection} lists, except fields that frame the message or are handled
+     * elsewhere.
+     */
     private static void removeListed(Http2Headers fields, AsciiString name) {
         boolean kept = name.charAt(0) == ':' || name.contentEquals("content-length")
                 || name.contentEquals("host") || name.contentEquals(UPGRADE) || name.contentEquals(TE);
@@ -51,7 +57,7 @@ final class HopByHop {
         }
     }
 
-    /** RFC 9113 §8.2.2: {@code trailers} is the only value that may cross. */
+    /** Keeps only {@code trailers}, the only value that may be forwarded (RFC 9113 §8.2.2). */
     private static void reduceTe(Http2Headers fields) {
         if (!fields.contains(TE)) {
             return;

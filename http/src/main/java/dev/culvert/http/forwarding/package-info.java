@@ -1,4 +1,4 @@
-/** Which header fields cross a hop, and what each hop adds (RFC 9110 §7.6, RFC 7239). */
+/** Header fields that a gateway forwards, removes and adds (RFC 9110 §7.6, RFC 7239). */
 @NullMarked
 package dev.culvert.http.forwarding;
 

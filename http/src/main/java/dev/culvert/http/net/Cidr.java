@@ -7,8 +7,8 @@ import java.net.UnknownHostException;
 /**
  * A block of addresses: {@code 10.0.0.0/8}, {@code fd00::/8}, or a single address.
  *
- * @param network an address of the block; bits beyond the prefix do not matter
- * @param prefix how many leading bits count: 0..32 for IPv4, 0..128 for IPv6
+ * @param network an address in the block; bits beyond the prefix are ignored
+ * @param prefix the number of significant leading bits: 0..32 for IPv4, 0..128 for IPv6
  */
 public record Cidr(InetAddress network, int prefix) {
     public Cidr {
@@ -19,7 +19,9 @@ public record Cidr(InetAddress network, int prefix) {
         }
     }
 
-    /** Reads a block; never asks DNS. Throws IllegalArgumentException naming the text and what is expected. */
+    /**
+     * Parses a block without DNS. Throws IllegalArgumentException that names the text and the expected form.
+     */
     public static Cidr parse(String text) {
         int slash = text.indexOf('/');
         byte[] address = NetUtil
@@ -35,7 +37,7 @@ public record Cidr(InetAddress network, int prefix) {
         }
     }
 
-    /** Whether {@code address} lies in this block. */
+    /** Whether {@code address} is in this block. */
     public boolean contains(InetAddress address) {
         byte[] mine = network.getAddress();
         byte[] other = address.getAddress();

@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Work that is asked for more often than it has to run: of each key one run at a time, and when it was asked for meanwhile,
- * once more after a pause. What is held is one entry for each key that runs. Safe for use by any thread.
+ * Coalesces requests to run work. Each key runs at most once at a time. Requests that arrive during a run
+ * cause one more run after a pause. Holds one entry for each running key. Safe for use by any thread.
  */
 public final class CoalescingRunner {
     private static final Logger log = LoggerFactory.getLogger(CoalescingRunner.class);
@@ -16,12 +16,15 @@ public final class CoalescingRunner {
     private final ConcurrentHashMap<String, Boolean> askedAgain = new ConcurrentHashMap<>();
     private final Duration pause;
 
-    /** @param pause between two runs of a key */
+    /** @param pause the time between two runs of a key */
     public CoalescingRunner(Duration pause) {
         this.pause = pause;
     }
 
-    /** Asks for a run of {@code work}, whose errors are logged at most: it should tell of them itself. Returns at once. */
+    /**
+     * Requests a run of {@code work} and returns at once. Errors are only logged at DEBUG, so the work should
+     * report its own.
+     */
     public void run(String key, Mono<Void> work) {
         boolean idle = !askedAgain.merge(key, false, (running, asked) -> true);
         if (idle) {
@@ -29,20 +32,20 @@ public final class CoalescingRunner {
         }
     }
 
-    /** Keys that run now, or pause. */
+    /** The number of keys that run or pause now. */
     public int running() {
         return askedAgain.size();
     }
 
     private void go(String key, Mono<Void> work) {
         work.onErrorResume(failed -> {
-            log.atDebug().setCause(failed).addKeyValue("key", key).log("run failed");
+            log.atDebug().setCause(failed).addKeyValue("key", key).log("background task failed");
             return Mono.empty();
         }).then(Mono.delay(pause)).subscribe(paused -> finished(key, work));
     }
 
     private void finished(String key, Mono<Void> work) {
-        // false: nobody asked meanwhile, the entry goes
+        // no request arrived during the run: the entry is removed
         if (askedAgain.computeIfPresent(key, (same, again) -> again ? Boolean.FALSE : null) != null) {
             go(key, work);
         }

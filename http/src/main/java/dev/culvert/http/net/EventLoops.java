@@ -24,8 +24,9 @@ import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
 /**
- * The event loops that listeners, dials and relay of a part share: epoll where it runs, NIO elsewhere, never io_uring
- * (untuned, it costs 10–45 % more). Threads are daemons. Whoever made it disposes it.
+ * The event loops that the listeners, outgoing connections and relay of a service share. They use epoll where
+ * available, else NIO. They never use io_uring, which costs 10–45 % more untuned. Threads are daemons. The
+ * creator disposes it.
  */
 public final class EventLoops implements LoopResources {
     private final EventLoopGroup group;
@@ -44,25 +45,25 @@ public final class EventLoops implements LoopResources {
                 epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
     }
 
-    /** One loop a processor. */
+    /** Creates one loop per processor. */
     public static EventLoops create() {
         return create(Runtime.getRuntime().availableProcessors());
     }
 
-    /** As many loops as asked for, at least 1. */
+    /** Creates {@code threads} loops, at least 1. */
     public static EventLoops create(int threads) {
         return new EventLoops(threads, Epoll.isAvailable());
     }
 
     /**
-     * One loop with memory of its own, for what operators ask a part: it answers while all loops for traffic are stalled, and
-     * while those have used up the direct memory.
+     * Creates one loop with its own memory for operators' requests. It responds while all traffic loops are
+     * stalled and while they have exhausted the direct memory.
      */
     public static EventLoops apart() {
         return new EventLoops(1, Epoll.isAvailable(), "culvert-operators", new OwnMemory());
     }
 
-    /** Java's own selector even where epoll would run. */
+    /** Creates loops on Java's own selector, also where epoll is available. */
     public static EventLoops nio(int threads) {
         return new EventLoops(threads, false);
     }
@@ -72,17 +73,17 @@ public final class EventLoops implements LoopResources {
         return group;
     }
 
-    /** Where the buffers of connections on these loops come from. */
+    /** The allocator for the buffers of connections on these loops. */
     public ByteBufAllocator allocator() {
         return memory == null ? ByteBufAllocator.DEFAULT : memory.allocator;
     }
 
-    /** The socket class that goes with {@link #group}. */
+    /** The socket class for {@link #group}. */
     public Class<? extends SocketChannel> socketChannel() {
         return epoll ? EpollSocketChannel.class : NioSocketChannel.class;
     }
 
-    /** The listener class that goes with {@link #group}. */
+    /** The listener class for {@link #group}. */
     public Class<? extends ServerSocketChannel> serverChannel() {
         return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
@@ -145,7 +146,7 @@ public final class EventLoops implements LoopResources {
                 }));
     }
 
-    /** A megabyte of direct memory that is taken at the start and kept to the end. */
+    /** One megabyte of direct memory, allocated at the start and kept until close. */
     private static final class OwnMemory {
         private static final int PAGE = 8192;
         /** A chunk has {@code PAGE << MAX_ORDER} bytes. */
@@ -153,7 +154,7 @@ public final class EventLoops implements LoopResources {
 
         final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 0, 1, PAGE, MAX_ORDER, 0, 0,
                 false);
-        /** A chunk is given back with its last buffer. */
+        /** Pins the chunk: the allocator frees a chunk with its last buffer. */
         private final ByteBuf pin = allocator.directBuffer(16);
         private final AtomicBoolean closed = new AtomicBoolean();
 

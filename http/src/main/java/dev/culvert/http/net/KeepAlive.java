@@ -7,21 +7,27 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import java.time.Duration;
 
 /**
- * Ends connections whose peer has vanished without a word: a machine that lost its power, a firewall that forgot the
- * connection. TCP itself waits for ever when it has nothing to send, and up to half an hour when it has. Sockets that are not
- * epoll's have the system's own times.
+ * Closes connections whose peer has vanished without closing them, because its machine lost power or a
+ * firewall dropped the connection state. Without keep-alive, TCP waits for ever when it has nothing to send,
+ * and up to half an hour when it has. Sockets of other transports than epoll use the system's own times.
  */
 public final class KeepAlive {
-    /** Seconds of silence until the kernel asks a peer whether it is there; sooner than most firewalls forget a connection. */
+    /**
+     * Idle seconds before the kernel sends the first keep-alive probe. Most firewalls keep connection state
+     * longer.
+     */
     private static final int ASK_AFTER_SECONDS = 60;
     private static final int ASK_EVERY_SECONDS = 15;
     private static final int QUESTIONS = 4;
-    /** How long a peer may leave bytes unacknowledged, or its window closed: longer than networks change and readers pause. */
+    /**
+     * The maximum time for which a peer may leave bytes unacknowledged or its window closed. Network changes
+     * and pauses of readers are shorter.
+     */
     public static final Duration UNACKNOWLEDGED = Duration.ofMinutes(5);
 
     private KeepAlive() {}
 
-    /** Ends the connection two minutes after its peer fell silent, while nothing is on its way to it. */
+    /** Enables keep-alive: an idle connection is closed two minutes after its peer stopped responding. */
     public static void ask(Channel channel) {
         channel.config().setOption(ChannelOption.SO_KEEPALIVE, true);
         if (channel instanceof EpollSocketChannel) {
@@ -31,7 +37,10 @@ public final class KeepAlive {
         }
     }
 
-    /** For accepted sockets: ends the connection within {@link #UNACKNOWLEDGED} in any case. */
+    /**
+     * Enables keep-alive on an accepted socket, and closes the connection if bytes stay unacknowledged for
+     * {@link #UNACKNOWLEDGED}.
+     */
     public static void bound(Channel channel) {
         ask(channel);
         if (channel instanceof EpollSocketChannel) {

@@ -2,7 +2,10 @@ package dev.culvert.http.net;
 
 import dev.culvert.config.HostPort;
 
-/** An address that can't be listened on: in use, not ours, or not permitted. Carries no stack trace. */
+/**
+ * Reports that a listener cannot bind its address: it is in use, not local, or not permitted. Carries no
+ * stack trace.
+ */
 public final class ListenException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -13,7 +16,7 @@ public final class ListenException extends RuntimeException {
         this.address = address;
     }
 
-    /** What was asked for. */
+    /** The address that was requested. */
     public HostPort address() {
         return address;
     }

@@ -3,20 +3,20 @@ package dev.culvert.http.net;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 
-/** What the two sockets of a raw connection have in common, the caller's and the upstream's. */
+/** Socket operations for both sides of a raw connection, the caller's and the upstream's. */
 public final class RawSocket {
     private RawSocket() {}
 
     /**
-     * Lets each half close alone, and finds a peer that is gone within two minutes, as there is no idle time-out: by TCP
-     * keep-alive, with the system's own times where sockets are not epoll's.
+     * Enables half-closure and TCP keep-alive. Raw connections have no idle time-out, so keep-alive detects a
+     * vanished peer within two minutes. Sockets of other transports than epoll use the system's own times.
      */
     public static void prepare(Channel channel) {
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         KeepAlive.ask(channel);
     }
 
-    /** Drops a socket so that its peer sees a reset, whatever still waits. On the channel's event loop. */
+    /** Closes a socket with a reset and discards unsent bytes. Called on the channel's event loop. */
     public static void reset(Channel channel) {
         if (channel.isOpen()) {
             channel.config().setOption(ChannelOption.SO_LINGER, 0);

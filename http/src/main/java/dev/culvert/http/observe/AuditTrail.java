@@ -15,16 +15,17 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Who changed what, as files of JSON lines (or as lines of the logger {@code audit}): {@code audit-changes.log}, and {@code audit-refused.log} for what was denied, so
- * that a flood of refusals pushes no change out. A record is with the kernel when its {@code Mono} completes. A thread of
- * its own writes. Safe for use by any thread.
+ * Records changes and the users that made them, as JSON lines in files or as lines of the logger {@code
+ * audit}. {@code audit-changes.log} holds changes and {@code audit-refused.log} holds denied ones, so that a
+ * flood of refusals rotates no change out. A record has been written to the kernel when its {@code Mono}
+ * completes. A separate thread writes. Safe for use by any thread.
  */
 public final class AuditTrail {
-    /** Records that wait for the disk; more fail. */
+    /** The maximum number of records that wait for the disk. Further records fail. */
     private static final int MAX_QUEUED = 4096;
 
     private static final int IDLE_THREAD_SECONDS = 30;
-    /** As much of a text as a person reads. */
+    /** The maximum length of a text. Longer texts are cut; a person reads no more. */
     private static final int MAX_TEXT = 1024;
     private static final Logger log = LoggerFactory.getLogger(AuditTrail.class);
     private static final Logger records = LoggerFactory.getLogger("audit");
@@ -47,17 +48,17 @@ public final class AuditTrail {
         }
     }
 
-    /** Writes into {@code folder}, which is made with the first record. */
+    /** Writes into {@code folder}, which the first record creates. */
     public static AuditTrail in(Path folder, Clock clock) {
         return new AuditTrail(Files.in(folder), clock);
     }
 
-    /** Writes to the logger {@code audit}: where there is no folder that lasts. */
+    /** Writes to the logger {@code audit}, for deployments without a persistent folder. */
     public static AuditTrail toLog(Clock clock) {
         return new AuditTrail(null, clock);
     }
 
-    /** How it ended: refused, tried and failed, or done. */
+    /** The outcome of a change: done, refused, or failed. */
     public enum Decision {
         ALLOWED, DENIED, FAILED;
 
@@ -71,17 +72,20 @@ public final class AuditTrail {
     }
 
     /**
-     * What somebody wanted to change. No field may hold a secret.
+     * A requested change. No field may hold a secret.
      *
-     * @param user the user's id, or what else proved itself
-     * @param object the one that was to be changed, for people
-     * @param reason why it was denied or failed; null: nothing to say
+     * @param user the id of the user or other authenticated identity
+     * @param object the name of the object to change, for people
+     * @param reason why the change was denied or failed, or null
      */
     public record Entry(String user, String account, String action, String entity, String object,
             Decision decision,
             String requestId, @Nullable String reason) {}
 
-    /** Completes when it is written. A disk that fails is logged with the record's facts; it stops nobody. Never fails. */
+    /**
+     * Completes when the record is written. A disk error is logged together with the record and does not
+     * prevent the change. Never fails.
+     */
     public Mono<Void> write(Entry entry) {
         String line = line(entry);
         return Mono.<Void>fromCallable(() -> {
@@ -103,7 +107,7 @@ public final class AuditTrail {
                         });
     }
 
-    /** Lets what waits be written, then closes the files. */
+    /** Writes the queued records, then closes the files. */
     public Mono<Void> close() {
         return Mono.<Void>fromRunnable(() -> {
             if (files != null) {

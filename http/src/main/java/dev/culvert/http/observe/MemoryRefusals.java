@@ -4,8 +4,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts connections that ended because direct memory could not be had for them: {@code culvert_memory_refused_total}. Of the
- * process, as that memory is. Safe for use by any thread.
+ * Counts connections that ended because direct memory could not be allocated for them: {@code
+ * culvert_memory_refused_total}. Counts for the whole process, because direct memory belongs to the process.
+ * Safe for use by any thread.
  */
 public final class MemoryRefusals {
     /** Connections of callers. */
@@ -17,7 +18,10 @@ public final class MemoryRefusals {
 
     private MemoryRefusals() {}
 
-    /** Whether a connection failed for want of direct memory; then counts it. The heap's end ends the process. */
+    /**
+     * Counts a failure that was caused by exhausted direct memory, and returns whether it was. An exhausted
+     * heap ends the process instead.
+     */
     public boolean counts(Throwable failure) {
         for (@Nullable
         Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -29,7 +33,7 @@ public final class MemoryRefusals {
         return false;
     }
 
-    /** Connections that ended so, since the start. */
+    /** The number of such connections since the start. */
     public long total() {
         return count.sum();
     }

@@ -5,33 +5,36 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a part can do its work now, as {@code /readyz} tells.
+ * Whether a service can do its work now, as {@code /readyz} reports it.
  *
- * @param reason why not, for an operator; null when ready
- * @param degraded what of it does not do its work while the rest does, a line each
+ * @param reason why the service is not ready, for an operator; null if it is ready
+ * @param degraded the functions that do not work while the others do, one line each
  */
 public record Readiness(@Nullable String reason, List<String> degraded) {
     /** Ready to work. */
     public static final Readiness READY = new Readiness(null, List.of());
 
-    /** Not ready, and why. */
+    /** Not ready for this reason. */
     public static Readiness notReady(String reason) {
         return new Readiness(reason, List.of());
     }
 
-    /** Ready to work, but for what these lines name; none: {@link #READY}. */
+    /** Ready to work, except for the functions that these lines name. An empty list equals {@link #READY}. */
     public static Readiness degraded(List<String> lines) {
         return new Readiness(null, List.copyOf(lines));
     }
 
-    /** The same, but for what this line names, if it is ready; null: nothing. */
+    /**
+     * Adds a degraded function if the service is ready. Returns this readiness if {@code trouble} is null or
+     * it is not ready.
+     */
     public Readiness but(@Nullable String trouble) {
         return trouble == null || reason != null
                 ? this
                 : degraded(Stream.concat(degraded.stream(), Stream.of(trouble)).toList());
     }
 
-    /** What {@code /readyz} answers, without the last line's end. */
+    /** The body of the {@code /readyz} response, without the last line end. */
     public String text() {
         if (reason != null) {
             return reason;

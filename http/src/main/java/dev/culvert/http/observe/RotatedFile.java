@@ -13,11 +13,14 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A file of lines that only its owner reads. When it is full it becomes {@code name.1}, and the oldest one goes. Used by one thread. */
+/**
+ * A file of lines that only its owner can read. A full file is renamed to {@code name.1}, and the oldest file
+ * is deleted. Used by one thread.
+ */
 public final class RotatedFile {
-    /** Some 30,000 lines; with the older ones 40 MiB. */
+    /** About 30,000 lines. With the older files 40 MiB. */
     public static final long USUAL_BYTES = 8L << 20;
-    /** Beside the one that is written. */
+    /** The number of older files kept beside the current one. */
     public static final int OLDER = 4;
 
     private static final Set<PosixFilePermission> OWNER_ALONE = PosixFilePermissions.fromString("rw-------");
@@ -28,14 +31,14 @@ public final class RotatedFile {
     private @Nullable FileChannel channel;
     private long size;
 
-    /** Nothing is opened before there is a line; the folder is made then. */
+    /** The first line creates the folder and opens the file. */
     public RotatedFile(Path folder, String name, long maxBytes) {
         this.folder = folder;
         this.name = name;
         this.maxBytes = maxBytes;
     }
 
-    /** The file that is written now. */
+    /** The current file. */
     public Path path() {
         return folder.resolve(name);
     }
@@ -79,7 +82,7 @@ public final class RotatedFile {
         }
     }
 
-    /** Can be appended to again. */
+    /** Closes the file. A later {@link #append} opens it again. */
     public void close() {
         FileChannel open = channel;
         channel = null;
@@ -87,7 +90,7 @@ public final class RotatedFile {
             try {
                 open.close();
             } catch (IOException e) {
-                // what was written is with the kernel
+                // the kernel already has all written lines
             }
         }
     }

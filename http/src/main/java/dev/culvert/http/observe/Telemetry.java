@@ -17,17 +17,17 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The metrics of one part: its registry, filled with the JVM's and Netty's own, and the Prometheus text of it. Names
- * and labels of the gateway's own meters are those of docs/operations.md, no others. Safe for use by any thread.
- * Whoever made it closes it.
+ * The metrics of one service: a registry with the meters of the JVM and Netty, and its Prometheus text. The
+ * gateway's own meters have exactly the names and labels of docs/operations.md. Safe for use by any thread.
+ * The creator closes it.
  */
 public final class Telemetry implements AutoCloseable {
-    /** What {@link #scrape} returns: the Prometheus text format. */
+    /** The media type of {@link #scrape}: the Prometheus text format. */
     public static final String MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics collections = new JvmGcMetrics();
-    @SuppressWarnings("unused") // only held
+    @SuppressWarnings("unused") // keeps a strong reference
     private @Nullable TunnelFigures tunnels;
 
     public Telemetry() {
@@ -43,18 +43,20 @@ public final class Telemetry implements AutoCloseable {
         refusedMemory("upstream", MemoryRefusals.UPSTREAM, MemoryRefusals::total);
     }
 
-    /** Where a part registers its meters, dots for underscores: {@code culvert.tunnel.bytes}. */
+    /**
+     * The registry for a service's own meters. Names have dots for underscores: {@code culvert.tunnel.bytes}.
+     */
     public MeterRegistry registry() {
         return registry;
     }
 
-    /** Counts a problem in {@code culvert_problems_total{cause,hop}}: both labels have few values. */
+    /** Counts a problem in {@code culvert_problems_total{cause,hop}}. Both labels have few values. */
     public void problem(Problem problem) {
         registry.counter("culvert.problems", "cause", problem.cause().word(), "hop", problem.hop().word())
                 .increment();
     }
 
-    /** Shows the figures of this part's tunnels, which this object then holds on to. */
+    /** Registers the figures of this service's tunnels. Keeps a strong reference to them. */
     public void tunnels(TunnelFigures figures) {
         Gauge.builder("culvert.tunnels", figures, TunnelFigures::connected).register(registry);
         Gauge.builder("culvert.tunnel.streams", figures, TunnelFigures::streams).register(registry);
@@ -67,7 +69,7 @@ public final class Telemetry implements AutoCloseable {
         bytes("in", figures, TunnelFigures::receivedBytes);
         bytes("out", figures, TunnelFigures::sentBytes);
         refusedMemory("tunnel", figures, TunnelFigures::refusedMemory);
-        tunnels = figures; // Micrometer's reference is a weak one
+        tunnels = figures; // Micrometer's reference is weak
     }
 
     private <T> void refusedMemory(String connection, T counted, ToDoubleFunction<T> count) {

@@ -1,6 +1,6 @@
 package dev.culvert.http.observe;
 
-/** What either end of a tunnel shows of itself, for {@link Telemetry#tunnels}. Asked on any thread. */
+/** Figures that either end of a tunnel gives to {@link Telemetry#tunnels}. Called on any thread. */
 public interface TunnelFigures {
     /** Tunnels with a session. */
     int connected();
@@ -17,7 +17,7 @@ public interface TunnelFigures {
     /** Bytes of frames sent since the start. */
     long sentBytes();
 
-    /** Sessions that ended because direct memory could not be had for them, since the start. */
+    /** Sessions since the start that ended because direct memory could not be allocated for them. */
     long refusedMemory();
 
     /** The last round trip in seconds; 0 before the first. */

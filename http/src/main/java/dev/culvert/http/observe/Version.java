@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 public final class Version {
     private Version() {}
 
-    /** As in the jar's manifest ({@code 0.1.0}); {@code dev} when run from compiled classes. */
+    /** The version in the jar's manifest ({@code 0.1.0}), or {@code dev} when run from compiled classes. */
     public static String current() {
         @Nullable
         String version = Version.class.getPackage().getImplementationVersion();

@@ -2,14 +2,14 @@ package dev.culvert.http.path;
 
 import org.jspecify.annotations.Nullable;
 
-/** The check of what callers write into host names (RFC 1123 §2.1, lower case). */
+/** Validates the parts of host names that callers supply (RFC 1123 §2.1, lower case). */
 public final class DnsLabel {
     private static final int MAX_LABEL = 63;
     private static final int MAX_NAME = 253;
 
     private DnsLabel() {}
 
-    /** The label that a raw path segment stands for after one decoding, or null if it is none. */
+    /** Decodes a raw path segment once. Returns the label, or null if the result is not a label. */
     public static @Nullable String decode(String segment) {
         StringBuilder label = new StringBuilder(segment.length());
         for (int i = 0; i < segment.length(); i++) {
@@ -24,7 +24,7 @@ public final class DnsLabel {
         return isLabel(label) ? label.toString() : null;
     }
 
-    /** Whether each label of a host name, and the name, is short enough. */
+    /** Whether a host name and each of its labels are within the length limits. */
     public static boolean fit(String host) {
         int label = 0;
         for (int i = 0; i < host.length(); i++) {

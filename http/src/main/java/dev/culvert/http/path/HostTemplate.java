@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * An upstream's host, in which the variables of a path may stand: {@code {eventSource}-eventsource-svc.{namespace}.svc}.
- * Immutable.
+ * The host of an upstream, which may contain variables of a path: {@code
+ * {eventSource}-eventsource-svc.{namespace}.svc}. Immutable.
  */
 public final class HostTemplate {
     private static final Pattern VARIABLE = Pattern.compile("\\{([a-zA-Z][a-zA-Z0-9]{0,31})}");
@@ -21,7 +21,9 @@ public final class HostTemplate {
         this.variables = VARIABLE.matcher(text).results().map(found -> found.group(1)).distinct().toList();
     }
 
-    /** Takes a host as it is, but in lower case; whether its own letters are a host's has been checked. */
+    /**
+     * Parses a host and converts its literal parts to lower case. The caller has checked their characters.
+     */
     public static HostTemplate of(String host) {
         Matcher found = VARIABLE.matcher(host);
         StringBuilder lower = new StringBuilder();
@@ -33,12 +35,15 @@ public final class HostTemplate {
         return new HostTemplate(lower.append(host.substring(from).toLowerCase(Locale.ROOT)).toString());
     }
 
-    /** The names of the variables in it. */
+    /** The names of its variables. */
     public List<String> variables() {
         return variables;
     }
 
-    /** The host for these values, in the order of {@link #variables}; its labels may be too long: see {@link DnsLabel#fit}. */
+    /**
+     * Substitutes the values, which are in the order of {@link #variables}. The labels of the result may be
+     * too long: see {@link DnsLabel#fit}.
+     */
     public String fill(List<String> values) {
         String filled = text;
         for (int i = 0; i < values.size(); i++) {
@@ -47,7 +52,10 @@ public final class HostTemplate {
         return filled;
     }
 
-    /** The same lengths and variables without the name: what may be told outside of the cluster. */
+    /**
+     * The same template with its literal parts masked: lengths and variables stay. It may be shown outside
+     * the cluster.
+     */
     public HostTemplate masked() {
         StringBuilder masked = new StringBuilder();
         Matcher found = VARIABLE.matcher(text);

@@ -8,28 +8,34 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A route's path: literal segments and variables. Matches raw targets, segment by segment, and decodes nothing. Immutable.
+ * A route's path: literal segments and variables. Matches raw targets, segment by segment, and decodes
+ * nothing. Immutable.
  */
 public final class PathPattern {
-    /** The variable of a Kubernetes namespace; stands together with {@link #EVENT_SOURCE} or not at all. */
+    /**
+     * The variable of a Kubernetes namespace. A pattern has it if and only if it has {@link #EVENT_SOURCE}.
+     */
     public static final String NAMESPACE = "namespace";
     /** The variable of an event source. */
     public static final String EVENT_SOURCE = "eventSource";
 
-    /** More than any API's depth; each is a step of the search. */
+    /** Deeper than any API. Each segment is one step of the search. */
     private static final int MAX_SEGMENTS = 32;
     private static final int MAX_LENGTH = 1024;
     private static final String EXPECTED = "a path as /x/ or /webhooks/{namespace}/{eventSource}/: slash at both ends, "
             + "at most " + MAX_SEGMENTS
             + " segments, no empty, dot or encoded one; a variable is a whole segment, "
             + "each name once, {namespace} and {eventSource} both or neither";
-    /** RFC 3986 §3.3 without escapes: what is matched raw must be written raw. */
+    /** RFC 3986 §3.3 without escapes: patterns match raw paths, so they are written raw. */
     private static final Pattern LITERAL = Pattern.compile("[A-Za-z0-9._~!$&'()*+,;=:@-]+");
     private static final Pattern VARIABLE = Pattern.compile("\\{[a-zA-Z][a-zA-Z0-9]{0,31}}");
 
     private final String text;
     private final List<Segment> segments;
-    /** A for a literal, B for a variable, C at the end: what sorts first wins. */
+    /**
+     * The kinds of the segments: A for a literal, B for a variable, C at the end. The pattern that sorts
+     * first wins.
+     */
     private final String kinds;
 
     private PathPattern(String text, List<Segment> segments) {
@@ -40,7 +46,7 @@ public final class PathPattern {
                 .collect(Collectors.joining("", "", "C"));
     }
 
-    /** Reads a path. Throws ConfigException for the key {@code path}. */
+    /** Parses a pattern. Throws ConfigException for the key {@code path}. */
     public static PathPattern parse(String path) {
         if (path.equals("/")) {
             return new PathPattern(path, List.of());
@@ -74,19 +80,19 @@ public final class PathPattern {
         return segments.stream().filter(Segment::variable).map(Segment::text).toList();
     }
 
-    /** Whether it has {@code {namespace}} and {@code {eventSource}}: what it matches are webhooks. */
+    /** Whether it has {@code {namespace}} and {@code {eventSource}}, so that it matches webhooks. */
     public boolean isOfWebhooks() {
         return segments.contains(new Segment(NAMESPACE, true));
     }
 
-    /** The same for paths that match the same targets. */
+    /** A text that is equal for patterns that match the same targets. */
     public String shape() {
         return segments.stream()
                 .map(segment -> (segment.variable ? "{}" : segment.text) + "/")
                 .collect(Collectors.joining("", "/", ""));
     }
 
-    /** Whether there are targets that both match, of which {@code other} does not win by its path alone. */
+    /** Whether both patterns match some target for which {@code other} does not win by its path alone. */
     public boolean mayTakeFrom(PathPattern other) {
         if (kinds.compareTo(other.kinds) > 0) {
             return false;
@@ -104,8 +110,8 @@ public final class PathPattern {
     /**
      * Matches the beginning of a raw path.
      *
-     * @return where the rest begins: at a slash, or at the path's end; -1: no match. A variable matches any segment,
-     *     an empty one too unless nothing follows it
+     * @return the index of the rest, which is a slash or the end of the path; -1 if the path does not match.
+     *     A variable matches any segment, also an empty one unless it is the last
      */
     public int match(String path) {
         int at = 0;
@@ -122,7 +128,7 @@ public final class PathPattern {
         return at == path.length() || path.charAt(at) == '/' ? at : -1;
     }
 
-    /** Whether these segments begin with what it asks for. */
+    /** Whether the leading segments of {@code path} match this pattern. */
     public boolean matches(List<String> path) {
         if (path.size() < segments.size()) {
             return false;
@@ -136,7 +142,9 @@ public final class PathPattern {
         return true;
     }
 
-    /** The raw segment of a matched path that stands at a variable, or null when the pattern has none of that name. */
+    /**
+     * The raw segment of a matched path at a variable, or null if the pattern has no variable of that name.
+     */
     public @Nullable String value(String path, String variable) {
         int index = segments.indexOf(new Segment(variable, true));
         if (index < 0) {
@@ -153,22 +161,22 @@ public final class PathPattern {
         return segments;
     }
 
-    /** Where the segment that begins at {@code from} ends. */
+    /** The index of the end of the segment that begins at {@code from}. */
     public static int end(String path, int from) {
         int slash = path.indexOf('/', from);
         return slash < 0 ? path.length() : slash;
     }
 
-    /** As it was written. */
+    /** The pattern as configured. */
     @Override
     public String toString() {
         return text;
     }
 
     /**
-     * A part of a path between slashes.
+     * One segment of a pattern.
      *
-     * @param text what it must be, or the name of the variable
+     * @param text the literal text, or the name of the variable
      */
     public record Segment(String text, boolean variable) {
         boolean matches(String path, int begin, int end) {

@@ -7,16 +7,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One way in which a server may read a raw path: decoded so many times; {@code ;parameters} dropped, before or after that,
- * or kept; cut where a decoded {@code ?}, {@code #} or NUL stands, or not; backslashes taken for slashes, or not. Immutable.
+ * One way in which a server may interpret a raw path. Servers differ in the number of decodings, in dropping
+ * {@code ;parameters} before or after decoding, in cutting the path at a decoded {@code ?}, {@code #} or NUL,
+ * and in treating backslashes as slashes. Immutable.
  *
- * @param text as that server would have it
- * @param segments of it, without the empty ones
+ * @param text the path as that server interprets it
+ * @param segments the segments of {@code text} that are not empty
  */
 public record PathReading(String text, List<String> segments) {
-    /** An upstream behind two gateways may decode as often. */
+    /** The maximum number of decodings: an upstream behind two gateways may decode three times. */
     private static final int DECODINGS = 3;
-    /** Ordinary paths have one to ten; every rule looks at each. */
+    /** The maximum number of readings. Ordinary paths have one to ten, and every rule checks each. */
     private static final int MOST = 32;
 
     public PathReading {
@@ -28,7 +29,10 @@ public record PathReading(String text, List<String> segments) {
                 Arrays.stream(text.split("/", -1)).filter(segment -> !segment.isEmpty()).toList());
     }
 
-    /** All ways to read a raw path, the plain one first; empty: some climb with dot segments, or there are too many. */
+    /**
+     * All readings of a raw path, the literal one first. Empty if a reading has dot segments or there are too
+     * many readings.
+     */
     public static List<PathReading> all(String path) {
         Set<String> texts = new LinkedHashSet<>();
         List<String> toRead = List.of(path);

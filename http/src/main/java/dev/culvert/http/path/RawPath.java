@@ -1,16 +1,16 @@
 package dev.culvert.http.path;
 
 /**
- * The rule for paths that are matched raw: what another server might read differently is refused, so that the path
- * that was matched is the path that is meant.
+ * Validates paths that are matched raw. Refuses paths that another server might interpret differently, so
+ * that the upstream serves the path that was matched.
  */
 public final class RawPath {
     private RawPath() {}
 
     /**
-     * Whether {@code path} can be matched as it stands: no dot segment (raw or encoded, as {@code ..%2f}; with parameters, as
-     * {@code ..;x}), no backslash (raw or encoded), no control or non-ASCII byte, no {@code %00}, no broken escape, no
-     * fragment.
+     * Whether {@code path} can be matched as it stands: no dot segment (raw or encoded, as {@code ..%2f};
+     * with parameters, as {@code ..;x}), no backslash (raw or encoded), no control or non-ASCII byte, no
+     * {@code %00}, no broken escape, no fragment.
      */
     public static boolean wellFormed(String path) {
         int segment = 0;
@@ -58,7 +58,7 @@ public final class RawPath {
         return high < 0 || low < 0 ? -1 : high << 4 | low;
     }
 
-    /** Other alphabets' digits are no digits here. */
+    /** The value of a hexadecimal digit in ASCII, or -1. Digits of other scripts are not accepted. */
     private static int digit(char c) {
         return c < 0x80 ? Character.digit(c, 16) : -1;
     }

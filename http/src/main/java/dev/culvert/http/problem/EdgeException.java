@@ -3,7 +3,10 @@ package dev.culvert.http.problem;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 
-/** A failure that a caller is to see as a {@link Problem}. Carries no stack trace: it is an answer, not a bug. */
+/**
+ * A failure that the caller receives as a {@link Problem}. Carries no stack trace, because it is a response
+ * and not a bug.
+ */
 public final class EdgeException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -14,7 +17,7 @@ public final class EdgeException extends RuntimeException {
         this(problem, EmptyHttpHeaders.INSTANCE);
     }
 
-    /** A problem whose response carries further fields, as {@code Allow} or {@code WWW-Authenticate}. */
+    /** A problem whose response has further fields, for example {@code Allow} or {@code WWW-Authenticate}. */
     public EdgeException(Problem problem, HttpHeaders fields) {
         super(problem.cause().word() + ": " + problem.detail(), null, false, false);
         this.problem = problem;
@@ -25,7 +28,7 @@ public final class EdgeException extends RuntimeException {
         return problem;
     }
 
-    /** Further fields of the response, beside the problem's own. */
+    /** Further fields of the response, in addition to the problem's own. */
     public HttpHeaders fields() {
         return fields;
     }

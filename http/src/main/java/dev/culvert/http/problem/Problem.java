@@ -5,14 +5,14 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A problem of the gateway itself, as a caller sees it in {@code application/problem+json} (RFC 9457). Answers of
- * upstreams are never problems.
+ * An error of the gateway itself, which the caller receives as {@code application/problem+json} (RFC 9457).
+ * Responses of upstreams are never problems.
  *
- * @param cause what went wrong; fixes status, title and {@code type}
+ * @param cause the cause, which determines status, title and {@code type}
  * @param hop the part of the path that noticed it
  * @param detail one sentence for the caller: no inner host, class name or secret
- * @param retryAfter how long the caller should wait, or null where waiting does not help
- * @param challenge what {@code WWW-Authenticate} says (RFC 9110 §11.6.1), or null; one line
+ * @param retryAfter the time that the caller should wait, or null if waiting does not help
+ * @param challenge the value of {@code WWW-Authenticate} (RFC 9110 §11.6.1), one line, or null
  */
 public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration retryAfter,
         @Nullable String challenge) {
@@ -20,17 +20,17 @@ public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration re
     /** The media type of every problem (RFC 9457 §3). */
     public static final String MEDIA_TYPE = "application/problem+json";
 
-    /** A problem where waiting does not help. */
+    /** Creates a problem without {@code Retry-After}, because waiting does not help. */
     public static Problem of(Cause cause, Hop hop, String detail) {
         return new Problem(cause, hop, detail, null, null);
     }
 
-    /** This problem with a hint to wait. */
+    /** This problem with {@code Retry-After}. */
     public Problem retryAfter(Duration wait) {
         return new Problem(cause, hop, detail, wait, challenge);
     }
 
-    /** This problem with what the caller has to present. */
+    /** This problem with a challenge, which names the credentials that the caller has to present. */
     public Problem challenging(String scheme) {
         return new Problem(cause, hop, detail, retryAfter, scheme);
     }
@@ -40,7 +40,7 @@ public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration re
         return retryAfter == null ? 0 : Math.max(1, (retryAfter.toMillis() + 999) / 1000);
     }
 
-    /** Where on the path a problem arose. */
+    /** The part of the path on which a problem arose. */
     public enum Hop {
         EDGE, TUNNEL, ROUTER, UPSTREAM;
 

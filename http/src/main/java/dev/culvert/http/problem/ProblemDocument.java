@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A {@link Problem} as it goes onto the wire: status, header fields and the bytes of JSON, or of a page for browsers. The only
- * place that renders one.
+ * A {@link Problem} as it is sent: status, header fields, and the bytes of JSON or of a page for browsers.
+ * Only this class renders problems.
  */
 public final class ProblemDocument {
     private static final JsonMapper JSON = new JsonMapper();
@@ -30,7 +30,10 @@ public final class ProblemDocument {
         this.body = body;
     }
 
-    /** Renders {@code problem} in the form that the caller's {@code Accept} field prefers; empty: JSON. */
+    /**
+     * Renders {@code problem} in the media type that the caller's {@code Accept} field prefers. An empty
+     * field gives JSON.
+     */
     public static ProblemDocument of(Problem problem, String requestId, CharSequence accept) {
         return AcceptField.prefersHtml(accept)
                 ? new ProblemDocument(problem, ProblemPage.MEDIA_TYPE, ProblemPage.of(problem, requestId))
@@ -53,7 +56,10 @@ public final class ProblemDocument {
         }
     }
 
-    /** Whether the JSON of a document that another part rendered states this cause and this hop; false for anything else. */
+    /**
+     * Whether a JSON document that another service rendered states this cause and this hop. False for any
+     * other content.
+     */
     public static boolean says(byte[] json, Problem.Cause cause, Problem.Hop hop) {
         try {
             JsonNode document = JSON.readTree(json);
@@ -64,7 +70,7 @@ public final class ProblemDocument {
         }
     }
 
-    /** Half a surrogate pair has no form in UTF-8: it is replaced. */
+    /** Replaces unpaired surrogates, which UTF-8 cannot encode. */
     private static String wellFormed(String text) {
         if (text.codePoints().noneMatch(ProblemDocument::isSurrogate)) {
             return text;
@@ -89,12 +95,15 @@ public final class ProblemDocument {
         return body;
     }
 
-    /** All header fields, lower-case names: {@code content-type}, {@code content-length}, {@code retry-after}, … */
+    /**
+     * All header fields, lower-case names: {@code content-type}, {@code content-length}, {@code retry-after},
+     * …
+     */
     public List<Field> fields() {
         List<Field> fields = new ArrayList<>(6);
         fields.add(new Field("content-type", mediaType));
         fields.add(new Field("content-length", Integer.toString(body.length)));
-        // A problem is about this one request: no cache may repeat it.
+        // A problem concerns one request, so no cache may reuse it.
         fields.add(new Field("cache-control", "no-store"));
         if (problem.retryAfterSeconds() > 0) {
             fields.add(new Field("retry-after", Long.toString(problem.retryAfterSeconds())));

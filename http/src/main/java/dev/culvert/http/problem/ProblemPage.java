@@ -6,7 +6,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
-/** A problem as a page for people: it loads nothing, runs nothing, and says the same as the JSON. */
+/**
+ * Renders a problem as an HTML page. The page loads nothing, runs nothing, and states the same facts as the
+ * JSON.
+ */
 final class ProblemPage {
     static final String MEDIA_TYPE = "text/html; charset=utf-8";
 
@@ -17,7 +20,7 @@ final class ProblemPage {
             .small{color:#666;font-size:.85rem;overflow-wrap:anywhere}\
             @media(prefers-color-scheme:dark){body{color:#ddd;background:#1b1b1b}.way{background:#2b2b2b}.small{color:#999}}""";
 
-    /** Nothing but the style above: should a text ever not be escaped, it still does nothing. */
+    /** Allows only the style above, so that even an unescaped text would have no effect. */
     static final String SECURITY_POLICY = "default-src 'none'; style-src '" + sha256(STYLE)
             + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -50,14 +53,14 @@ final class ProblemPage {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** {@code You → edge → tunnel → router → service}, with a mark where it went wrong. */
+    /** {@code You → edge → tunnel → router → service}, with the failed hop marked. */
     private static String way(Hop hop) {
         var way = new StringBuilder("You");
         for (Hop each : Hop.values()) {
             String word = each == Hop.UPSTREAM ? "service" : each.word();
             way.append(" → ")
                     .append(each == hop
-                            ? "<strong title=\"here it went wrong\">" + word + "</strong>"
+                            ? "<strong title=\"failed here\">" + word + "</strong>"
                             : word);
         }
         return way.toString();

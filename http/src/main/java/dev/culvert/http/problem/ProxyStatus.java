@@ -3,20 +3,23 @@ package dev.culvert.http.problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.ProblemDocument.Field;
 
-/** {@code Proxy-Status} (RFC 9209): in the form that other proxies and CDNs use, who made a response, and why. */
+/**
+ * Builds {@code Proxy-Status} (RFC 9209), which names the proxy that generated a response and the reason.
+ * Other proxies and CDNs use the same form.
+ */
 public final class ProxyStatus {
-    /** What an edge calls itself. */
+    /** The name of an edge. */
     public static final String EDGE = "culvert-edge";
-    /** What a cluster's router calls itself. */
+    /** The name of a cluster's router. */
     public static final String ROUTER = "culvert-router";
 
     private static final int MAX_DETAILS = 200;
 
     private ProxyStatus() {}
 
-    /** The field of a response that {@code who}, a token, made because of {@code problem}. */
-    public static Field of(String who, Problem problem) {
-        return new Field("proxy-status", who + "; error=" + error(problem.cause()) + "; details=\""
+    /** The field of a response that {@code proxy}, a token, generated because of {@code problem}. */
+    public static Field of(String proxy, Problem problem) {
+        return new Field("proxy-status", proxy + "; error=" + error(problem.cause()) + "; details=\""
                 + details(problem.detail()) + '"');
     }
 
@@ -40,7 +43,7 @@ public final class ProxyStatus {
         };
     }
 
-    /** A string of RFC 9651 §3.3.3 holds printable ASCII, and escapes two of it. */
+    /** Encodes a string (RFC 9651 §3.3.3): printable ASCII with two characters escaped. */
     private static String details(String text) {
         int length = Math.min(text.length(), MAX_DETAILS);
         var details = new StringBuilder(length + 8);

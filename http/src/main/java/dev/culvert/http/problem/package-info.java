@@ -1,4 +1,7 @@
-/** Problem documents (RFC 9457): what went wrong, whose fault it is, in JSON and as a page. */
+/**
+ * Problem documents (RFC 9457), in JSON and as a page. They state the cause of an error and the hop that
+ * noticed it.
+ */
 @NullMarked
 package dev.culvert.http.problem;
 

@@ -12,27 +12,28 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One scarce thing, in units of bytes or of places, shared fairly by the accounts that use it: whoever uses least is served
- * first. While there is room an account may use all of it. When there is none, the heaviest account gives way, with the
- * newest of its claims; an account that is the heaviest itself is refused. So one account can never keep another from its
- * equal share, and an account alone is not limited.
+ * Shares a limited resource fairly among accounts. Units are bytes or slots. While units are free, an account
+ * may use all of them. When none are free, the newest claim of the heaviest account is shed; a request by the
+ * heaviest account itself is refused. So no account can keep another from its equal share, and a single
+ * account is not limited.
  *
- * <p>Safe for use by any thread. Opening, closing and {@link Claim#tryTake} take a lock for a moment; {@link Claim#give} does
- * not, and {@link Claim#take} only while the accounts are kept in order. They are from the first time that there is no room
- * until half of it is free, so that finding the heaviest costs the same however many accounts there are. Accounts exist while
- * they have claims, so that claims are their bound.
+ * <p>Safe for use by any thread. Opening, closing and {@link Claim#tryTake} take a lock for a moment; {@link
+ * Claim#give} does not, and {@link Claim#take} only while the accounts are kept in order. Accounts are kept
+ * in order from the time when no units are free until half are free again. Therefore the cost of finding the
+ * heaviest account hardly depends on the number of accounts. Accounts exist while they have claims, so the
+ * number of claims bounds them.
  *
- * @param <K> what tells accounts apart: a {@link SourceAddress}, the id of a runtime
+ * @param <K> the key of an account, for example a {@link SourceAddress} or the id of a runtime
  */
 public final class Quota<K> {
     private volatile long max;
     private final AtomicLong used = new AtomicLong();
     private final Map<K, Account> accounts = new HashMap<>();
-    /** The accounts, the heaviest last; null while there is room. Guarded by this. */
+    /** The accounts, the heaviest last; null while units are free. Guarded by this. */
     private @Nullable NavigableSet<Account> byUse;
-    /** Whether there is an order to keep. */
+    /** Whether {@link #byUse} is kept. */
     private volatile boolean ordered;
-    /** Of all accounts. Guarded by this. */
+    /** The leaving units of all accounts. Guarded by this. */
     private long leaving;
     private long accountsMade;
 
@@ -42,11 +43,11 @@ public final class Quota<K> {
 
         final long number;
         final AtomicLong used = new AtomicLong();
-        /** In the order in which they were opened. */
+        /** The claims in the order of opening. */
         final LinkedHashSet<Object> claims = new LinkedHashSet<>();
-        /** Units of claims that give way and are not given back yet. Guarded by the quota's lock. */
+        /** Units of shed claims that have not been returned yet. Guarded by the quota's lock. */
         long leaving;
-        /** What it used when it was put in order; it may use less meanwhile. Guarded by the quota's lock. */
+        /** Its use when it was last sorted; the present use may be lower. Guarded by the quota's lock. */
         long rank;
 
         Account(long number) {
@@ -58,13 +59,13 @@ public final class Quota<K> {
         }
     }
 
-    /** What one piece of work uses. Its owner closes it when the work is over. */
+    /** The units that one piece of work uses. Its owner closes it when the work has ended. */
     public final class Claim implements AutoCloseable {
         private final K key;
         private final Account account;
         private final @Nullable Runnable shed;
         private final AtomicLong held = new AtomicLong();
-        /** The units held when this claim had to give way; -1 before. Guarded by the quota's lock. */
+        /** The units held when this claim was shed; -1 before. Guarded by the quota's lock. */
         private long leaving = -1;
         private volatile boolean closed;
 
@@ -74,7 +75,10 @@ public final class Quota<K> {
             this.shed = shed;
         }
 
-        /** Counts units that are here whether there is room or not: {@link Quota#isOver} tells afterwards. Nothing after close. */
+        /**
+         * Counts units that are already in use, also when none are free. {@link Quota#isOver} reports the
+         * excess. Has no effect after close.
+         */
         public void take(long units) {
             count(units);
             if (ordered) {
@@ -94,8 +98,8 @@ public final class Quota<K> {
         }
 
         /**
-         * Counts units if there is room, or if a heavier account gives way. Returns false, and counts nothing, if this account
-         * would be the heaviest itself.
+         * Counts units if they are free or a heavier account can be shed. Returns false and counts nothing if
+         * this account itself would be the heaviest.
          */
         public boolean tryTake(long units) {
             List<Claim> gaveWay = new ArrayList<>(0);
@@ -123,7 +127,7 @@ public final class Quota<K> {
             }
         }
 
-        /** Units are free again; never more than are held. */
+        /** Returns units, at most those held. */
         public void give(long units) {
             long before = held.getAndUpdate(now -> now - Math.min(now, units));
             long given = Math.min(before, units);
@@ -145,7 +149,7 @@ public final class Quota<K> {
             return key;
         }
 
-        /** Gives everything back. Harmless when it was closed, or gave way, before. */
+        /** Returns all units. Has no effect if the claim was closed or shed before. */
         @Override
         public void close() {
             synchronized (Quota.this) {
@@ -171,7 +175,7 @@ public final class Quota<K> {
             }
         }
 
-        /** It is on its way out; returns the units that come back with it. */
+        /** Marks the claim as leaving. Returns the units that its end will free. */
         private long leave() {
             leaving = held();
             account.leaving += leaving;
@@ -187,7 +191,7 @@ public final class Quota<K> {
         }
     }
 
-    /** @param max the units that all accounts may use together */
+    /** @param max the number of units that all accounts together may use */
     public Quota(long max) {
         this.max = positive(max);
     }
@@ -199,16 +203,19 @@ public final class Quota<K> {
         return max;
     }
 
-    /** From now on all accounts may use this much together. What is in use stays until somebody else needs it. */
+    /**
+     * Changes the number of units that all accounts together may use. Units in use stay with their claims
+     * until another account needs them.
+     */
     public void resize(long newMax) {
         max = positive(newMax);
     }
 
     /**
-     * Begins a piece of work, which holds nothing yet.
+     * Opens a claim, which holds no units yet.
      *
-     * @param shed runs once, on the thread that needs the room, when the work has to give way: it ends the work on the work's
-     *     own thread. Null: this work never gives way
+     * @param shed runs once, on the thread that needs the units, when the claim is shed; it must end the work
+     *     on the work's own thread. Null: this claim is never shed
      */
     public synchronized Claim open(K key, @Nullable Runnable shed) {
         Account account = accounts.computeIfAbsent(key, any -> newAccount());
@@ -225,7 +232,7 @@ public final class Quota<K> {
         return account;
     }
 
-    /** Begins a piece of work that takes units at once; null when {@link Claim#tryTake} refuses. */
+    /** Opens a claim that takes units at once. Returns null if {@link Claim#tryTake} refuses. */
     public @Nullable Claim tryOpen(K key, long units, @Nullable Runnable shed) {
         Claim claim = open(key, shed);
         if (claim.tryTake(units)) {
@@ -236,8 +243,8 @@ public final class Quota<K> {
     }
 
     /**
-     * Lets the newest claims of the heaviest accounts give way until {@code excess} units are on their way out; their owners
-     * give the units back when the work has ended. Returns how many that will be.
+     * Sheds the newest claims of the heaviest accounts until {@code excess} units are leaving. Their owners
+     * return the units when the work has ended. Returns the number of leaving units.
      */
     public long shedHeaviest(long excess) {
         List<Claim> gaveWay = new ArrayList<>();
@@ -257,8 +264,8 @@ public final class Quota<K> {
     }
 
     /**
-     * As {@link #shedHeaviest}, for an account that has no room: only accounts that use more than it give way, and what is on
-     * its way out already counts.
+     * As {@link #shedHeaviest}, for an account that needs units: sheds only accounts that use more than it
+     * does, and counts the units that are already leaving.
      */
     public long shedHeavierThan(K key, long excess) {
         List<Claim> gaveWay = new ArrayList<>();
@@ -280,7 +287,9 @@ public final class Quota<K> {
         return units;
     }
 
-    /** The newest claim that can give way, of the account that uses most, if that is more than {@code above}. */
+    /**
+     * The newest claim that can be shed of the account that uses most, if that uses more than {@code above}.
+     */
     private @Nullable Claim newestOfHeaviest(long above) {
         NavigableSet<Account> order = order();
         Account account = order.isEmpty() ? null : order.last();
@@ -288,7 +297,7 @@ public final class Quota<K> {
             Account next = order.lower(account);
             rank(account);
             if (next != null && Account.ORDER.compare(account, next) < 0) {
-                account = next; // it has given units back, and its turn comes later
+                account = next; // it has returned units and now sorts lower
                 continue;
             }
             if (account.rank <= above) {
@@ -308,7 +317,7 @@ public final class Quota<K> {
         if (present == null) {
             present = new TreeSet<>(Account.ORDER);
             byUse = present;
-            ordered = true; // first: who takes units from now on puts its account in order
+            ordered = true; // set first, so that from now on each thread that takes units sorts its account
             for (Account account : accounts.values()) {
                 account.rank = account.staying();
                 present.add(account);
@@ -317,7 +326,7 @@ public final class Quota<K> {
         return present;
     }
 
-    /** Puts an account that uses more, or less, where it belongs. */
+    /** Sorts an account anew after its use has changed. */
     private void rank(Account account) {
         NavigableSet<Account> order = byUse;
         long uses = account.staying();
@@ -355,13 +364,13 @@ public final class Quota<K> {
         return used.get();
     }
 
-    /** The units that an account uses. */
+    /** The number of units that an account uses. */
     public synchronized long usedBy(K key) {
         Account account = accounts.get(key);
         return account == null ? 0 : account.used.get();
     }
 
-    /** Whether more is in use than may be. */
+    /** Whether more units are in use than allowed. */
     public boolean isOver() {
         return used.get() > max;
     }

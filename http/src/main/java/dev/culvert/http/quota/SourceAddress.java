@@ -7,19 +7,19 @@ import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The account of a caller: its IPv4 address, or the /64 of its IPv6 address, since one host has a whole /64 to choose
- * addresses from. IPv4-mapped addresses are IPv4 addresses (Java maps them by itself).
+ * The account of a caller: its IPv4 address, or the /64 of its IPv6 address, because one host can use any
+ * address of a /64. IPv4-mapped addresses count as IPv4 addresses (Java converts them).
  *
  * @param network the address or prefix, in network byte order; 0 for {@link #UNKNOWN}
  * @param v6 whether it is the prefix of an IPv6 address
  */
 public record SourceAddress(long network, boolean v6) {
-    /** Callers whose address is not known share this account. */
+    /** The account that all callers with an unknown address share. */
     public static final SourceAddress UNKNOWN = new SourceAddress(0, false);
 
     private static final int PREFIX_BYTES = 8;
 
-    /** The account of an address; null gives {@link #UNKNOWN}. */
+    /** The account of an address; {@link #UNKNOWN} for null. */
     public static SourceAddress of(@Nullable InetAddress address) {
         if (address == null) {
             return UNKNOWN;
@@ -33,7 +33,10 @@ public record SourceAddress(long network, boolean v6) {
         return new SourceAddress(network, !v4);
     }
 
-    /** The account of a socket's peer; {@link #UNKNOWN} when that is no internet address, or unresolved. */
+    /**
+     * The account of a socket's peer; {@link #UNKNOWN} if the address is unresolved or not an internet
+     * address.
+     */
     public static SourceAddress of(@Nullable SocketAddress peer) {
         return peer instanceof InetSocketAddress inet ? of(inet.getAddress()) : UNKNOWN;
     }

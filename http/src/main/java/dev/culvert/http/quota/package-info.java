@@ -1,4 +1,4 @@
-/** Shares of something scarce among accounts, such as source addresses. */
+/** Fair shares of limited resources for accounts, such as source addresses. */
 @NullMarked
 package dev.culvert.http.quota;
 

@@ -23,7 +23,7 @@ class ProblemPageTest {
 
         assertThat(page).contains("<h1>503 The runtime is not connected</h1>",
                 "<p>the runtime is not connected</p>",
-                "You → edge → <strong title=\"here it went wrong\">tunnel</strong> → router → service",
+                "You → edge → <strong title=\"failed here\">tunnel</strong> → router → service",
                 "urn:culvert:problem:no-tunnel", "Request id-7", "Try again in 5 s.");
     }
 

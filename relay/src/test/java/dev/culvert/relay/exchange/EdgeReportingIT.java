@@ -139,7 +139,7 @@ class EdgeReportingIT {
         assertThat(page).startsWith("HTTP/1.1 405")
                 .contains("content-type: text/html; charset=utf-8",
                         "content-security-policy: default-src 'none'",
-                        "<strong title=\"here it went wrong\">edge</strong>", "Request &lt;b&gt;")
+                        "<strong title=\"failed here\">edge</strong>", "Request &lt;b&gt;")
                 .doesNotContain("<b>");
         assertThat(line()).containsEntry("status", 405).containsEntry("path", "/x");
     }
