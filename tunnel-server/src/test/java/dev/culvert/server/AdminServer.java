@@ -138,7 +138,7 @@ public final class AdminServer implements AutoCloseable {
 
     private void note(String method, String path, int status) {
         for (AdminRoute route : api.routes()) {
-            if (route.method().name().equals(method) && route.match(path) != null) {
+            if (route.method().name().equals(method) && route.template().match(path) != null) {
                 answered.add(method + " " + route.template() + " " + status);
             }
         }

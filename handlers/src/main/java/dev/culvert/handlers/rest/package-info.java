@@ -1,4 +1,4 @@
-/** JSON request bodies of REST resources. */
+/** REST resources: path templates and JSON request bodies. */
 @NullMarked
 package dev.culvert.handlers.rest;
 

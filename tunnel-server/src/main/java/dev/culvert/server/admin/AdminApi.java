@@ -100,7 +100,7 @@ public final class AdminApi implements EdgeHandler {
         String path = request.path();
         Set<HttpMethod> allowed = new LinkedHashSet<>();
         for (AdminRoute route : routes) {
-            Map<String, String> segments = route.match(path);
+            Map<String, String> segments = route.template().match(path);
             if (segments == null) {
                 continue;
             }

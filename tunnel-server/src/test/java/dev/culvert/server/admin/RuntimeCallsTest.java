@@ -124,7 +124,7 @@ class RuntimeCallsTest {
                 Flux.empty(),
                 RequestContext.of("request-1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));
         for (AdminRoute route : new RuntimeCalls(parts, new AdminAudit(parts.audit(), clock)).routes()) {
-            var segments = route.match(path);
+            var segments = route.template().match(path);
             if (segments != null && route.serves(request.method())) {
                 return route.call().answer(request, segments);
             }

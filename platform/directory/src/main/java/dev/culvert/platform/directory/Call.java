@@ -1,21 +1,22 @@
 package dev.culvert.platform.directory;
 
+import dev.culvert.handlers.rest.PathTemplate;
 import dev.culvert.handlers.spi.EdgeResponse;
 import io.netty.handler.codec.http.HttpMethod;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
  * One call of the API.
  *
- * @param template its path, with {@code {names}} for the segments that vary
+ * @param template its path
  * @param who may make it
  * @param work what answers it; its StoreExceptions become problems
  */
-record Call(HttpMethod method, String template, Who who, Work work) {
+record Call(HttpMethod method, PathTemplate template, Who who, Work work) {
+    Call(HttpMethod method, String template, Who who, Work work) {
+        this(method, new PathTemplate(template), who, work);
+    }
+
     /** Whose key it takes. */
     enum Who {
         /** Anybody with a key. */
@@ -36,25 +37,5 @@ record Call(HttpMethod method, String template, Who who, Work work) {
 
     boolean changes() {
         return who != Who.RUNTIME && who != Who.HOLDER && !method.equals(HttpMethod.GET);
-    }
-
-    /** The varying segments of {@code path} as received, or null when the path is not this call's. */
-    @Nullable
-    Map<String, String> match(String path) {
-        List<String> wanted = List.of(template.split("/", -1));
-        List<String> given = List.of(path.split("/", -1));
-        if (wanted.size() != given.size()) {
-            return null;
-        }
-        Map<String, String> segments = new HashMap<>();
-        for (int i = 0; i < wanted.size(); i++) {
-            String segment = wanted.get(i);
-            if (segment.startsWith("{")) {
-                segments.put(segment.substring(1, segment.length() - 1), given.get(i));
-            } else if (!segment.equals(given.get(i))) {
-                return null;
-            }
-        }
-        return segments;
     }
 }

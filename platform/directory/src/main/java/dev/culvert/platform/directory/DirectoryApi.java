@@ -35,7 +35,7 @@ final class DirectoryApi implements EdgeHandler {
     @Override
     public Mono<EdgeResponse> handle(EdgeRequest request) {
         String path = request.path();
-        List<Call> there = calls.stream().filter(call -> call.match(path) != null).toList();
+        List<Call> there = calls.stream().filter(call -> call.template().match(path) != null).toList();
         if (there.isEmpty()) {
             return Mono.error(HandlerException.of(Reason.NOT_FOUND, "there is nothing at this path"));
         }
@@ -63,7 +63,7 @@ final class DirectoryApi implements EdgeHandler {
     }
 
     private static Map<String, String> segments(Call call, EdgeRequest request) {
-        Map<String, String> segments = call.match(request.path());
+        Map<String, String> segments = call.template().match(request.path());
         return segments == null ? Map.of() : segments;
     }
 
