@@ -6,11 +6,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code culvert bench storm}: the processes that {@code e2e/storm.py} puts together. */
+/** {@code culvert bench storm}: the processes that {@code e2e/scripts/storm.py} puts together. */
 @Command(name = "storm", mixinStandardHelpOptions = true, subcommands = {StormClientsCommand.class,
         StormCallersCommand.class,
-        StormFloodCommand.class}, description = "Parts of the storm that e2e/storm.py makes: many clients, callers, a flood.", footer = {
-                "", "Example:", "  e2e/storm.py --clients 2000"})
+        StormFloodCommand.class}, description = "Parts of the storm that e2e/scripts/storm.py makes: many clients, callers, a flood.", footer = {
+                "", "Example:", "  e2e/scripts/storm.py --clients 2000"})
 final class StormCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();

@@ -37,7 +37,7 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
-/** Many clients in one JVM lose their server at once: a small storm. {@code e2e/storm.py} makes a big one. */
+/** Many clients in one JVM lose their server at once: a small storm. {@code e2e/scripts/storm.py} makes a big one. */
 class StormIT {
     private static final Logger log = LoggerFactory.getLogger(StormIT.class);
     private static final String DOMAIN = "storm.test";

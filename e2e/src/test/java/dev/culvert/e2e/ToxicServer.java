@@ -37,7 +37,7 @@ final class ToxicServer implements FaultServer {
     }
 
     /**
-     * Serves until the process ends, in Toxiproxy's place: the main class of the image that {@code e2e/docker_faults.py} makes.
+     * Serves until the process ends, in Toxiproxy's place: the main class of the image that {@code e2e/scripts/docker_faults.py} makes.
      *
      * @param args as Toxiproxy has them: {@code -host=ADDRESS -port=N}
      */

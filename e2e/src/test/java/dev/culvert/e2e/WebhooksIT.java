@@ -192,7 +192,7 @@ class WebhooksIT {
         status = 401;
         Answer refused = send("/webhooks/argo/push", "x");
         assertThat(refused.status).isEqualTo(401);
-        assertThat(webhook(refused.id())).contains("\"state\":\"dead\"");
+        await().until(() -> webhook(refused.id()).contains("\"state\":\"dead\"")); // the caller need not wait for that
 
         status = 200;
         assertThat(platform.admin(HttpMethod.POST, "/api/v1/webhooks/" + refused.id() + "/replay", ""))

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Uploads to an upstream that stalls, over real sockets. e2e/memory.py does the same to a small process. */
+/** Uploads to an upstream that stalls, over real sockets. e2e/scripts/memory.py does the same to a small process. */
 class MemoryBudgetIT {
     private static final int MAX = 1 << 20;
     private static final int CALLERS = 16;

@@ -23,7 +23,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 IMAGE = re.search(r'IMAGE = "(.*)"', (ROOT / "e2e/src/test/java/dev/culvert/e2e/ToxicContainer.java").read_text()).group(1)
 SSHD = "testcontainers/sshd:1.3.0"  # through it Testcontainers lets containers behind a bridge reach this machine
 TESTS = ["FaultProxyIT", "FaultyNetworkIT", "ResetTunnelIT", "LostTunnelIT"]
@@ -121,7 +121,7 @@ def make_image(folder):
             tar.add(library, library.lstrip("/"))
         for file in [*TEST_CLASSES.glob("dev/culvert/e2e/Toxic*.class"), TEST_CLASSES / "dev/culvert/e2e/FaultServer.class"]:
             tar.add(file, "app/classes/" + str(file.relative_to(TEST_CLASSES)))
-        for jar in [*DIST.glob("jackson-*.jar"), *DIST.glob("culvert-edge-*.jar")]:
+        for jar in [*DIST.glob("jackson-*.jar"), *DIST.glob("culvert-config-*.jar")]:
             tar.add(jar, "app/lib/" + jar.name)
     entry = (f'ENTRYPOINT ["/opt/java/bin/java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-cp",'
              f' "/app/classes:/app/lib/*", "{SERVER}"]')

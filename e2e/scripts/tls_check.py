@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DOMAIN = "tls.culvert.test"
 NOT_FINDINGS = {"OK", "INFO", "DEBUG"}
 TOLERATED = {"LOW"}  # WARN is not among them: something could not be looked at
