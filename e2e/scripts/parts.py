@@ -1,5 +1,7 @@
 """Processes of Culvert for the scripts beside this file, and what else they share."""
 import contextlib
+import http.server
+import json
 import os
 import pathlib
 import re
@@ -23,6 +25,29 @@ def percentile(values, part):
     """The value that this part of them does not exceed; 0 of none."""
     values = sorted(values)
     return values[min(len(values) - 1, int(len(values) * part))] if values else 0.0
+
+
+class EventSource:
+    """An HTTP server on a free port that reads JSON webhooks. receive(webhook) returns the status to answer."""
+
+    def __init__(self, receive):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_POST(self):
+                webhook = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                self.send_response(receive(webhook))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
 
 class Part:

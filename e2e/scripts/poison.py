@@ -8,7 +8,6 @@ Needs: python3 and ./culvert of this repository. Everything stays on 127.0.0.1.
 """
 import argparse
 import http.client
-import http.server
 import json
 import pathlib
 import ssl
@@ -19,40 +18,29 @@ import threading
 import time
 import urllib.request
 
-from parts import ROOT, Part, free_port
+from parts import ROOT, EventSource, Part, free_port
 
 DOMAIN = "poison.test"
 HOST = "acme-prod." + DOMAIN
 LIMIT = 60  # seconds, from the first webhook on
 
 
-class EventSource:
+class Poisoned:
+    """Answers one of `each` webhooks 500, always, and notes when the others arrive."""
+
     def __init__(self, each):
+        self.each = each
         self.passed = []
         self.attempts = 0
-        source = self
+        self.port = EventSource(self.receive).port
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
-            def do_POST(self):
-                number = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["number"]
-                source.attempts += 1
-                poisoned = number % each == each - 1
-                if not poisoned:
-                    source.passed.append((time.monotonic(), number))
-                self.send_response(500 if poisoned else 200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+    def receive(self, webhook):
+        number = webhook["number"]
+        self.attempts += 1
+        if number % self.each == self.each - 1:
+            return 500
+        self.passed.append((time.monotonic(), number))
+        return 200
 
 
 def start(folder, source, parts):
@@ -124,7 +112,7 @@ def main():
     arguments.add_argument("--each", type=int, default=10, help="one of so many fails always (default: 10)")
     options = arguments.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="culvert-poison-"))
-    source = EventSource(options.each)
+    source = Poisoned(options.each)
     good = options.webhooks - options.webhooks // options.each
     parts = []
     try:

@@ -11,7 +11,6 @@ Needs: python3 and ./culvert of this repository. Everything stays on 127.0.0.1.
 """
 import argparse
 import http.client
-import http.server
 import json
 import os
 import pathlib
@@ -22,36 +21,23 @@ import tempfile
 import threading
 import time
 
-from parts import ROOT, Part, free_port, percentile
+from parts import ROOT, EventSource, Part, free_port, percentile
 
 DOMAIN = "upgrades.test"
 HOST = "acme-prod." + DOMAIN
 WITHIN = 2.0  # seconds, from the moment that the next server listens
 
 
-class EventSource:
+class Arrivals:
+    """Notes when each webhook arrives first."""
+
     def __init__(self):
         self.arrivals = {}
-        arrivals = self.arrivals
+        self.port = EventSource(self.receive).port
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
-            def do_POST(self):
-                delivery = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["delivery"]
-                arrivals.setdefault(delivery, time.monotonic())
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+    def receive(self, webhook):
+        self.arrivals.setdefault(webhook["delivery"], time.monotonic())
+        return 200
 
 
 class Sender:
@@ -126,7 +112,7 @@ def run(options, folder, parts):
     culvert = str(ROOT / "culvert")
     subprocess.run([culvert, "certs", "init", "--dir", str(folder / "certs"), "--domain", DOMAIN], check=True,
                    stdout=subprocess.DEVNULL)
-    source = EventSource()
+    source = Arrivals()
     ports = {name: [free_port() for _ in range(3)] for name in "ab"}
     for name in "ab":
         write(folder, name, ports[name])

@@ -46,7 +46,7 @@ class ProblemsPageTest {
                 String hop = made.group(2).toLowerCase(Locale.ROOT);
                 Matcher section = Pattern.compile("\n## " + cause.word() + "\n[0-9]{3}, ([^.]*)\\.")
                         .matcher(page);
-                if (!section.find() || !section.group(1).matches("any hop|.*\\b" + hop + "\\b.*")) {
+                if (!section.find() || !section.group(1).matches("(?s)any hop|.*\\b" + hop + "\\b.*")) {
                     missing.add(cause.word() + " by " + hop + " in " + source.getFileName());
                 }
             }

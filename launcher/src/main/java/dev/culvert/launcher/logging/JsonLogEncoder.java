@@ -1,7 +1,6 @@
 package dev.culvert.launcher.logging;
 
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.encoder.EncoderBase;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.charset.StandardCharsets;
@@ -12,28 +11,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.KeyValuePair;
 
 /** Writes a log event as one line of JSON: time, level, logger, thread, message, then the event's own keys. */
-final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
+final class JsonLogEncoder extends LineEncoder {
     private static final List<String> OWN_KEYS = List.of("time", "level", "logger", "thread", "message",
             "error");
 
     private final ObjectMapper json = new ObjectMapper();
-    private final LogText.StackTraces errors = new LogText.StackTraces();
-
-    @Override
-    public void start() {
-        errors.start();
-        super.start();
-    }
-
-    @Override
-    public byte @Nullable [] headerBytes() {
-        return null;
-    }
-
-    @Override
-    public byte @Nullable [] footerBytes() {
-        return null;
-    }
 
     @Override
     public byte[] encode(ILoggingEvent event) {
@@ -49,7 +31,7 @@ final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
                     value(pair.value)));
         }
         if (event.getThrowableProxy() != null) {
-            line.put("error", errors.convert(event));
+            line.put("error", stackTrace(event));
         }
         return write(line);
     }

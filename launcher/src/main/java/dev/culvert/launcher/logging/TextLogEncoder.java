@@ -1,40 +1,20 @@
 package dev.culvert.launcher.logging;
 
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.encoder.EncoderBase;
 import java.nio.charset.StandardCharsets;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.event.KeyValuePair;
 
 /**
  * Writes a log event as one line of text: time, level, logger, message, then keys and their quoted values; the stack trace
  * of an error follows. Everything that peers may have written is escaped here ({@link LogText}).
  */
-final class TextLogEncoder extends EncoderBase<ILoggingEvent> {
+final class TextLogEncoder extends LineEncoder {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSXXX")
             .withZone(ZoneId.systemDefault());
     private static final int LEVEL_WIDTH = 5;
-
-    private final LogText.StackTraces errors = new LogText.StackTraces();
-
-    @Override
-    public void start() {
-        errors.start();
-        super.start();
-    }
-
-    @Override
-    public byte @Nullable [] headerBytes() {
-        return null;
-    }
-
-    @Override
-    public byte @Nullable [] footerBytes() {
-        return null;
-    }
 
     @Override
     public byte[] encode(ILoggingEvent event) {
@@ -55,6 +35,6 @@ final class TextLogEncoder extends EncoderBase<ILoggingEvent> {
             line.append(gap).append(LogText.escaped(pair.key)).append('=').append(LogText.quoted(pair.value));
             gap = " ";
         }
-        return line.append('\n').append(errors.convert(event)).toString().getBytes(StandardCharsets.UTF_8);
+        return line.append('\n').append(stackTrace(event)).toString().getBytes(StandardCharsets.UTF_8);
     }
 }
