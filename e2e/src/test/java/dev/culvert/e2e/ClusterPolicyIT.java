@@ -62,12 +62,12 @@ class ClusterPolicyIT {
             assertThat(Files.readAllLines(config.identityDir().resolve("audit-refused.log")))
                     .satisfiesExactly(
                             line -> assertThat(line)
-                                    .contains("\"address\":\"127.0.0.1\"", "\"method\":\"GET\"",
-                                            "\"path\":\"/%61dmin//users\"", "\"requestId\":\"")
+                                    .contains("\"address\":\"127.0.0.1\"", "\"action\":\"GET\"",
+                                            "/%61dmin//users\"", "\"requestId\":\"")
                                     .doesNotContain("hush"),
-                            line -> assertThat(line).contains("\"path\":\"/x\""));
+                            line -> assertThat(line).contains("/x\""));
             assertThat(Files.readString(config.identityDir().resolve("audit-changes.log")))
-                    .contains("\"what\":\"policy\",\"by\":\"client.yaml\"");
+                    .contains("\"user\":\"client.yaml\",\"action\":\"policy\"");
         } finally {
             upstream.disposeNow();
         }

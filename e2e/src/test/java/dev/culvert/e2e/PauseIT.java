@@ -139,9 +139,9 @@ class PauseIT {
             second.stop(Duration.ZERO).block(PATIENCE);
             assertThat(Files.readAllLines(config.identityDir().resolve("audit-changes.log")))
                     .satisfiesExactly(
-                            line -> assertThat(line).contains("\"what\":\"pause\"",
-                                    "\"by\":\"operator at 127.0.0.1\""),
-                            line -> assertThat(line).contains("\"what\":\"resume\""));
+                            line -> assertThat(line).contains("\"action\":\"pause\"",
+                                    "\"user\":\"operator at 127.0.0.1\""),
+                            line -> assertThat(line).contains("\"action\":\"resume\""));
         }
     }
 }

@@ -124,7 +124,7 @@ class AccessRulesIT {
                         + JWT + "}]}");
 
         assertThat(server.call("GET", "/api/v1/audit", null).response().body()).contains(
-                "\"what\":\"runtime access changed\",\"thing\":\"acme/prod: /=jwt from 10.0.0.0/8\"");
+                "\"action\":\"runtime access changed\",\"entity\":\"server\",\"object\":\"acme/prod: /=jwt from 10.0.0.0/8\"");
     }
 
     @Test

@@ -50,13 +50,15 @@ class AuditIT {
         JsonNode items = server.call("GET", AUDIT, null).json().path("items");
 
         assertThat(items).hasSize(2);
-        assertThat(items.path(0).path("what").asText()).isEqualTo("runtime created");
-        assertThat(items.path(0).path("who").asText()).isEqualTo("robot");
-        assertThat(items.path(0).path("thing").asText()).isEqualTo("acme/prod");
-        assertThat(items.path(0).path("remote").asText()).startsWith("127.0.0.1:");
-        assertThat(Instant.parse(items.path(0).path("when").asText())).isBefore(Instant.now());
-        assertThat(items.path(1).path("what").asText()).isEqualTo("admin token made");
-        assertThat(items.path(1).path("who").asText()).isEqualTo("admin");
+        assertThat(items.path(0).path("action").asText()).isEqualTo("runtime created");
+        assertThat(items.path(0).path("user").asText()).isEqualTo("robot");
+        assertThat(items.path(0).path("object").asText()).isEqualTo("acme/prod");
+        assertThat(items.path(0).path("address").asText()).startsWith("127.0.0.1:");
+        assertThat(Instant.parse(items.path(0).path("time").asText())).isBefore(Instant.now());
+        assertThat(items.path(0).path("entity").asText()).isEqualTo("server");
+        assertThat(items.path(0).path("decision").asText()).isEqualTo("allowed");
+        assertThat(items.path(1).path("action").asText()).isEqualTo("admin token made");
+        assertThat(items.path(1).path("user").asText()).isEqualTo("admin");
         assertThat(items.toString()).doesNotContain(token);
     }
 
@@ -96,10 +98,10 @@ class AuditIT {
         JsonNode page = server.call("GET", AUDIT + "?limit=2", null).json();
         for (int pages = 1; page.path("next").isTextual(); pages++) {
             assertThat(pages).isLessThan(3);
-            page.path("items").forEach(item -> things.add(item.path("thing").asText()));
+            page.path("items").forEach(item -> things.add(item.path("object").asText()));
             page = server.call("GET", AUDIT + "?limit=2&next=" + page.path("next").asText(), null).json();
         }
-        page.path("items").forEach(item -> things.add(item.path("thing").asText()));
+        page.path("items").forEach(item -> things.add(item.path("object").asText()));
 
         assertThat(things).containsExactly("acme/r4", "acme/r3", "acme/r2", "acme/r1", "acme/r0");
     }
@@ -133,7 +135,7 @@ class AuditIT {
 
     private static List<String> whats(JsonNode page) {
         List<String> whats = new ArrayList<>();
-        page.path("items").forEach(item -> whats.add(item.path("what").asText()));
+        page.path("items").forEach(item -> whats.add(item.path("action").asText()));
         return whats;
     }
 

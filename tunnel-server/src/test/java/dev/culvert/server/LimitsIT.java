@@ -144,8 +144,10 @@ class LimitsIT {
         server.call("PUT", SERVERS, "{\"requestsPerSecond\":9}");
 
         assertThat(server.call("GET", "/api/v1/audit", null).response().body())
-                .contains("\"what\":\"runtime limits changed\",\"thing\":\"acme/prod: maxStreams=5\"")
-                .contains("\"what\":\"server limits changed\",\"thing\":\"requestsPerSecond=9\"");
+                .contains(
+                        "\"action\":\"runtime limits changed\",\"entity\":\"server\",\"object\":\"acme/prod: maxStreams=5\"")
+                .contains(
+                        "\"action\":\"server limits changed\",\"entity\":\"server\",\"object\":\"requestsPerSecond=9\"");
     }
 
     @Test

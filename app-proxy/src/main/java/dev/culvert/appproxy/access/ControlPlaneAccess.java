@@ -143,7 +143,7 @@ final class ControlPlaneAccess implements Access {
             RequestContext context,
             Decision decision, @Nullable String reason) {
         return new AuditTrail.Entry(caller.id(), caller.account(), operation.action(), operation.entity(),
-                operation.object(), decision, context.requestId(), reason);
+                operation.object(), decision, context.requestId(), null, reason);
     }
 
     /** Only what callers may read: other messages may hold anything. */

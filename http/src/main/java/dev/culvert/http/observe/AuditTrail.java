@@ -6,10 +6,14 @@ import dev.culvert.config.Reason;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -62,7 +66,8 @@ public final class AuditTrail {
     public enum Decision {
         ALLOWED, DENIED, FAILED;
 
-        String word() {
+        /** Returns the value of the key {@code decision}. */
+        public String word() {
             return switch (this) {
                 case ALLOWED -> "allowed";
                 case DENIED -> "denied";
@@ -72,27 +77,70 @@ public final class AuditTrail {
     }
 
     /**
-     * A requested change. No field may hold a secret.
+     * A requested change. Its components are the keys of all audit logs, in this order after {@code time}; null and
+     * empty ones are left out. No component may hold a secret.
      *
-     * @param user the id of the user or other authenticated identity
+     * @param user the id of the user or other authenticated identity; empty if there is none
+     * @param account the user's account
+     * @param entity the kind of object in permission rules, or the part that changes
      * @param object the name of the object to change, for people
-     * @param reason why the change was denied or failed, or null
+     * @param address the caller's address
+     * @param reason why the change was denied or failed
      */
-    public record Entry(String user, String account, String action, String entity, String object,
-            Decision decision,
-            String requestId, @Nullable String reason) {}
+    public record Entry(String user, @Nullable String account, String action, String entity, String object,
+            Decision decision, @Nullable String requestId, @Nullable String address,
+            @Nullable String reason) {
+
+        /** Returns the keys and their values. Long values are cut. */
+        Map<String, String> facts(Instant time) {
+            var facts = new LinkedHashMap<String, String>();
+            put(facts, "time", time.toString());
+            put(facts, "user", user);
+            put(facts, "account", account);
+            put(facts, "action", action);
+            put(facts, "entity", entity);
+            put(facts, "object", object);
+            put(facts, "decision", decision.word());
+            put(facts, "requestId", requestId);
+            put(facts, "address", address);
+            put(facts, "reason", reason);
+            return facts;
+        }
+
+        /** Returns the record as a line of JSON. */
+        public String line(Instant time) {
+            ObjectNode line = JSON.createObjectNode();
+            facts(time).forEach(line::put);
+            return line.toString();
+        }
+
+        /** Writes the record as an event of the logger {@code audit}. */
+        public void log(Instant time) {
+            LoggingEventBuilder event = records.atInfo();
+            for (Map.Entry<String, String> fact : facts(time).entrySet()) {
+                event = event.addKeyValue(fact.getKey(), fact.getValue());
+            }
+            event.log(action);
+        }
+
+        private static void put(Map<String, String> facts, String name, @Nullable String text) {
+            if (text != null && !text.isEmpty()) {
+                facts.put(name, text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT) + "…" : text);
+            }
+        }
+    }
 
     /**
      * Completes when the record is written. A disk error is logged together with the record and does not
      * prevent the change. Never fails.
      */
     public Mono<Void> write(Entry entry) {
-        String line = line(entry);
+        Instant time = clock.instant();
         return Mono.<Void>fromCallable(() -> {
             if (files == null) {
-                records.atInfo().log(line);
+                entry.log(time);
             } else {
-                (entry.decision == Decision.DENIED ? files.refusals : files.changes).append(line);
+                (entry.decision == Decision.DENIED ? files.refusals : files.changes).append(entry.line(time));
             }
             return null;
         })
@@ -101,7 +149,7 @@ public final class AuditTrail {
                         || failed instanceof RejectedExecutionException, failed -> {
                             log.atError()
                                     .addKeyValue("reason", Reason.of(failed))
-                                    .addKeyValue("record", line)
+                                    .addKeyValue("record", entry.line(time))
                                     .log("audit record is not written");
                             return Mono.empty();
                         });
@@ -115,24 +163,5 @@ public final class AuditTrail {
                 files.refusals.close();
             }
         }).subscribeOn(writer).onErrorComplete().then(writer.disposeGracefully());
-    }
-
-    private String line(Entry entry) {
-        ObjectNode line = JSON.createObjectNode().put("time", clock.instant().toString());
-        put(line, "user", entry.user);
-        put(line, "account", entry.account);
-        put(line, "action", entry.action);
-        put(line, "entity", entry.entity);
-        put(line, "object", entry.object);
-        put(line, "decision", entry.decision.word());
-        put(line, "requestId", entry.requestId);
-        if (entry.reason != null) {
-            put(line, "reason", entry.reason);
-        }
-        return line.toString();
-    }
-
-    private static void put(ObjectNode line, String name, String text) {
-        line.put(name, text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT) + "…" : text);
     }
 }

@@ -29,11 +29,12 @@ public final class AuditCommand extends AdminCommand {
     @Override
     String table(JsonNode answer) {
         var rows = new ArrayList<List<String>>();
-        rows.add(List.of("WHEN", "WHO", "WHAT", "THING", "REMOTE"));
+        rows.add(List.of("TIME", "USER", "ACTION", "OBJECT", "ADDRESS"));
         for (JsonNode item : answer.path("items")) {
             rows.add(
-                    List.of(item.path("when").asText(), item.path("who").asText(), item.path("what").asText(),
-                            item.path("thing").asText(), item.path("remote").asText()));
+                    List.of(item.path("time").asText(), item.path("user").asText(),
+                            item.path("action").asText(), item.path("object").asText(),
+                            item.path("address").asText()));
         }
         JsonNode more = answer.path("next");
         return TextTable.of(rows) + (more.isTextual() ? "\nmore: --next " + more.asText() : "");

@@ -1,7 +1,7 @@
 package dev.culvert.routing;
 
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.http.observe.AuditTrail.Decision;
 import dev.culvert.http.observe.RotatedFile;
 import dev.culvert.http.problem.Problem;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -29,11 +29,8 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
     static final int MAX_QUEUED = 4096;
 
     private static final Logger log = LoggerFactory.getLogger(RouterAuditFiles.class);
-    private static final JsonMapper JSON = new JsonMapper();
     /** Kept free for changes. */
     private static final int ROOM_FOR_CHANGES = 256;
-    /** As much of a text as a person reads. */
-    private static final int MAX_TEXT = 1024;
 
     private final LinkedBlockingQueue<Line> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
     private final AtomicLong dropped = new AtomicLong();
@@ -70,47 +67,32 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
             dropped.incrementAndGet();
             return;
         }
-        ObjectNode line = line("refused");
-        line.put("address", caller == null ? null : caller.getHostAddress());
-        put(line, "subject", fields.get("culvert-caller-subject"));
-        put(line, "requestId", fields.get("x-request-id"));
-        put(line, "method", fields.method());
-        put(line, "host", fields.authority());
-        put(line, "path", withoutQuery(fields.path()));
-        line.put("cause", problem.cause().word()).put("detail", problem.detail());
-        queue(new Line(false, line.toString()));
+        queue(false, new AuditTrail.Entry(text(fields.get("culvert-caller-subject")), null,
+                text(fields.method()), "request",
+                text(fields.authority()) + withoutQuery(text(fields.path())),
+                Decision.DENIED, text(fields.get("x-request-id")),
+                caller == null ? null : caller.getHostAddress(),
+                problem.cause().word() + ": " + problem.detail()));
     }
 
     @Override
     public void changed(String what, String by, String detail) {
-        ObjectNode line = line(what);
-        put(line, "by", by);
-        put(line, "detail", detail.isEmpty() ? null : detail);
-        queue(new Line(true, line.toString()));
+        queue(true,
+                new AuditTrail.Entry(by, null, what, "router", detail, Decision.ALLOWED, null, null, null));
     }
 
-    private ObjectNode line(String what) {
-        return JSON.createObjectNode().put("when", clock.instant().toString()).put("what", what);
-    }
-
-    private static void put(ObjectNode line, String name, @Nullable CharSequence text) {
-        if (text != null) {
-            line.put(name, text.length() > MAX_TEXT ? text.subSequence(0, MAX_TEXT) + "…" : text.toString());
-        }
+    private static String text(@Nullable CharSequence field) {
+        return field == null ? "" : field.toString();
     }
 
     /** Queries hold secrets. */
-    private static @Nullable String withoutQuery(@Nullable CharSequence target) {
-        if (target == null) {
-            return null;
-        }
-        String text = target.toString();
-        int question = text.indexOf('?');
-        return question < 0 ? text : text.substring(0, question);
+    private static String withoutQuery(String target) {
+        int question = target.indexOf('?');
+        return question < 0 ? target : target.substring(0, question);
     }
 
-    private void queue(Line line) {
-        if (closed || !queue.offer(line)) {
+    private void queue(boolean change, AuditTrail.Entry entry) {
+        if (closed || !queue.offer(new Line(change, entry.line(clock.instant())))) {
             dropped.incrementAndGet();
         } else if (news.getAndIncrement() == 0) {
             try {
@@ -140,7 +122,9 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
         }
         long lost = dropped.get();
         if (lost > told && !failing) {
-            append(refusals, line("dropped").put("lines", lost - told).toString());
+            append(refusals,
+                    new AuditTrail.Entry("", null, "dropped", "records", "", Decision.FAILED, null, null,
+                            lost - told + " records were not written").line(clock.instant()));
             told = lost;
         }
     }

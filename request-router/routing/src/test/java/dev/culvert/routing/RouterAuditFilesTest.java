@@ -39,9 +39,9 @@ class RouterAuditFilesTest {
         }
 
         assertThat(Files.readString(folder.resolve("audit-refused.log"))).isEqualTo(
-                "{\"when\":\"2026-01-02T03:04:05Z\",\"what\":\"refused\",\"address\":\"192.0.2.7\",\"subject\":\"CN=ann\","
-                        + "\"requestId\":\"r1\",\"method\":\"POST\",\"host\":\"acme-prod.example\",\"path\":\"/webhooks/x/y\","
-                        + "\"cause\":\"not-allowed\",\"detail\":\"the cluster's policy does not allow this event source\"}\n");
+                "{\"time\":\"2026-01-02T03:04:05Z\",\"user\":\"CN=ann\",\"action\":\"POST\",\"entity\":\"request\","
+                        + "\"object\":\"acme-prod.example/webhooks/x/y\",\"decision\":\"denied\",\"requestId\":\"r1\","
+                        + "\"address\":\"192.0.2.7\",\"reason\":\"not-allowed: the cluster's policy does not allow this event source\"}\n");
     }
 
     @Test
@@ -52,7 +52,8 @@ class RouterAuditFilesTest {
 
         Path file = folder.resolve("made/audit-changes.log");
         assertThat(Files.readAllLines(file)).containsExactly(
-                "{\"when\":\"2026-01-02T03:04:05Z\",\"what\":\"policy\",\"by\":\"router.yaml\",\"detail\":\"x\\ny\"}");
+                "{\"time\":\"2026-01-02T03:04:05Z\",\"user\":\"router.yaml\",\"action\":\"policy\",\"entity\":\"router\","
+                        + "\"object\":\"x\\ny\",\"decision\":\"allowed\"}");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
     }
 

@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 
 /** Who changed what, when: an entry of the store, and a line of the logger {@code audit}, for each change through the admin API. */
 final class AdminAudit {
-    private static final Logger log = LoggerFactory.getLogger("audit");
+    private static final Logger log = LoggerFactory.getLogger(AdminAudit.class);
 
     private final AuditStore store;
     private final Clock clock;
@@ -36,7 +36,7 @@ final class AdminAudit {
             var mark = new AuditMark(entry(who, what, thing));
             return Uncancellable.of(change.doOnNext(done -> {
                 keep(mark);
-                tell(mark.entry());
+                mark.entry().entry().log(mark.entry().time());
             })
                     .contextWrite(context -> context.put(TransactionPart.class, mark)));
         });
@@ -47,7 +47,7 @@ final class AdminAudit {
         if (!mark.isWritten()) {
             store.add(mark.entry())
                     .subscribe(nothing -> {}, failed -> log.atWarn()
-                            .addKeyValue("what", mark.entry().what())
+                            .addKeyValue("action", mark.entry().action())
                             .addKeyValue("reason", failed.getMessage())
                             .log("audit entry not kept"));
         }
@@ -64,16 +64,5 @@ final class AdminAudit {
     private static String remote(RequestContext who) {
         String remote = who.remote().toString();
         return remote.startsWith("/") ? remote.substring(1) : remote;
-    }
-
-    private static void tell(AuditEntry entry) {
-        log.atInfo()
-                .addKeyValue("when", entry.when())
-                .addKeyValue("who", entry.who())
-                .addKeyValue("remote", entry.remote())
-                .addKeyValue("requestId", entry.requestId())
-                .addKeyValue("what", entry.what())
-                .addKeyValue("thing", entry.thing())
-                .log(entry.what());
     }
 }

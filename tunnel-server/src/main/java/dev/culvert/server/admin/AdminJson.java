@@ -3,6 +3,7 @@ package dev.culvert.server.admin;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.http.observe.AuditTrail;
 import dev.culvert.server.runtime.IssuedToken;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeRegistrar;
@@ -114,12 +115,12 @@ public final class AdminJson {
         }
     }
 
-    public record AuditView(String when, String who, String remote, String requestId, String what,
-            String thing) {
+    public record AuditView(String time, String user, String action, String entity, String object,
+            String decision, String requestId, String address) {
         static AuditView of(AuditEntry entry) {
-            return new AuditView(entry.when().toString(), entry.who(), entry.remote(), entry.requestId(),
-                    entry.what(),
-                    entry.thing());
+            AuditTrail.Entry of = entry.entry();
+            return new AuditView(entry.time().toString(), of.user(), of.action(), of.entity(), of.object(),
+                    of.decision().word(), entry.requestId(), entry.address());
         }
     }
 

@@ -1,16 +1,23 @@
 package dev.culvert.server.store;
 
+import dev.culvert.http.observe.AuditTrail;
 import java.time.Instant;
 
 /**
  * A change through the admin API.
  *
- * @param when it was asked for
- * @param who the admin token's name
- * @param remote the caller's address
+ * @param time the time of the request
+ * @param user the name of the admin token
+ * @param address the caller's address
  * @param requestId as in the logs
- * @param what the kind of change, fixed text: {@code runtime created}
- * @param thing what was changed
+ * @param action the kind of change, a fixed text: {@code runtime created}
+ * @param object the name of what was changed
  */
-public record AuditEntry(Instant when, String who, String remote, String requestId, String what,
-        String thing) {}
+public record AuditEntry(Instant time, String user, String address, String requestId, String action,
+        String object) {
+    /** Returns the record with the keys of all audit logs. */
+    public AuditTrail.Entry entry() {
+        return new AuditTrail.Entry(user, null, action, "server", object, AuditTrail.Decision.ALLOWED,
+                requestId, address, null);
+    }
+}

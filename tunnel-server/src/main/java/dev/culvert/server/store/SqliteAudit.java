@@ -36,14 +36,14 @@ final class SqliteAudit implements AuditStore {
     static void write(Connection connection, AuditEntry entry) throws SQLException {
         SqliteDatabase.update(connection,
                 "INSERT INTO audit (at, who, remote, request_id, what, thing) VALUES (?, ?, ?, ?, ?, ?)",
-                entry.when().toEpochMilli(), entry.who(), entry.remote(), entry.requestId(), entry.what(),
-                entry.thing());
+                entry.time().toEpochMilli(), entry.user(), entry.address(), entry.requestId(), entry.action(),
+                entry.object());
         SqliteDatabase.update(connection, "DELETE FROM audit WHERE seq <= (SELECT max(seq) FROM audit) - ?",
                 MAX_ENTRIES);
         // Entries are in the order of time: this looks at the expired ones and one more.
         SqliteDatabase.update(connection,
                 "DELETE FROM audit WHERE seq < (SELECT seq FROM audit WHERE at >= ? ORDER BY seq LIMIT 1)",
-                entry.when().minus(KEPT).toEpochMilli());
+                entry.time().minus(KEPT).toEpochMilli());
     }
 
     private static Page read(Connection connection, long before, int limit) throws SQLException {

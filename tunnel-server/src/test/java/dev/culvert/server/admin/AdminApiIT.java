@@ -329,7 +329,7 @@ class AdminApiIT {
                 .containsExactly("runtime created",
                         "runtime deleted");
         assertThat(lines.list).allSatisfy(line -> assertThat(line.getKeyValuePairs().toString())
-                .contains("who=\"admin\"", "thing=\"acme/prod\"", "when=")
+                .contains("user=\"admin\"", "object=\"acme/prod\"", "time=", "decision=\"allowed\"")
                 .doesNotContain(secret, server.token()));
     }
 

@@ -141,7 +141,7 @@ class RuntimeCallsTest {
                         yield commit.asMono();
                     }
                     case "add" -> {
-                        audited.add(((AuditEntry) arguments[0]).what());
+                        audited.add(((AuditEntry) arguments[0]).action());
                         yield Mono.empty();
                     }
                     default -> throw new UnsupportedOperationException(method.getName());

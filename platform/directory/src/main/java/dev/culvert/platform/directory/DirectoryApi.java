@@ -73,7 +73,7 @@ final class DirectoryApi implements EdgeHandler {
         var object = new AtomicReference<>(request.path());
         Records records = (decision, reason) -> audit.write(new AuditTrail.Entry(holder.name(), place.get(),
                 request.method().name(), "directory", object.get(), decision, request.context().requestId(),
-                reason));
+                null, reason));
         return Mono.usingWhen(Mono.just(records),
                 same -> work.doOnNext(answer -> made(answer).ifPresent(object::set)),
                 done -> done.write(AuditTrail.Decision.ALLOWED, null),

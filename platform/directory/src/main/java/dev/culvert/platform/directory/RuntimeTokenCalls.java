@@ -139,7 +139,7 @@ final class RuntimeTokenCalls {
     private Mono<Void> noted(Scope scope, String origin) {
         return audit.write(new AuditTrail.Entry(scope.holder().name(), scope.account(), "PUT", "directory",
                 "/api/runtime " + origin, AuditTrail.Decision.ALLOWED,
-                scope.request().context().requestId(), null));
+                scope.request().context().requestId(), null, null));
     }
 
     private static EdgeResponse.Http ok(Object view) {
