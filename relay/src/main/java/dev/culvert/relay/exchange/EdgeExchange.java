@@ -110,6 +110,15 @@ public final class EdgeExchange implements ResponseSink {
         record.passes(request);
         if (request.isTooLong()) {
             giveUp(request.bodyTooLong());
+        } else {
+            requireRoom();
+        }
+    }
+
+    /** What windows granted before memory was short may be more than there is room for. */
+    private void requireRoom() {
+        if (!responseEnded && held.isTooMuch()) {
+            giveWay();
         }
     }
 
@@ -121,6 +130,7 @@ public final class EdgeExchange implements ResponseSink {
             hold(trailers);
             request.end(trailers);
             record.passes(request);
+            requireRoom();
         }
     }
 
@@ -203,6 +213,7 @@ public final class EdgeExchange implements ResponseSink {
         } else if (ended) {
             responseDone();
         }
+        requireRoom();
     }
 
     @Override
@@ -216,6 +227,7 @@ public final class EdgeExchange implements ResponseSink {
             giveUp(EdgeProblems.broken("the response is longer than its length"));
         } else {
             this.body.data(body, Objects.requireNonNull(answerer).quota());
+            requireRoom();
         }
     }
 

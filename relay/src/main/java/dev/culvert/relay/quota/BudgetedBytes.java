@@ -96,6 +96,12 @@ public final class BudgetedBytes {
         }
     }
 
+    /** Whether what came last is more than there is room for, so that the exchange has to end. */
+    public boolean isTooMuch() {
+        MemoryShare of = share;
+        return of != null && of.budget().isAlmostGone() && of.budget().isTooMuch(of, source());
+    }
+
     /** Bytes of bodies are gone. */
     public void give(int bytes) {
         int given = Math.min(bytes, held);

@@ -26,10 +26,18 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The bytes that callers' bodies may take up in this process, so that it never dies of memory. When it is spent, new
- * requests are refused, and those that run stop reading; when it has fallen to three quarters, they go on, no more of them
- * at once than there is room for. A quarter more is kept for sources that hold next to nothing: what others have filled
- * stops them no sooner than that is gone, too. Safe for use by any thread.
+ * The bytes that callers' bodies may take up in this process, so that it never dies of memory.
+ *
+ * <pre>
+ *  3/5    has been spent, and now those that wait go on, no more of them at once than there is room for
+ *  4/5    is spent: new requests are refused, and those that run stop reading, but for sources that hold next to nothing
+ *  9/10   ends exchanges that bring more, of runtimes that hold all they may, and of sources that hold more than that
+ *  19/20  is spent for all
+ *  all    ends whatever brings more
+ * </pre>
+ *
+ * The last fifth is for what windows granted before, and for sources that hold next to nothing: what others have filled stops
+ * them no sooner than that is gone, too. Safe for use by any thread.
  *
  * <p>Bytes are counted from the socket to the socket, with what their parts and heads cost (see {@link BudgetedBytes}). What
  * buffers cost beyond that is not, so a second bound watches what the allocator took from the system: at seven eighths of the direct memory the budget counts as spent, too.
@@ -45,7 +53,13 @@ public final class MemoryBudget {
     private static final Duration TICK = Duration.ofMillis(50);
 
     private final long max;
+    /** From here on it is spent. */
+    private final long high;
     private final long low;
+    /** From here on exchanges that hold more than next to nothing end when they bring more. */
+    private final long full;
+    /** From here on nobody's exchanges begin, and none is read. */
+    private final long gone;
     private final LongSupplier direct;
     private final long directHigh;
     private final long directLow;
@@ -62,7 +76,10 @@ public final class MemoryBudget {
 
     MemoryBudget(long max, LongSupplier direct, long directMax) {
         this.max = max;
-        this.low = max - max / 4;
+        this.high = max - max / 5;
+        this.low = high - high / 4;
+        this.full = max - max / 10;
+        this.gone = max - max / 20;
         this.sources = new Quota<>(max);
         this.direct = direct;
         this.directHigh = directMax - directMax / 8;
@@ -108,6 +125,11 @@ public final class MemoryBudget {
         return max;
     }
 
+    /** The bytes from which on it is spent. */
+    long high() {
+        return high;
+    }
+
     /** The bytes held now. */
     public long used() {
         return used.get();
@@ -120,14 +142,28 @@ public final class MemoryBudget {
 
     /** Whether nothing more of this source may begin, and what runs should read nothing. */
     boolean isSpentFor(SourceAddress source) {
-        return spent && (used.get() >= max + max / 4 || direct.getAsLong() >= directHigh
-                || sources.usedBy(source) >= max / LIGHT_PART);
+        return spent && (used.get() >= gone || direct.getAsLong() >= directHigh || isHeavy(source));
+    }
+
+    private boolean isHeavy(SourceAddress source) {
+        return sources.usedBy(source) >= high / LIGHT_PART;
+    }
+
+    /** Whether an exchange has to end that has just brought more, though it was granted before there was no room. */
+    boolean isTooMuch(MemoryShare share, SourceAddress source) {
+        long now = used.get();
+        return now > max || now >= full && (share.isFull() || isHeavy(source));
+    }
+
+    /** Whether {@link #isTooMuch} may say so. */
+    boolean isAlmostGone() {
+        return used.get() >= full;
     }
 
     /** Bytes came. */
     public void take(long bytes) {
         long now = used.addAndGet(bytes);
-        if (!spent && (now >= max || direct.getAsLong() >= directHigh)) {
+        if (!spent && (now >= high || direct.getAsLong() >= directHigh)) {
             spent = true;
         }
     }
@@ -196,7 +232,7 @@ public final class MemoryBudget {
     }
 
     private void letGoOn() {
-        long room = max - used.get();
+        long room = high - used.get();
         List<Waiting> later = new ArrayList<>();
         for (Waiting next = waiting.poll(); next != null; next = waiting.poll()) {
             if (room < STEP || next.share.isFull()) {
@@ -226,7 +262,7 @@ public final class MemoryBudget {
                     MemoryShare share = side.getValue();
                     Object account = spent ? this : share;
                     long tooMuch = excess.computeIfAbsent(account,
-                            any -> spent ? used.get() - max / 2 : share.aboveHalf());
+                            any -> spent ? used.get() - high / 2 : share.aboveHalf());
                     if (tooMuch > 0) {
                         excess.put(account, tooMuch - side.getKey().waiting());
                         side.getKey().cutIfSlow(now);

@@ -4,8 +4,8 @@ import dev.culvert.http.quota.SourceAddress;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What one runtime holds of the {@link MemoryBudget}: half of it at most, so that one whose upstream stalls leaves room for
- * the others. Full until it has fallen to three quarters of that. Safe for use by any thread.
+ * What one runtime holds of the {@link MemoryBudget}: half of what may be held before that is spent, so that one whose upstream
+ * stalls leaves room for the others. Full until it has fallen to three quarters of that. Safe for use by any thread.
  */
 public final class MemoryShare {
     private final MemoryBudget budget;
@@ -15,7 +15,7 @@ public final class MemoryShare {
 
     MemoryShare(MemoryBudget budget) {
         this.budget = budget;
-        this.max = budget.max() / 2;
+        this.max = budget.high() / 2;
     }
 
     MemoryBudget budget() {

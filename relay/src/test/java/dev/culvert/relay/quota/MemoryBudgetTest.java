@@ -3,6 +3,7 @@ package dev.culvert.relay.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.relay.exchange.EdgeProblems;
 import dev.culvert.relay.inbound.EmbeddedEdge;
 import dev.culvert.relay.quota.RuntimeUsage.Refusal;
 import io.netty.channel.DefaultEventLoop;
@@ -17,14 +18,17 @@ import org.junit.jupiter.api.Test;
 
 /** What the edge does when its memory is spent. */
 class MemoryBudgetTest {
+    /** From here on it is spent. */
     private static final int MAX = 1 << 20;
     /** With the reserve. */
     private static final int ALL = MAX + MAX / 4;
+    /** From here on it is spent for all. */
+    private static final int GONE = ALL - ALL / 20;
     private static final String GET = "GET / HTTP/1.1\r\nHost: acme.example\r\n\r\n";
     private static final String POST = "POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 100000\r\n\r\n";
 
     private final AtomicLong direct = new AtomicLong();
-    private final MemoryBudget budget = new MemoryBudget(MAX, direct::get, 8 * MAX);
+    private final MemoryBudget budget = new MemoryBudget(ALL, direct::get, 8 * MAX);
     private final MemoryShare share = new MemoryShare(budget);
     private final Tasks loop = new Tasks();
     private final EmbeddedEdge edge = new EmbeddedEdge(CallerLimits.defaults(), budget);
@@ -104,13 +108,13 @@ class MemoryBudgetTest {
     @Test
     void aNewRequestIs503WhileItIsSpentAndIsServedAfterwards() {
         edge.relay.answer(exchange -> exchange.ok("ok"));
-        fill(ALL);
+        fill(GONE);
 
         assertThat(edge.send(GET)).startsWith("HTTP/1.1 503")
                 .contains("overloaded", "\"hop\":\"edge\"", "retry-after: 1\r\n");
         assertThat(edge.relay.all).isEmpty();
         assertThat(edge.usage().refusals(Refusal.MEMORY)).isEqualTo(1);
-        empty(ALL);
+        empty(GONE);
         assertThat(edge.send(GET)).startsWith("HTTP/1.1 200");
     }
 
@@ -139,11 +143,11 @@ class MemoryBudgetTest {
     @Test
     void aCallerIsNotReadWhileItIsSpent() {
         edge.send(POST);
-        fill(ALL);
+        fill(GONE);
         edge.send("a");
         assertThat(edge.isReading()).isFalse();
 
-        empty(ALL);
+        empty(GONE);
 
         assertThat(edge.send("b")).isEmpty();
         assertThat(edge.isReading()).isTrue();
@@ -154,15 +158,65 @@ class MemoryBudgetTest {
     @Test
     void aRuntimeGetsNoGrantsWhileItIsSpent() {
         edge.send(GET);
-        fill(ALL);
+        fill(GONE);
         edge.only().head("200", false).body(1000);
         edge.written();
         assertThat(edge.only().consumed).hasValue(0);
 
-        empty(ALL);
+        empty(GONE);
         edge.written();
 
         assertThat(edge.only().consumed).hasValue(1000);
+    }
+
+    @Test
+    void anAnswerThatWasGrantedEndsWhereThereIsNoRoomForIt() {
+        edge.send(GET);
+        edge.only().head("200", false, "content-length", "100000");
+        edge.written();
+        edge.block(true);
+        fill(ALL - 8_000);
+
+        edge.only().body(4_000);
+        assertThat(edge.only().cancelled).isNull();
+        edge.only().body(4_000);
+
+        assertThat(edge.only().cancelled).isEqualTo(EdgeProblems.TOO_SLOW);
+        edge.written();
+        assertThat(edge.isOpen()).isFalse();
+        assertThat(budget.used()).isEqualTo(ALL - 8_000);
+        empty(ALL - 8_000);
+    }
+
+    @Test
+    void anUploadThatWasGrantedEndsWhereThereIsNoRoomForIt() {
+        edge.relay.answer(exchange -> exchange.eager = false);
+        edge.send(POST);
+        fill(ALL - 8_000);
+
+        assertThat(edge.send("a".repeat(4_000))).isEmpty();
+        assertThat(edge.send("a".repeat(4_000))).startsWith("HTTP/1.1 503").contains("overloaded");
+
+        assertThat(edge.only().cancelled).isEqualTo(EdgeProblems.GAVE_WAY);
+        empty(ALL - 8_000);
+    }
+
+    @Test
+    void theLastTenthIsForSourcesThatHoldNextToNothing() {
+        BudgetedBytes heavy = held("192.0.2.1", MAX / 32, () -> {});
+        BudgetedBytes light = held("192.0.2.2", MAX / 128, () -> {});
+        fill(ALL - ALL / 10 - MAX / 16);
+        assertThat(heavy.isTooMuch()).isFalse();
+
+        fill(MAX / 16);
+
+        assertThat(heavy.isTooMuch()).isTrue();
+        assertThat(light.isTooMuch()).isFalse();
+        fill(ALL / 10);
+        assertThat(light.isTooMuch()).isTrue();
+        heavy.close();
+        light.close();
+        empty(ALL);
     }
 
     @Test

@@ -231,7 +231,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         if (data.isReadable()) {
             exchange.requestData(data.retain());
         }
-        if (ended) {
+        if (ended && exchangeOf(stream) != null) {
             exchange.requestEnd(null);
         }
         return padding;

@@ -76,6 +76,14 @@ final class RawExchange implements ResponseSink {
             backlog.add(bytes);
             backlogBytes += size;
         }
+        requireRoom();
+    }
+
+    /** What was granted before memory was short may be more than there is room for. */
+    private void requireRoom() {
+        if (held.isTooMuch()) {
+            abandon(EdgeProblems.GAVE_WAY);
+        }
     }
 
     private void send(ByteBuf bytes) {
@@ -192,6 +200,7 @@ final class RawExchange implements ResponseSink {
         } else {
             answered = true;
             toCaller.data(body, runtime.quota());
+            requireRoom();
         }
     }
 
