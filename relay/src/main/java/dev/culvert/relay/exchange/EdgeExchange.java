@@ -6,6 +6,7 @@ import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.relay.HeadCost;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.SmallParts;
 import dev.culvert.relay.quota.BudgetedBytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -25,6 +26,8 @@ public final class EdgeExchange implements ResponseSink {
     private final EdgeStream stream;
     private final ResponseProgress response;
     private final RequestHalf request;
+    /** Of the request's body. */
+    private final SmallParts parts;
     private final BudgetedBytes held;
     private final ResponseBody body;
     private final ExchangeRecord record;
@@ -44,6 +47,7 @@ public final class EdgeExchange implements ResponseSink {
         this.stream = stream;
         this.response = stream.response();
         this.request = new RequestHalf(stream, this::giveUp);
+        this.parts = new SmallParts(stream.loop(), this::requestPart);
         this.caller = facts.caller();
         this.held = new BudgetedBytes(stream.loop(), this::report, this::giveWay);
         this.body = new ResponseBody(stream, held, this::written, this::cutReader);
@@ -101,6 +105,10 @@ public final class EdgeExchange implements ResponseSink {
     }
 
     public void requestData(ByteBuf body) {
+        parts.data(body, request.unforwarded() > 0);
+    }
+
+    private void requestPart(ByteBuf body) {
         if (responseEnded) {
             request.drop(body);
             return;
@@ -123,6 +131,7 @@ public final class EdgeExchange implements ResponseSink {
     }
 
     public void requestEnd(@Nullable Http2Headers trailers) {
+        parts.flush();
         if (responseEnded) {
             request.ended(true);
             finish();
@@ -248,6 +257,7 @@ public final class EdgeExchange implements ResponseSink {
             return;
         }
         if (response.isUpgraded()) {
+            parts.flush();
             request.pass(null);
         }
         if (response.mayEnd()) {
@@ -417,6 +427,7 @@ public final class EdgeExchange implements ResponseSink {
         if (!request.isTaken() || responseEnded) {
             end();
         } else if (response.isUpgraded() && closing == null) {
+            parts.flush();
             request.acknowledge(body.rest());
             request.pass(null);
             stream.loop().schedule(() -> {
@@ -454,6 +465,7 @@ public final class EdgeExchange implements ResponseSink {
             return;
         }
         ended = true;
+        parts.close();
         body.close(callerGone);
         String name = answerer == null ? "" : answerer.name();
         if (answerer != null) {

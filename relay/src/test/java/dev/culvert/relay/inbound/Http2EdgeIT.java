@@ -11,6 +11,7 @@ import static dev.culvert.relay.testing.FrameCaller.SETTINGS;
 import static dev.culvert.relay.testing.FrameCaller.WINDOW_UPDATE;
 import static dev.culvert.relay.testing.FrameCaller.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
@@ -327,6 +328,36 @@ class Http2EdgeIT {
     }
 
     @Test
+    void aFloodOfNearlyEmptyDataThatNobodyTakesEndsTheConnection() {
+        edge.relay.answer(exchange -> exchange.eager = false);
+        for (int stream = 1; stream < 8; stream += 2) {
+            caller.head(stream, false, request("POST", "/"));
+            caller.singleBytes(stream, NEARLY_EMPTY / 4);
+        }
+
+        assertCalmed();
+    }
+
+    @Test
+    void nearlyEmptyDataThatIsTakenMayFlow() throws Exception {
+        caller.head(1, false, request("POST", "/"));
+        FakeRelay.Exchange exchange = edge.relay.next();
+        exchange.eager = false;
+
+        int taken = 0;
+        for (int sent = 0; sent < 2 * NEARLY_EMPTY; sent += 1_000) {
+            caller.singleBytes(1, 1_000);
+            int arrived = sent + 1_000;
+            await().until(() -> exchange.receivedBytes.get() == arrived);
+            exchange.passOn(arrived - 1 - taken); // one is always on its way
+            taken = arrived - 1;
+        }
+
+        exchange.ok("on");
+        assertThat(caller.body(1)).isEqualTo("on");
+    }
+
+    @Test
     void aHeadInManySmallPartsEndsTheConnection() {
         caller.send(HEADERS, 0, 1, caller.block(1, request("GET", "/")));
         for (int i = 0; i <= Http2EdgeBuilder.MAX_SMALL_CONTINUATIONS; i++) {
@@ -335,6 +366,10 @@ class Http2EdgeIT {
 
         assertCalmed();
     }
+
+    /** Frames of one byte that are too many. */
+    private static final int NEARLY_EMPTY = 8
+            + Http2EdgeBuilder.MAX_SHORTFALL / (Http2EdgeBuilder.FAIR_DATA - 1);
 
     private void assertCalmed() {
         assertThat(caller.next(GOAWAY, 0).number()).isEqualTo((int) Http2Error.ENHANCE_YOUR_CALM.code());

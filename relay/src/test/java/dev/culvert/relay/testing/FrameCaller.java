@@ -87,6 +87,16 @@ public final class FrameCaller implements AutoCloseable {
         return send(DATA, ended ? END_STREAM : 0, stream, text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
+    /** A body's bytes, each in a frame of its own. */
+    public FrameCaller singleBytes(int stream, int count) {
+        ByteBuf frames = Unpooled.buffer(count * (HEADER_BYTES + 1));
+        for (int i = 0; i < count; i++) {
+            frames.writeMedium(1).writeByte(DATA).writeByte(0).writeInt(stream).writeByte('a' + i % 26);
+        }
+        socket.send(ByteBufUtil.getBytes(frames));
+        return this;
+    }
+
     /** A GET of the runtime's host. */
     public FrameCaller get(int stream, String path) {
         return head(stream, true, request("GET", path));

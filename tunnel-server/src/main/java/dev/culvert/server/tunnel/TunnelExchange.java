@@ -13,9 +13,11 @@ import dev.culvert.protocol.session.SessionEvent.StreamReset;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.SmallParts;
 import dev.culvert.relay.WireProblem;
 import dev.culvert.server.tunnel.TunnelRequest.Touched;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -26,16 +28,24 @@ final class TunnelExchange implements RequestSink, StreamListener {
 
     private final ResponseSink response;
     private final TunnelRequest origin;
+    /** Of the response's body. */
+    private final SmallParts parts;
+    /** Bytes of the response that its caller has not taken. */
+    private long underWay;
     private @Nullable TunnelStream stream;
     /** Both ways are a WebSocket's. */
     private boolean upgraded;
     /** The session ends soon: a WebSocket is told so. */
     private boolean ending;
 
-    /** @param origin told how far this came, before a failure is told to {@code response} */
-    TunnelExchange(ResponseSink response, TunnelRequest origin) {
+    /**
+     * @param loop the session's
+     * @param origin told how far this came, before a failure is told to {@code response}
+     */
+    TunnelExchange(EventLoop loop, ResponseSink response, TunnelRequest origin) {
         this.response = response;
         this.origin = origin;
+        this.parts = new SmallParts(loop, response::data);
     }
 
     /** Opens the stream. False when the client takes no head of this size. */
@@ -74,12 +84,14 @@ final class TunnelExchange implements RequestSink, StreamListener {
 
     @Override
     public void cancel(Problem reason) {
+        parts.close();
         stream().reset(ErrorCode.CANCELLED, WireProblem.number(reason.cause()),
                 WireProblem.number(reason.hop()), "");
     }
 
     @Override
     public void consumed(int bytes) {
+        underWay -= bytes;
         stream().consumed(bytes);
     }
 
@@ -104,6 +116,7 @@ final class TunnelExchange implements RequestSink, StreamListener {
     public void ending() {
         ending = true;
         if (upgraded) {
+            parts.flush();
             response.ending(GONE);
         }
     }
@@ -111,17 +124,21 @@ final class TunnelExchange implements RequestSink, StreamListener {
     @Override
     public void data(ByteBuf body, boolean last) {
         if (body.isReadable()) {
-            response.data(body);
+            boolean mayWait = underWay > 0;
+            underWay += body.readableBytes();
+            parts.data(body, mayWait);
         } else {
             body.release();
         }
         if (last) {
+            parts.flush();
             response.end(null);
         }
     }
 
     @Override
     public void trailers(Http2Headers trailers) {
+        parts.flush();
         response.end(trailers);
     }
 
@@ -132,6 +149,7 @@ final class TunnelExchange implements RequestSink, StreamListener {
 
     @Override
     public void reset(StreamReset reset) {
+        parts.flush();
         if (upgraded && (reset.code() == ErrorCode.DRAINING || reset.code() == ErrorCode.REPLACED)) {
             // The end of a drain: WebSockets can be told so.
             response.fail(GONE);

@@ -114,7 +114,7 @@ public final class TunnelRelay implements Relay {
             return fail(response, Problem.of(Cause.NOT_ALLOWED, Hop.TUNNEL,
                     "the runtime's client is of a version that takes no raw connections"));
         }
-        TunnelExchange exchange = new TunnelExchange(response, origin);
+        TunnelExchange exchange = new TunnelExchange(session.loop, response, origin);
         return exchange.open(session.handler, request)
                 ? exchange
                 : fail(response, Problem.of(Cause.HEAD_TOO_LARGE, Hop.TUNNEL,

@@ -25,6 +25,10 @@ public final class Http2EdgeBuilder
     static final int RESETS_SECONDS = 30;
     /** DATA frames in a row that carry nothing and end nothing (CVE-2019-9518). */
     public static final int MAX_EMPTY_DATA_FRAMES = 2;
+    /** Bytes that a DATA frame carries at least, on the average: a gRPC message alone has five before its content. */
+    public static final int FAIR_DATA = 8;
+    /** What frames may fall short of that, of all bodies of a connection that wait for their upstreams. */
+    public static final int MAX_SHORTFALL = 128 << 10;
     /** CONTINUATION frames of a head that are smaller than its sender could make them (CVE-2024-27316). */
     public static final int MAX_SMALL_CONTINUATIONS = 16;
 

@@ -60,6 +60,8 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline idle;
     private boolean flushScheduled;
+    /** Of bodies that wait: bytes that their frames carry less than {@link Http2EdgeBuilder#FAIR_DATA} each. */
+    private int shortfall;
     private boolean draining;
     /** The connection broke the protocol: what is left of what came counts for nothing. */
     private boolean failed;
@@ -223,11 +225,13 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         exchange.refuse(problem, true, true);
     }
 
-    private int data(Http2Stream stream, ByteBuf data, int padding, boolean ended) {
-        EdgeExchange exchange = exchangeOf(stream);
-        if (exchange == null) {
+    private int data(Http2Stream stream, ByteBuf data, int padding, boolean ended) throws Http2Exception {
+        Http2EdgeStream side = stream.getProperty(sides);
+        if (side == null) {
             return 0; // granted to the connection when the stream closes, to the stream never
         }
+        EdgeExchange exchange = side.exchange();
+        requireSubstance(side, data.readableBytes());
         if (data.isReadable()) {
             exchange.requestData(data.retain());
         }
@@ -235,6 +239,27 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
             exchange.requestEnd(null);
         }
         return padding;
+    }
+
+    /**
+     * RFC 9113 §10.5: small frames cost work. As long as their receiver takes them they are its own matter, however many they are;
+     * a flood that piles up is not.
+     */
+    private void requireSubstance(Http2EdgeStream side, int bytes) throws Http2Exception {
+        if (bytes < Http2EdgeBuilder.FAIR_DATA && side.exchange().unforwarded() > 0) {
+            int more = Http2EdgeBuilder.FAIR_DATA - bytes;
+            side.fallsShort(more);
+            shortfall += more;
+            if (shortfall > Http2EdgeBuilder.MAX_SHORTFALL) {
+                throw Http2Exception.connectionError(Http2Error.ENHANCE_YOUR_CALM,
+                        "too many nearly empty DATA frames");
+            }
+        }
+    }
+
+    /** The upstream has taken some of what came in such frames, or nobody will. */
+    void madeUp(int bytes) {
+        shortfall -= bytes;
     }
 
     private void closed(Http2Stream stream) {
@@ -279,7 +304,8 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
 
         @Override
-        public int onDataRead(ChannelHandlerContext ctx, int id, ByteBuf data, int padding, boolean ended) {
+        public int onDataRead(ChannelHandlerContext ctx, int id, ByteBuf data, int padding, boolean ended)
+                throws Http2Exception {
             count(1);
             return Http2EdgeConnection.this.data(connection().stream(id), data, padding, ended);
         }

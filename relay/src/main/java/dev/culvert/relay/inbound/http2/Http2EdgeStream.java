@@ -44,6 +44,8 @@ final class Http2EdgeStream implements EdgeStream {
     /** Response bytes that nobody was told of yet; and how many of them the socket has taken. */
     private int unreported;
     private int taken;
+    /** What nearly empty frames of a body that waits fall short of. */
+    private int shortfall;
     private @Nullable ChannelFuture last;
 
     Http2EdgeStream(Http2EdgeConnection connection, Http2Stream stream, boolean answersHead) {
@@ -197,8 +199,22 @@ final class Http2EdgeStream implements EdgeStream {
 
     // ---- the request ----
 
+    void fallsShort(int bytes) {
+        shortfall += bytes;
+    }
+
+    /** So many bytes of those that waited were taken, and their part of what is missing with them. */
+    private void madeUp(int bytes, int left) {
+        if (shortfall > 0) {
+            int part = left <= 0 ? shortfall : (int) ((long) shortfall * bytes / (bytes + left));
+            connection.madeUp(part);
+            shortfall -= part;
+        }
+    }
+
     @Override
     public void requestPassedOn(int bytes) {
+        madeUp(bytes, exchange().unforwarded());
         connection.requestPassedOn(stream, bytes);
     }
 
@@ -243,6 +259,7 @@ final class Http2EdgeStream implements EdgeStream {
     public void finished() {
         over = true;
         writer.close();
+        madeUp(0, 0); // nobody waits for them
         deadline.close();
         connection.finished(stream);
         ChannelFuture end = last;
@@ -261,6 +278,7 @@ final class Http2EdgeStream implements EdgeStream {
 
     /** The stream was closed under the exchange. */
     void closed() {
+        madeUp(0, 0);
         writer.close();
         deadline.close();
         exchange().callerGone();

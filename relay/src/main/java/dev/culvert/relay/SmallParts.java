@@ -1,0 +1,93 @@
+package dev.culvert.relay;
+
+import dev.culvert.protocol.body.BodyQueue;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins small parts of one body that arrive in one pass of an event loop while earlier ones are still under way: each part
+ * costs every step behind this one as much as a large one. Nothing waits here longer than the pass lasts. Belongs to the
+ * loop.
+ */
+public final class SmallParts {
+    private static final int FIRST_BYTES = 256;
+    private static final int MOST_BYTES = 16 << 10;
+
+    private final EventLoop loop;
+    private final Consumer<ByteBuf> target;
+    private @Nullable ByteBuf joined;
+    /** Whether {@link #flush} runs at the end of this pass. */
+    private boolean scheduled;
+    private boolean closed;
+
+    /** @param target takes ownership of what it is given */
+    public SmallParts(EventLoop loop, Consumer<ByteBuf> target) {
+        this.loop = loop;
+        this.target = target;
+    }
+
+    /**
+     * Takes ownership of {@code part}.
+     *
+     * @param mayWait whether something is under way, so that nobody behind this waits for so little
+     */
+    public void data(ByteBuf part, boolean mayWait) {
+        if (closed) {
+            part.release();
+        } else if (joined == null && !mayWait || !BodyQueue.isSmall(part)) {
+            flush();
+            target.accept(part);
+        } else {
+            join(part);
+        }
+    }
+
+    private void join(ByteBuf part) {
+        ByteBuf to = joined;
+        if (to != null && part.readableBytes() > to.maxWritableBytes()) {
+            flush();
+            to = null;
+        }
+        if (closed) {
+            part.release();
+            return;
+        }
+        try {
+            if (to == null) {
+                to = part.alloc().buffer(Math.max(FIRST_BYTES, part.readableBytes()), MOST_BYTES);
+                joined = to;
+            }
+            to.writeBytes(part);
+        } finally {
+            part.release();
+        }
+        if (!scheduled) {
+            scheduled = true;
+            loop.execute(() -> {
+                scheduled = false;
+                flush();
+            });
+        }
+    }
+
+    /** Hands on what waits here: the end of the body follows, or the end of the pass. */
+    public void flush() {
+        ByteBuf last = joined;
+        if (last != null) {
+            joined = null;
+            target.accept(last);
+        }
+    }
+
+    /** Drops what waits, and what still comes. */
+    public void close() {
+        closed = true;
+        ByteBuf last = joined;
+        if (last != null) {
+            joined = null;
+            last.release();
+        }
+    }
+}
