@@ -55,7 +55,11 @@ public final class EmbeddedEdge implements AutoCloseable {
 
     /** One that speaks HTTP/2 from the first byte on. */
     static EmbeddedEdge http2() {
-        return new EmbeddedEdge(CallerLimits.defaults(), MemoryBudget.ofProcess(0), true);
+        return http2(MemoryBudget.ofProcess(0));
+    }
+
+    static EmbeddedEdge http2(MemoryBudget memory) {
+        return new EmbeddedEdge(CallerLimits.defaults(), memory, true);
     }
 
     /** One that clients of the tunnel share. */
@@ -129,6 +133,12 @@ public final class EmbeddedEdge implements AutoCloseable {
     public void block(boolean blocked) {
         channel.blocked = blocked;
         channel.flush();
+        channel.runPendingTasks();
+    }
+
+    /** The caller leaves. */
+    void hangUp() {
+        channel.unsafe().close(channel.voidPromise());
         channel.runPendingTasks();
     }
 
