@@ -1,16 +1,19 @@
 package dev.culvert.relay;
 
-/** Decides whether a request may go on, before anything behind is touched. See {@link AdmittedRelay}. */
+/**
+ * Decides whether a request is admitted, before the gateway contacts anything behind it. See
+ * {@link AdmittedRelay}.
+ */
 @FunctionalInterface
 public interface Admission {
-    /** For decisions that nothing is to be given up of. */
+    /** The cancel action of an admission that has decided already. */
     Runnable DECIDED = () -> {};
 
     /**
-     * Decides, at once or later. Called on the request's loop; must not block and never throws. The request's fields may be
-     * changed until this returns; later only through the verdict.
+     * Decides, at once or later. Called on the request's loop; must not block and never throws. The admission
+     * may change the request's fields until this method returns, and later only through the verdict.
      *
-     * @return gives the decision up; run on the request's loop, when nobody waits for it any more
+     * @return cancels the decision; run on the request's loop when the request no longer waits for it
      */
     Runnable admit(RelayRequest request, Caller caller, Verdict verdict);
 }

@@ -3,11 +3,15 @@ package dev.culvert.relay;
 import java.time.Duration;
 
 /**
- * A relay that an {@link Admission} stands in front of. Until that has decided, the request's body is held: as much as its
- * sender sends without being told that it was consumed. A decision that takes too long is a refusal.
+ * A relay that asks an {@link Admission} before it opens a request at its target. Until the admission has
+ * decided, the relay holds the request's body. It reports nothing as consumed, so the sender's own high-water
+ * mark bounds the body. A decision that exceeds the deadline counts as a refusal.
  */
 public final class AdmittedRelay implements Relay {
-    /** Above the time-outs of what an admission asks, which know better what went wrong. */
+    /**
+     * Longer than the time-outs of the services that an admission asks, because their problems state the
+     * cause.
+     */
     public static final Duration DEADLINE = Duration.ofSeconds(15);
 
     private final Admission admission;
@@ -16,8 +20,8 @@ public final class AdmittedRelay implements Relay {
     private final Duration deadline;
 
     /**
-     * @param caller who sends what is opened here
-     * @param target where admitted requests go
+     * @param caller the caller of every request that is opened here
+     * @param target the relay that receives admitted requests
      */
     public AdmittedRelay(Admission admission, Caller caller, Relay target) {
         this(admission, caller, target, DEADLINE);

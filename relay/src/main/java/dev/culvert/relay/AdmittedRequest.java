@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request in front of its relay.
+ * A request that waits for its admission and then forwards every call to its target.
  *
  * <pre>
  *  UNDECIDED ──pass──────────► OPEN (all calls go on)
@@ -55,7 +55,7 @@ final class AdmittedRequest implements RequestSink, Verdict {
 
     private void late() {
         giveUp.run();
-        refuse(Problem.of(Cause.OVERLOADED, Hop.EDGE, "it could not be decided in time whether this may pass")
+        refuse(Problem.of(Cause.OVERLOADED, Hop.EDGE, "the admission check timed out")
                 .retryAfter(RETRY_LATE));
     }
 
@@ -102,7 +102,7 @@ final class AdmittedRequest implements RequestSink, Verdict {
         try {
             request.loop().execute(() -> decideHere(how));
         } catch (RejectedExecutionException e) {
-            // The loop has ended, and the caller's connection with it.
+            // The loop has ended, and with it the caller's connection.
         }
     }
 
@@ -123,7 +123,10 @@ final class AdmittedRequest implements RequestSink, Verdict {
         }
     }
 
-    /** What comes while this hands on what was held, because that is consumed, stands in line behind it. */
+    /**
+     * Opens the target and forwards the held calls. Body bytes that arrive meanwhile, because the target
+     * consumes, queue behind the held ones.
+     */
     private void goOn() {
         passing = true;
         RequestSink to = target.open(request, response);
@@ -193,7 +196,7 @@ final class AdmittedRequest implements RequestSink, Verdict {
         if (to != null) {
             to.consumed(bytes);
         } else {
-            consumed += bytes; // what the target answers before it has said where the request goes
+            consumed += bytes; // the target may respond before its open() returns
         }
     }
 }

@@ -6,9 +6,10 @@ import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that announces the length of its body and has not sent any of it: it is opened at its target with the first byte of
- * the body, or with its end. So a body that never comes takes no stream of a tunnel and no connection of an upstream. Stands
- * behind whatever answers from the head alone; the silence is its asker's to judge. Of the exchange's event loop.
+ * A request that announces the length of its body and has not sent any of it. It is opened at its target with
+ * the first byte of the body, or with its end. A body that never arrives therefore takes no tunnel stream and
+ * no upstream connection. Relays that respond from the head alone run before this one. The asker applies the
+ * time-out for a silent body. Belongs to the exchange's event loop.
  *
  * <pre>
  *  HELD ──first byte, end──► OPEN (all calls go on)
@@ -21,7 +22,7 @@ public final class BodyFirst implements RequestSink {
     private final ResponseSink response;
     private @Nullable RequestSink opened;
     private boolean over;
-    /** Bytes of the response that the asker took before the target had said where the body goes. */
+    /** Response bytes that the asker consumed before the target returned its sink. */
     private int consumed;
 
     private BodyFirst(Relay target, RelayRequest request, ResponseSink response) {
@@ -31,9 +32,9 @@ public final class BodyFirst implements RequestSink {
     }
 
     /**
-     * Whether a request can wait for its body: its sender has told a length, so that the body is there already. Not where the
-     * sender may wait for the answer first: {@code Expect}, upgrades, raw connections, gRPC, and bodies without a length, which
-     * may be one half of a conversation.
+     * Whether a request can wait for its body: a stated length shows that its sender has the body ready.
+     * False where the sender may wait for the response first: {@code Expect}, upgrades, raw connections,
+     * gRPC, and bodies without a length, which may be one half of a conversation.
      */
     public static boolean isFor(RelayRequest request) {
         Http2Headers fields = request.fields();
@@ -45,7 +46,7 @@ public final class BodyFirst implements RequestSink {
                 && !GrpcContent.isGrpc(fields.get("content-type"));
     }
 
-    /** Holds a request that {@link #isFor} is true of. Otherwise as {@link Relay#open}. */
+    /** Holds a request for which {@link #isFor} returned true. Otherwise as {@link Relay#open}. */
     public static RequestSink hold(Relay target, RelayRequest request, ResponseSink response) {
         return new BodyFirst(target, request, response);
     }

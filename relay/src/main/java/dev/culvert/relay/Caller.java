@@ -5,10 +5,10 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who sent a request, as far as its connection tells.
+ * The sender of a request, as its connection identifies it.
  *
- * @param address where it came from, behind the proxies that are trusted; null: nobody can tell
- * @param tls the session of its connection; null without TLS
- * @param asked whether its TLS handshake was asked for a certificate
+ * @param address the caller's address, in front of all trusted proxies; null: unknown
+ * @param tls the TLS session of the connection; null without TLS
+ * @param asked whether the TLS handshake asked the caller for a certificate
  */
 public record Caller(@Nullable InetAddress address, @Nullable SSLSession tls, boolean asked) {}

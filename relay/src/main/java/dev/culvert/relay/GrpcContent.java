@@ -9,7 +9,7 @@ public final class GrpcContent {
 
     private GrpcContent() {}
 
-    /** Whether a request or response of this content type belongs to a gRPC call over HTTP/2; gRPC-Web's is another. */
+    /** Whether a message with this content type belongs to a gRPC call over HTTP/2. False for gRPC-Web. */
     public static boolean isGrpc(@Nullable CharSequence contentType) {
         if (contentType == null || contentType.length() < TYPE.length()
                 || !AsciiString.contentEqualsIgnoreCase(TYPE, contentType.subSequence(0, TYPE.length()))) {

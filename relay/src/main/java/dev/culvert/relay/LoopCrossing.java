@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets an exchange span two event loops: the asker stays on its own, the answerer runs on another. Calls keep their order.
- * A hop costs a wake-up, so it is taken only where no answerer lives on the asker's loop. What is handed to a loop that has
- * ended is dropped, its buffers released: the part is stopping.
+ * Lets an exchange span two event loops: the asker stays on its own, the answerer runs on another. Calls keep
+ * their order. Each crossing costs a wake-up, so callers use it only if no answerer runs on the asker's loop.
+ * Calls to a loop that has ended are dropped and their buffers released, because the part is stopping then.
  */
 public final class LoopCrossing {
     private static final Logger log = LoggerFactory.getLogger(LoopCrossing.class);
@@ -23,8 +23,8 @@ public final class LoopCrossing {
     private LoopCrossing() {}
 
     /**
-     * Opens an exchange of {@code relay} on {@code loop}. Called on {@code request.loop()}, where {@code response} is
-     * called back; returns at once.
+     * Opens an exchange of {@code relay} on {@code loop}. Called on {@code request.loop()}, which also runs
+     * the calls to {@code response}. Returns at once.
      */
     public static RequestSink open(Relay relay, EventLoop loop, RelayRequest request, ResponseSink response) {
         Response back = new Response(request.loop(), response);
@@ -37,7 +37,7 @@ public final class LoopCrossing {
         return crossing;
     }
 
-    /** Whether {@code loop} takes the task. */
+    /** Submits a task to {@code loop}. Returns false if the loop has ended. */
     private static boolean hand(EventLoop loop, Runnable task) {
         try {
             loop.execute(task);
@@ -58,13 +58,16 @@ public final class LoopCrossing {
             this.back = back;
         }
 
-        /** An answerer that breaks costs its own exchange only: the asker hears of it, what still comes is released. */
+        /**
+         * Opens the target. An exception of the answerer fails this exchange only: the asker receives a
+         * problem, and later body bytes are released.
+         */
         void open(Relay relay, RelayRequest there) {
             target = SwallowingSink.INSTANCE;
             try {
                 target = relay.open(there, back);
             } catch (RuntimeException e) {
-                log.atError().setCause(e).log("exchange failed, it could not be opened");
+                log.atError().setCause(e).log("exchange failed, its relay threw while opening it");
                 back.fail(Problem.of(Cause.INTERNAL, Hop.EDGE, "the exchange could not be opened"));
             }
         }
@@ -100,9 +103,12 @@ public final class LoopCrossing {
     private static final class Response implements ResponseSink {
         private final EventLoop loop;
         private final ResponseSink target;
-        /** The asker gave up: what is on its way to it is dropped. Belongs to {@code loop}. */
+        /**
+         * Set when the asker cancels. Calls to its sink that are queued then are dropped. Belongs to
+         * {@code loop}.
+         */
         private boolean cancelled;
-        /** What stands before the head that is handed over next. */
+        /** Whether {@link #times} was called; its values are passed with the next head. */
         private boolean timed;
         private int routerMicros;
         private int upstreamMicros;
@@ -125,7 +131,7 @@ public final class LoopCrossing {
             tell(() -> target.informational(head));
         }
 
-        /** Goes with the head: a hop of its own would cost each exchange a wake-up. */
+        /** Stored until the head is passed: a crossing of its own would cost each exchange a wake-up. */
         @Override
         public void times(int router, int upstream) {
             timed = true;

@@ -10,43 +10,47 @@ import org.jspecify.annotations.Nullable;
 /**
  * The head of a relayed request.
  *
- * @param kind what the exchange carries
- * @param fields lower-case field names with {@code :method}, {@code :scheme}, {@code :authority} and {@code :path}
- *     first; no hop-by-hop fields, except that {@link Kind#UPGRADE} implies {@code connection: upgrade} and keeps
- *     {@code upgrade}; of {@link Kind#TCP} as {@link #tcp} makes them. The receiver owns them and may change them
- * @param ended whether the request has no body: {@code end} must not be called any more
+ * @param kind the kind of traffic that the exchange carries
+ * @param fields lower-case field names with {@code :method}, {@code :scheme}, {@code :authority} and
+ *     {@code :path} first; no hop-by-hop fields, except that {@link Kind#UPGRADE} implies
+ *     {@code connection: upgrade} and keeps {@code upgrade}; for {@link Kind#TCP} as {@link #tcp} creates
+ *     them. The receiver owns them and may change them
+ * @param ended whether the request has no body: {@code end} must not be called then
  * @param loop the event loop on which the exchange lives
- * @param source the account of its caller; {@link SourceAddress#UNKNOWN} for requests of the gateway's own
+ * @param source the caller's address, as quotas account for it; {@link SourceAddress#UNKNOWN} for requests
+ *     that the gateway itself makes
  */
 public record RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventLoop loop,
         SourceAddress source) {
 
-    /** A request whose caller has no address, or one that nobody asks for. */
+    /** A request without a caller's address, such as one that the gateway itself makes. */
     public RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventLoop loop) {
         this(kind, fields, ended, loop, SourceAddress.UNKNOWN);
     }
 
-    /** What an exchange carries. */
+    /** The kind of traffic that an exchange carries. */
     public enum Kind {
         /** One request and one response. */
         HTTP,
-        /** A request to upgrade: after {@code :status 101} both bodies are raw bytes (WebSocket). */
+        /** A request to upgrade. After {@code :status 101} both bodies are raw bytes (WebSocket). */
         UPGRADE,
         /**
-         * A connection of raw bytes: after {@code :status 200} both bodies are what each side sent, and their ends its half
-         * closes. The response may still fail after its end: the connection is reset.
+         * A connection of raw bytes. After {@code :status 200} each body carries the bytes that one side
+         * sent, and the body's end is that side's half-close. The response may still fail after its end,
+         * which means that the connection was reset.
          */
         TCP
     }
 
-    /** The field of a raw connection that holds the service which its caller asked for, as a label below the runtime's host. */
+    /** The field of a raw connection that names the requested service: a label below the runtime's host. */
     public static final AsciiString SERVICE = AsciiString.cached("culvert-service");
 
     /**
-     * A raw connection.
+     * Creates the request of a raw connection.
      *
-     * @param name the server name that the caller's TLS handshake asks for, in lower case
-     * @param service its first label, where the rest is a host of the runtime; null: all of it is
+     * @param name the server name of the caller's TLS handshake, in lower case
+     * @param service the first label of {@code name}, if the rest is a host of the runtime; null:
+     *     {@code name} itself is a host of the runtime
      */
     public static RelayRequest tcp(String name, @Nullable String service, EventLoop loop,
             SourceAddress source) {

@@ -5,9 +5,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
-/** Takes what still comes for an exchange that has failed. */
+/** Releases the body buffers of an exchange that has failed, and ignores all other calls. */
 public final class SwallowingSink implements RequestSink {
-    /** There is nothing to tell one from another. */
+    /** The only instance; it has no state. */
     public static final RequestSink INSTANCE = new SwallowingSink();
 
     private SwallowingSink() {}

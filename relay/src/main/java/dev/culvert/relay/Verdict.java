@@ -4,24 +4,28 @@ import dev.culvert.http.problem.Problem;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
-/** Where an {@link Admission} tells what it decided: once, on any thread; what is told later is ignored. */
+/**
+ * Receives the decision of an {@link Admission}. Callable from any thread. Only the first call counts; later
+ * calls are ignored.
+ */
 public interface Verdict {
     /**
-     * The request goes on.
+     * Admits the request.
      *
-     * @param fields put in the place of the request's fields of the same names; null: none. Not to be touched any more
+     * @param fields replace the request's fields of the same names; null: none. The caller must not touch
+     *     them afterwards
      */
     void pass(@Nullable Http2Headers fields);
 
-    /** The request is answered with a problem. */
+    /** Refuses the request. The problem is its response. */
     void refuse(Problem problem);
 
     /**
-     * The request is answered like this.
+     * Answers the request with a complete response.
      *
-     * @param head {@code :status} first, lower-case names, no hop-by-hop fields, no {@code content-length}; not to be touched
-     *     any more
-     * @param body kept, not copied
+     * @param head {@code :status} first, lower-case names, no hop-by-hop fields, no {@code content-length};
+     *     the caller must not touch it afterwards
+     * @param body the response body; kept, not copied
      */
     void answer(Http2Headers head, byte[] body);
 }

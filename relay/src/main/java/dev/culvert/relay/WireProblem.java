@@ -6,17 +6,20 @@ import dev.culvert.http.problem.Problem.Hop;
 import java.time.Duration;
 import java.util.List;
 
-/** Problems as a tunnel's RESET carries them: the numbers of docs/protocol.md §10. */
+/** Converts problems to and from the numbers of a tunnel's RESET frame (docs/protocol.md §10). */
 public final class WireProblem {
-    /** The upstream cancelled its answer, as RST_STREAM with CANCEL does; a RESET says so with the code {@code CANCELLED}. */
+    /**
+     * The upstream cancelled its response, as RST_STREAM with CANCEL does. A RESET carries this as the code
+     * {@code CANCELLED}.
+     */
     public static final Problem UPSTREAM_CANCELLED = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
             "the upstream reset the exchange: CANCEL");
 
-    /** The upstream's name does not resolve: a RESET says so with this detail. */
+    /** The upstream's name does not resolve. A RESET carries this as its detail. */
     public static final Problem NO_NAME = Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM,
             "the upstream's name does not resolve");
 
-    /** In the order of docs/protocol.md §10, from 1. Only ever add at the end. */
+    /** In the order of docs/protocol.md §10, from 1. Add new causes only at the end. */
     private static final List<Cause> CAUSES = List.of(Cause.UNKNOWN_HOST, Cause.NO_ROUTE, Cause.NOT_ALLOWED,
             Cause.NO_TUNNEL, Cause.DRAINING, Cause.OVERLOADED, Cause.TUNNEL_LOST, Cause.UPSTREAM_REFUSED,
             Cause.UPSTREAM_RESET, Cause.UPSTREAM_TLS, Cause.UPSTREAM_BAD_RESPONSE, Cause.UPSTREAM_TIMEOUT,
@@ -26,27 +29,27 @@ public final class WireProblem {
             Cause.RATE_LIMITED, Cause.HEAD_TOO_LARGE, Cause.LOOP_DETECTED, Cause.NOT_FOUND, Cause.INTERNAL,
             Cause.UNAVAILABLE);
     private static final List<Hop> HOPS = List.of(Hop.EDGE, Hop.TUNNEL, Hop.ROUTER, Hop.UPSTREAM);
-    /** What a caller should wait when a limit was met somewhere behind the tunnel. */
+    /** The {@code Retry-After} of a problem caused by a limit behind the tunnel. */
     private static final Duration OVERLOAD_WAIT = Duration.ofSeconds(1);
 
     private WireProblem() {}
 
-    /** The number of a cause, from 1. */
+    /** Returns the number of a cause, from 1. */
     public static int number(Cause cause) {
         return CAUSES.indexOf(cause) + 1;
     }
 
-    /** The number of a hop, from 1. */
+    /** Returns the number of a hop, from 1. */
     public static int number(Hop hop) {
         return HOPS.indexOf(hop) + 1;
     }
 
     /**
-     * The problem that a reset tells of.
+     * Returns the problem that a reset reports.
      *
      * @param cause the number received; an unknown one gives {@code otherwise}
      * @param hop the number received; an unknown one gives {@code tunnel}
-     * @param detail the peer's words; empty: the cause's title
+     * @param detail the peer's text; if it is empty, the title of the cause is used
      */
     public static Problem problem(int cause, int hop, String detail, Cause otherwise) {
         Cause known = cause >= 1 && cause <= CAUSES.size() ? CAUSES.get(cause - 1) : otherwise;

@@ -1,4 +1,4 @@
-/** The byte plane: requests and responses that are passed on, not understood. */
+/** The byte plane: forwards requests and responses without interpreting their content. */
 @NullMarked
 package dev.culvert.relay;
 
