@@ -5,7 +5,7 @@ import io.netty.util.AttributeKey;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
-/** Where a connection comes from: what its PROXY header says, if its listener asks for one, else its peer. */
+/** The caller's address of a connection: from its PROXY header if the listener expects one, else its peer. */
 public final class CallerAddress {
     private static final AttributeKey<ProxyHeader> HEADER = AttributeKey.valueOf(CallerAddress.class,
             "header");
@@ -18,7 +18,10 @@ public final class CallerAddress {
         channel.attr(HEADER).set(header);
     }
 
-    /** Who connected, through a balancer or without one: for accounts and logs. */
+    /**
+     * Returns the caller's address, whether a balancer forwarded the connection or not. For accounting and
+     * logs.
+     */
     public static InetSocketAddress of(Channel channel) {
         ProxyHeader header = channel.attr(HEADER).get();
         InetSocketAddress source = header == null ? null : header.source();
@@ -26,15 +29,18 @@ public final class CallerAddress {
     }
 
     /**
-     * The same for decisions about the caller: an unresolved address where the PROXY header names nobody, because the
-     * balancer's address, which rules and services may trust, is not the caller's.
+     * Returns the caller's address for decisions about the caller. It is unresolved if the PROXY header names
+     * no source: the peer is then the balancer, whose address rules and services may trust.
      */
     public static InetSocketAddress judged(Channel channel) {
         ProxyHeader header = channel.attr(HEADER).get();
         return header != null && header.source() == null ? UNKNOWN : of(channel);
     }
 
-    /** The port that was dialled: the balancer's, or that of the listener. */
+    /**
+     * Returns the port that the caller connected to: from the PROXY header if there is one, else the
+     * listener's.
+     */
     public static int port(Channel channel) {
         ProxyHeader header = channel.attr(HEADER).get();
         @Nullable

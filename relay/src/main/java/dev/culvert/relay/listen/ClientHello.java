@@ -9,22 +9,27 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the server name out of a whole ClientHello (RFC 8446 §4.1.2, RFC 6066 §3), strictly. Keeps nothing. */
+/**
+ * Reads the server name from a complete ClientHello (RFC 8446 §4.1.2, RFC 6066 §3). Parsing is strict. Keeps
+ * no state.
+ */
 final class ClientHello {
     private static final int RANDOM = 32;
     private static final int MAX_SESSION_ID = 32;
     private static final int SERVER_NAME = 0;
     private static final int HOST_NAME = 0;
-    /** RFC 1035 §2.3.4, and a dot at the end. */
+    /** The maximum name length of RFC 1035 §2.3.4, plus a trailing dot. */
     private static final int MAX_NAME = 254;
 
     private ClientHello() {}
 
     /**
-     * The name that the handshake asks for, in lower case and without a dot at its end; null: it asks for none.
+     * Returns the requested server name in lower case without a trailing dot, or null if the hello names
+     * none.
      *
-     * @param body of the handshake message, behind its type and length. Borrowed; its reader index moves
-     * @throws EdgeException when it is none
+     * @param body the body of the handshake message, after its type and length. Borrowed; its reader index
+     *     moves
+     * @throws EdgeException if it is not a valid ClientHello
      */
     static @Nullable String serverName(ByteBuf body) {
         require(part(body, 2).readUnsignedByte() == 3); // legacy_version
@@ -34,7 +39,7 @@ final class ClientHello {
         require(suites >= 2 && suites % 2 == 0);
         require(vector8(body).isReadable()); // legacy_compression_methods
         if (!body.isReadable()) {
-            return null; // TLS 1.2 and older may say nothing more
+            return null; // a ClientHello of TLS 1.2 or older may end here
         }
         ByteBuf extensions = vector16(body);
         require(!body.isReadable());
@@ -50,7 +55,7 @@ final class ClientHello {
         return names == null ? null : hostName(names);
     }
 
-    /** RFC 6066 §3: a list, of one name of the only type there is. */
+    /** Parses the extension of RFC 6066 §3: a list with exactly one name, of the only type defined. */
     private static String hostName(ByteBuf extension) {
         ByteBuf list = vector16(extension);
         require(!extension.isReadable());

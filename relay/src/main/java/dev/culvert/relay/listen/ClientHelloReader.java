@@ -10,16 +10,23 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the first bytes of a connection until its ClientHello is whole, however TLS records and packets cut it. Keeps
- * every byte as it came, to be passed on. Each byte is looked at once. Belongs to the connection's event loop.
+ * Collects the first bytes of a connection until its ClientHello is complete, in any fragmentation into TLS
+ * records and packets. Keeps every received byte unchanged, so that it can be passed on. Reads each byte
+ * once. Belongs to the connection's event loop.
  */
 public final class ClientHelloReader {
-    /** Of the message. Browsers send up to 2 KiB; tickets and key shares may make it longer. */
+    /**
+     * The maximum length of the message, in bytes. Browsers send up to 2 KiB; session tickets and key shares
+     * may make it longer.
+     */
     static final int MAX_HELLO = 16 << 10;
-    /** With the heads of its records: shorter ones than this allows for are an attack. */
+    /**
+     * The maximum number of bytes with all record headers. Smaller records, which would exceed it, are an
+     * attack.
+     */
     static final int MAX_BYTES = 2 * MAX_HELLO;
 
-    /** This, two buffers, and what its connection keeps beside them while it waits. */
+    /** The heap bytes of this object, its two buffers, and the connection's other objects while it waits. */
     private static final int OBJECTS = 512;
     private static final int HANDSHAKE = 22;
     private static final int CLIENT_HELLO = 1;
@@ -30,7 +37,7 @@ public final class ClientHelloReader {
 
     private ByteBuf received;
     private final ByteBuf message = Unpooled.buffer(512);
-    /** Where in {@code received} to go on. */
+    /** The index in {@code received} at which parsing continues. */
     private int at;
     private int leftOfRecord;
 
@@ -39,9 +46,9 @@ public final class ClientHelloReader {
     }
 
     /**
-     * Takes ownership of {@code bytes}. True: the hello is whole.
+     * Adds received bytes and takes ownership of them. Returns true if the hello is complete.
      *
-     * @throws EdgeException when it can't become one
+     * @throws EdgeException if the bytes cannot become a ClientHello
      */
     public boolean take(ByteBuf bytes) {
         try {
@@ -67,7 +74,10 @@ public final class ClientHelloReader {
         return false;
     }
 
-    /** Whether a record has begun. */
+    /**
+     * Moves to the next record if the present one is used up. Returns false if the record's header is not
+     * complete.
+     */
     private boolean nextRecord() {
         if (leftOfRecord > 0) {
             return true;
@@ -79,7 +89,8 @@ public final class ClientHelloReader {
             return false;
         }
         leftOfRecord = received.getUnsignedShort(at + 3);
-        require(leftOfRecord > 0 && leftOfRecord <= MAX_RECORD); // RFC 8446 §5.1: none of a handshake is empty
+        // RFC 8446 §5.1: handshake records are not empty
+        require(leftOfRecord > 0 && leftOfRecord <= MAX_RECORD);
         at += RECORD_HEAD;
         return true;
     }
@@ -97,28 +108,30 @@ public final class ClientHelloReader {
     }
 
     /**
-     * The server name that the whole hello asks for; null: none.
+     * Returns the server name of the complete hello; null: it names none.
      *
-     * @throws EdgeException when it is malformed
+     * @throws EdgeException if the hello is malformed
      */
     @Nullable
     public String serverName() {
         return ClientHello.serverName(message.slice(MESSAGE_HEAD, message.getUnsignedMedium(1)));
     }
 
-    /** All bytes as they came; the caller owns them. */
+    /** Returns all received bytes. The caller owns them. */
     public ByteBuf bytes() {
         ByteBuf all = received;
         received = Unpooled.EMPTY_BUFFER;
         return all;
     }
 
-    /** What all of this takes up, in bytes: with its objects, and with room that nothing stands in yet. */
+    /**
+     * Returns the bytes that this reader occupies, with its objects and the unused capacity of its buffers.
+     */
     int cost() {
         return OBJECTS + received.capacity() + message.capacity();
     }
 
-    /** Drops what was kept. */
+    /** Releases the received bytes. */
     public void release() {
         bytes().release();
     }

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One deadline that moves often and is met rarely: moving it later costs a field write, since the scheduled task asks again
- * when it fires. Belongs to one event loop.
+ * A deadline that moves often and expires rarely. Moving it later costs one field write, since the scheduled
+ * task checks the deadline again when it fires. Belongs to one event loop.
  */
 public final class Deadline {
     private final EventLoop loop;
@@ -21,7 +21,7 @@ public final class Deadline {
         this.loop = loop;
     }
 
-    /** Runs {@code then} after {@code wait}, instead of what was set before. */
+    /** Sets the deadline: {@code then} runs after {@code wait}. Replaces the previous deadline. */
     public void set(Duration wait, Runnable then) {
         action = then;
         atNanos = System.nanoTime() + wait.toNanos();
@@ -30,12 +30,12 @@ public final class Deadline {
         }
     }
 
-    /** Runs nothing. */
+    /** Cancels the present deadline. A new one can be set. */
     public void clear() {
         action = null;
     }
 
-    /** Clears it for good. */
+    /** Cancels the deadline and its task. No deadline may be set afterwards. */
     public void close() {
         action = null;
         if (task != null) {

@@ -9,25 +9,34 @@ import java.net.InetSocketAddress;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What stands between a listener's sockets and HTTP. Shared by all connections of a listener. */
+/**
+ * Prepares the connections of a listener before HTTP starts: TLS, the PROXY header, and checks of the peer.
+ * Shared by all connections of a listener.
+ */
 public sealed interface Entrance {
-    /** What requests that come through here are said to have come by. */
+    /** The scheme of requests that arrive through this entrance. */
     AsciiString scheme();
 
-    /** Whether there is no TLS. */
+    /** Whether this entrance has no TLS. */
     default boolean isPlain() {
         return false;
     }
 
-    /** The balancers that say where their connections come from; null: none do. */
+    /** The balancers that send PROXY headers; null: none do. */
     default @Nullable ProxySenders senders() {
         return null;
     }
 
-    /** Puts the first handlers into a new connection. Returns false, and puts none, if it is to be closed. */
+    /**
+     * Adds the first handlers to a new connection. Returns false and adds none if the connection must be
+     * closed.
+     */
     boolean open(Channel channel);
 
-    /** The end of a connection's TLS handshake, whatever came of it; null if it has none. */
+    /**
+     * Returns the future of a connection's TLS handshake, which is done whether it succeeds or fails; null
+     * without TLS.
+     */
     static @Nullable Future<?> handshake(Channel channel) {
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls != null) {
@@ -37,22 +46,26 @@ public sealed interface Entrance {
         return choice == null ? null : choice.handshake();
     }
 
-    /** Chooses the TLS of a connection. */
+    /** Chooses the TLS context of a connection. */
     @FunctionalInterface
     interface Contexts {
-        /** Chooses by the server name that the handshake asks for; null: none. Never waits. */
+        /**
+         * Returns the context for the server name of the handshake; null: the handshake names none. Never
+         * blocks.
+         */
         SslContext of(@Nullable String serverName);
     }
 
     /**
-     * TLS.
+     * Ends TLS.
      *
-     * @param byName whether the server name makes a difference; else handshakes begin without waiting for it
+     * @param byName whether the context depends on the server name; if not, handshakes begin without reading
+     *     it
      */
     record Secure(Contexts contexts, BooleanSupplier byName) implements Entrance {
         private static final AsciiString HTTPS = AsciiString.cached("https");
 
-        /** Always the same. */
+        /** Creates an entrance that uses one context for every connection. */
         public static Secure with(SslContext context) {
             return new Secure(serverName -> context, () -> false);
         }
@@ -72,7 +85,10 @@ public sealed interface Entrance {
         }
     }
 
-    /** No TLS: a balancer that the operator trusts has ended it, and nobody else may connect. */
+    /**
+     * Accepts connections without TLS. A balancer that the operator trusts has ended it, and only listed
+     * peers may connect.
+     */
     record Plain(PlainPeers peers) implements Entrance {
         private static final AsciiString HTTP = AsciiString.cached("http");
 
@@ -93,7 +109,7 @@ public sealed interface Entrance {
         }
     }
 
-    /** A PROXY header in front of another entrance. */
+    /** Reads a PROXY header before another entrance. */
     record Announced(ProxySenders senders, Entrance behind) implements Entrance {
         @Override
         public AsciiString scheme() {

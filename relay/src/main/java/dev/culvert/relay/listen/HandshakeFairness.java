@@ -13,16 +13,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps connections that are being set up from holding up those that are at work: of all that have something to read on an
- * event loop, one is served a pass, behind whatever the others have. Setting one up costs milliseconds of cryptography, and
- * in a storm hundreds are due at the same time. Those that have begun go first, so that they are done before their time is
- * up. First in its pipeline, until {@link #over}; reads no further meanwhile.
+ * Keeps connections that are being set up from delaying established ones. On each pass an event loop serves
+ * one connection in set-up, after the established connections. Setting one up costs milliseconds of
+ * cryptography, and in a storm hundreds are due at the same time. Connections that have begun are served
+ * first, so that they finish before their time-outs. First in its pipeline until {@link #over}; reads no
+ * further while its connection waits.
  */
 public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
-    /** TLS, a certificate and a session take fewer; who needs more has no haste. */
+    /** A connection with more turns loses its priority. TLS, a certificate and a session take fewer. */
     static final int MOST_TURNS = 8;
 
-    /** An event loop is a thread. */
+    /** One queue for each event loop: a loop runs on one thread. */
     private static final FastThreadLocal<Turns> TURNS = new FastThreadLocal<>() {
         @Override
         protected Turns initialValue() {
@@ -30,7 +31,7 @@ public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
         }
     };
 
-    /** What one read brought, as no other follows before it was served. */
+    /** The messages of one read. The next read follows only after these were served. */
     private final Queue<Object> received = new ArrayDeque<>(2);
     private @Nullable ChannelHandlerContext context;
     private boolean served;
@@ -38,12 +39,12 @@ public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
 
     private HandshakeFairness() {}
 
-    /** From now on {@code channel} waits for its turn. */
+    /** Makes {@code channel} wait for its turn from now on. */
     public static void begin(Channel channel) {
         channel.pipeline().addFirst(new HandshakeFairness());
     }
 
-    /** The connection is set up. Call on its event loop. */
+    /** Ends the waiting: the connection is set up. Call on its event loop. */
     public static void over(Channel channel) {
         if (channel.pipeline().get(HandshakeFairness.class) != null) {
             channel.pipeline().remove(HandshakeFairness.class);
@@ -90,7 +91,7 @@ public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
             return;
         }
         served = true;
-        // First, as those who get the bytes may have reasons of their own to read no further.
+        // Before the bytes are passed on, because their receivers may turn reading off again.
         ctx.channel().config().setAutoRead(true);
         for (int left = received.size(); left > 0; left--) {
             ctx.fireChannelRead(received.remove());
@@ -113,7 +114,7 @@ public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
         return turns > 0 && turns < MOST_TURNS;
     }
 
-    /** Who waits on one event loop: each of its connections once at most. */
+    /** The connections that wait on one event loop. Each is queued at most once. */
     private static final class Turns implements Runnable {
         private final Queue<HandshakeFairness> begun = new ArrayDeque<>();
         private final Queue<HandshakeFairness> others = new ArrayDeque<>();
@@ -136,7 +137,7 @@ public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
             } finally {
                 due = !begun.isEmpty() || !others.isEmpty();
                 if (due) {
-                    // Not execute: that would come in the same pass, before the loop looks at its sockets.
+                    // Not execute: the task would run in the same pass, before the loop polls its sockets.
                     var _ = next.loop().schedule(this, 1, TimeUnit.NANOSECONDS);
                 }
             }

@@ -12,24 +12,33 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shares a listener among the sources of its connections: open connections, the memory of hellos that are not answered yet,
- * and TLS handshakes at once. Each has a total, and when that is reached the noisiest source gives way with its newest
- * connection, so that a storm from one source takes nothing from another. Only when many sources storm together, and none
- * of them is noisier than the others, the listener stops accepting until there is room. Callable from any thread.
+ * Shares a listener among the sources of its connections. It limits open connections, the memory of hellos
+ * that are not answered yet, and concurrent TLS handshakes. When a total is reached, the source that holds
+ * most loses its newest connection, so that a storm from one source takes nothing from another. Only when
+ * many sources storm together, and none holds more than the others, the listener stops accepting until there
+ * is room. Callable from any thread.
  */
 public final class HandshakeGate {
-    /** About a second of one core's handshakes: what waits behind them is bounded by its memory. */
+    /**
+     * About the number of handshakes that one core computes in a second. The queue behind them is bounded by
+     * its memory.
+     */
     public static final int MAX_HANDSHAKES = 512;
 
-    /** What an idle connection with TLS takes up on the heap, about. */
+    /** The approximate heap bytes of an idle connection with TLS. */
     private static final long CONNECTION_BYTES = 48 << 10;
     private static final int FEWEST_CONNECTIONS = 1024;
-    /** Some 8,000 connections that wait, as large as most hellos are. */
+    /** Enough for about 8,000 waiting connections with hellos of usual size. */
     private static final long MOST_HELLO_BYTES = 16 << 20;
-    /** The least hellos, and what they may take of the direct memory. */
+    /**
+     * The minimum bytes for hellos. Otherwise they may take one {@link #HELLO_PART}th of the direct memory.
+     */
     private static final long LEAST_HELLO_BYTES = 1 << 20;
     private static final int HELLO_PART = 16;
-    /** A source with less than this part of all is no noisy one: where it is refused, many storm together. */
+    /**
+     * A source that holds less than one {@code QUIET_PART}th of the total is quiet. If a quiet source finds
+     * no room, many sources storm together.
+     */
     private static final int QUIET_PART = 64;
 
     private final int maxPerAddress;
@@ -42,7 +51,7 @@ public final class HandshakeGate {
     private final LongAdder tooManyInAll = new LongAdder();
     private @Nullable Channel pausedServer;
 
-    /** With bounds of open connections and of hellos that fit the memory of this process. */
+    /** Creates a gate whose bounds for open connections and hellos derive from the memory of this process. */
     public HandshakeGate(int maxHandshakes, int maxPerAddress) {
         this(maxHandshakes, maxPerAddress,
                 Math.clamp(Runtime.getRuntime().maxMemory() / 4 / CONNECTION_BYTES, FEWEST_CONNECTIONS,
@@ -52,12 +61,12 @@ public final class HandshakeGate {
     }
 
     /**
-     * Makes the gate of a listener.
+     * Creates the gate of a listener.
      *
-     * @param maxHandshakes that run at once
-     * @param maxPerAddress open connections of one source
-     * @param maxConnections open connections of all
-     * @param maxHelloBytes of connections whose handshake has not begun
+     * @param maxHandshakes the maximum number of concurrent handshakes
+     * @param maxPerAddress the maximum number of open connections of one source
+     * @param maxConnections the maximum number of open connections of all sources
+     * @param maxHelloBytes the maximum number of bytes of connections whose handshake has not begun
      */
     HandshakeGate(int maxHandshakes, int maxPerAddress, int maxConnections, long maxHelloBytes) {
         this.maxPerAddress = maxPerAddress;
@@ -66,7 +75,7 @@ public final class HandshakeGate {
         places = new HandshakePlaces(maxHandshakes);
     }
 
-    /** Shows how this gate does in the metrics of its server. */
+    /** Registers the meters of this gate. Returns this gate. */
     public HandshakeGate shown(Telemetry telemetry, String listener) {
         MeterRegistry registry = telemetry.registry();
         Gauge.builder("culvert.handshakes", this, HandshakeGate::handshakes)
@@ -90,8 +99,8 @@ public final class HandshakeGate {
     }
 
     /**
-     * Counts an open connection until it closes; it is closed when another source needs its place. Returns false, and counts
-     * nothing, if its source has too many.
+     * Counts an open connection until it closes. The connection is closed when another source needs its
+     * place. Returns false and counts nothing if its source has too many connections.
      */
     boolean admit(SourceAddress source, Channel channel) {
         Quota<SourceAddress>.Claim place = connections.open(source, () -> {
@@ -102,7 +111,7 @@ public final class HandshakeGate {
             return refused(place, tooManyOfAddress);
         } else if (!place.tryTake(1)) {
             return refused(place, tooManyInAll);
-        } else if (place.heldByAccount() > maxPerAddress) { // others of it came at the same moment
+        } else if (place.heldByAccount() > maxPerAddress) { // concurrent admissions
             return refused(place, tooManyOfAddress);
         }
         channel.closeFuture().addListener(closed -> place.close());
@@ -115,25 +124,32 @@ public final class HandshakeGate {
         return false;
     }
 
-    /** On a later pass of its event loop: who needs the place may hold locks. */
+    /**
+     * Closes a connection on a later pass of its event loop, because the thread that needs the place may hold
+     * locks.
+     */
     private static void close(Channel channel) {
         channel.eventLoop().execute(channel::close);
     }
 
-    /** Begins to count what a connection keeps until its handshake begins. It is closed when another source needs the room. */
+    /**
+     * Opens the account of the bytes that a connection keeps until its handshake begins. The connection is
+     * closed when another source needs the memory.
+     */
     Quota<SourceAddress>.Claim hello(SourceAddress source, Channel channel) {
         return hellos.open(source, () -> gaveWay(channel));
     }
 
-    /** Closes a connection whose hello or handshake has to make room for another source's. */
+    /** Closes a connection whose hello or handshake another source displaces. */
     void gaveWay(Channel channel) {
         noisyHandshakes.increment();
         close(channel);
     }
 
     /**
-     * Counts {@code cost} bytes for a connection's hello. Returns false if there is no room for them: the connection is to be
-     * closed. While all sources are quiet ones, {@code server} accepts nothing instead, up to twice the room.
+     * Counts {@code cost} bytes for a connection's hello. Returns false if there is no room: the caller must
+     * then close the connection. While all sources are quiet, {@code server} stops accepting instead, and
+     * hellos may take twice the maximum.
      */
     boolean keep(Quota<SourceAddress>.Claim hello, long cost, @Nullable Channel server) {
         long more = cost - hello.held();
@@ -150,7 +166,7 @@ public final class HandshakeGate {
         return false;
     }
 
-    /** The hello is answered, or its connection closed. */
+    /** Releases the account of a hello that is answered or whose connection closed. */
     void drop(Quota<SourceAddress>.Claim hello) {
         hello.close();
         resume();
@@ -177,22 +193,22 @@ public final class HandshakeGate {
         }
     }
 
-    /** Who may begin a handshake. */
+    /** The places of concurrent handshakes. */
     HandshakePlaces places() {
         return places;
     }
 
-    /** Handshakes that run now. */
+    /** The number of handshakes in progress. */
     int handshakes() {
         return places.running();
     }
 
-    /** Bytes of hellos that are not answered yet. */
+    /** The bytes of hellos that are not answered yet. */
     long helloBytes() {
         return hellos.used();
     }
 
-    /** Sources with a connection. */
+    /** The number of sources with a connection. */
     int sources() {
         return connections.accounts();
     }

@@ -8,21 +8,27 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The TLS handshakes of a listener that run at once. A source that has fewer than another gets a place of the other's, which
- * loses its newest; else a connection waits until a place is free, and the sources that wait take turns. Callable from any
- * thread.
+ * Limits the concurrent TLS handshakes of a listener. When all places are taken, a source with fewer
+ * handshakes than another gets a place of the other source, whose newest connection closes. Otherwise a
+ * connection waits until a place is free, and the waiting sources take turns. Callable from any thread.
  */
 final class HandshakePlaces {
     private final Quota<SourceAddress> places;
-    /** By source, the next one first. Each waiting connection is paid for by the bytes that it keeps. */
+    /**
+     * The waiting connections by source; the source whose turn is next comes first. Not bounded here: each
+     * waiting connection holds a hello, whose bytes the gate bounds.
+     */
     private final Map<SourceAddress, LinkedHashSet<Waiting>> waiting = new LinkedHashMap<>();
 
-    /** A connection whose handshake can begin. Called on any thread, perhaps with a lock held: returns at once. */
+    /**
+     * A connection whose handshake can begin. Called on any thread, possibly while a lock is held, so
+     * implementations must return at once.
+     */
     interface Waiting {
-        /** Its turn has come. It ends its place by {@link HandshakePlaces#over}. */
+        /** The connection has a place. It returns the place by {@link HandshakePlaces#over}. */
         void begin(Quota<SourceAddress>.Claim place);
 
-        /** Its place is another's now: it closes. */
+        /** Another connection takes the place, so this connection must close. */
         void giveWay();
     }
 
@@ -32,7 +38,10 @@ final class HandshakePlaces {
         places = new Quota<>(max);
     }
 
-    /** Returns a place, or null: then {@code connection} waits for {@link Waiting#begin} until {@link #leave}. */
+    /**
+     * Returns a place. If it returns null, {@code connection} waits for {@link Waiting#begin} until
+     * {@link #leave}.
+     */
     synchronized Quota<SourceAddress>.@Nullable Claim ask(SourceAddress source, Waiting connection) {
         Quota<SourceAddress>.Claim place = places.tryOpen(source, 1, connection::giveWay);
         if (place == null) {
@@ -41,7 +50,7 @@ final class HandshakePlaces {
         return place;
     }
 
-    /** {@code connection} waits no longer. Harmless if it does not. */
+    /** Removes {@code connection} from the waiting ones. Has no effect if it does not wait. */
     synchronized void leave(SourceAddress source, Waiting connection) {
         LinkedHashSet<Waiting> ofSource = waiting.get(source);
         if (ofSource != null && ofSource.remove(connection) && ofSource.isEmpty()) {
@@ -49,7 +58,10 @@ final class HandshakePlaces {
         }
     }
 
-    /** A handshake is over, or takes too long to count any more: others begin. */
+    /**
+     * Frees the place of a handshake that is over, or takes too long to count any more, and begins waiting
+     * ones.
+     */
     void over(Quota<SourceAddress>.Claim place) {
         place.close();
         for (Turn turn = next(); turn != null; turn = next()) {
@@ -72,12 +84,12 @@ final class HandshakePlaces {
         ofSource.removeFirst();
         waiting.remove(source);
         if (!ofSource.isEmpty()) {
-            waiting.put(source, ofSource); // behind the others
+            waiting.put(source, ofSource); // to the end of the turn order
         }
         return new Turn(next, place);
     }
 
-    /** Handshakes that run now. */
+    /** The number of handshakes in progress. */
     int running() {
         return (int) places.used();
     }

@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a connection from its TLS until its ClientHello is whole and a place is free, as a handshake costs nothing before. The
- * place is the connection's until the handshake is over, and for a second at most: peers that stall hold up nobody. First
- * in its pipeline.
+ * Withholds a connection's bytes from TLS until its ClientHello is complete and a place is free, because a
+ * handshake costs nothing before. The connection keeps the place until its handshake is over, but at most for
+ * a second, so that stalling peers delay no others. First in its pipeline.
  *
  * <pre>
  *  SILENT ──first byte──► PARTIAL ──hello whole──► WAITING ──a place──► removed
@@ -25,9 +25,15 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class HandshakeSlot extends ChannelInboundHandlerAdapter implements HandshakePlaces.Waiting {
-    /** Longer than a handshake over half the world; who is slower has had its work done by then. */
+    /**
+     * The maximum time in a place. Longer than a handshake with a distant client; the CPU work of a slower
+     * one is mostly done by then.
+     */
     static final Duration MOST = Duration.ofSeconds(1);
-    /** From a hello's first byte to its last: it is two packets, of which each may be lost once or twice. */
+    /**
+     * The time from a hello's first byte to its last. A hello takes two packets, and each may be lost once or
+     * twice.
+     */
     static final Duration HELLO_TIME = Duration.ofSeconds(3);
 
     private final HandshakeGate gate;
@@ -39,7 +45,7 @@ final class HandshakeSlot extends ChannelInboundHandlerAdapter implements Handsh
     private @Nullable Future<?> timeout;
     private boolean whole;
 
-    /** @param handshake done when the handshake is over */
+    /** @param handshake done when the handshake succeeds or fails */
     HandshakeSlot(HandshakeGate gate, SourceAddress source, Future<?> handshake) {
         this.gate = gate;
         this.source = source;
@@ -99,7 +105,7 @@ final class HandshakeSlot extends ChannelInboundHandlerAdapter implements Handsh
         ChannelHandlerContext ctx = Objects.requireNonNull(context);
         ctx.executor().execute(() -> {
             if (reader == null || !ctx.channel().isActive()) {
-                gate.places().over(place); // closed meanwhile
+                gate.places().over(place); // the connection closed meanwhile
                 return;
             }
             ctx.channel().config().setAutoRead(true);
@@ -121,7 +127,7 @@ final class HandshakeSlot extends ChannelInboundHandlerAdapter implements Handsh
         gate.gaveWay(Objects.requireNonNull(context).channel());
     }
 
-    /** After this its bytes are another's, or gone. */
+    /** Stops the timer and releases the hello's account, and its bytes if TLS has not taken them. */
     private void end() {
         stopTimer();
         if (reader != null) {

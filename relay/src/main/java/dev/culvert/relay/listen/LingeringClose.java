@@ -12,21 +12,21 @@ import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
 
 /**
- * Ends a connection whose peer may still be sending (RFC 9112 §9.6): this half is closed, and what comes is dropped
- * undecoded until the peer closes its half. Closed at once, the socket would answer those bytes with a reset, which can
- * take the last answer with it. Belongs to the channel's event loop.
+ * Closes a connection whose peer may still be sending (RFC 9112 §9.6). It closes this half and drops received
+ * bytes undecoded until the peer closes its half. A socket closed at once would answer those bytes with a
+ * reset, which can destroy the last response. Belongs to the channel's event loop.
  */
 public final class LingeringClose extends ChannelInboundHandlerAdapter {
-    /** How long the peer may take; whoever begins this sets the timer. */
+    /** The time that the peer has to close its half. The caller of {@link #begin} sets the timer. */
     public static final Duration TIME = Duration.ofSeconds(5);
-    /** A peer that sends more than this does not read its answer. */
+    /** The maximum number of dropped bytes. A peer that sends more does not read its response. */
     private static final int MAX_BYTES = 1 << 20;
 
     private int dropped;
 
     private LingeringClose() {}
 
-    /** Begins; everything was flushed. */
+    /** Starts the close. The caller has flushed all writes. */
     public static void begin(Channel channel) {
         if (!channel.isActive()) {
             return;

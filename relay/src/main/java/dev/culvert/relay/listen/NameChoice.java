@@ -8,7 +8,9 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 
-/** Waits for the server name of a TLS handshake (SNI), and gives way to the TLS that is chosen by it. */
+/**
+ * Waits for the server name of a TLS handshake (SNI), and replaces itself with the TLS handler for that name.
+ */
 public final class NameChoice extends SniHandler {
     private final Promise<Void> handshake;
 
@@ -18,7 +20,7 @@ public final class NameChoice extends SniHandler {
         channel.closeFuture().addListener(closed -> handshake.trySuccess(null));
     }
 
-    /** Done when the handshake is over, whatever came of it, or the connection closed. */
+    /** Returns a future that is done when the handshake succeeds or fails, or the connection closes. */
     Future<Void> handshake() {
         return handshake;
     }

@@ -10,14 +10,20 @@ import java.time.Duration;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
-/** Connections that end together: those of callers, or those of tunnel clients. Safe for use by any thread. */
+/**
+ * A set of connections that are closed together: those of callers, or those of tunnel clients. Safe for use
+ * by any thread.
+ */
 public final class OpenConnections {
     private static final AttributeKey<OpenConnections> OWNER = AttributeKey.valueOf(OpenConnections.class,
             "owner");
 
     private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
-    /** Takes a connection in, out of where it was before. One that comes after the end is closed. */
+    /**
+     * Adds a connection and removes it from its previous set. A connection added after {@link #end} is
+     * closed.
+     */
     public void add(Channel channel) {
         OpenConnections before = channel.attr(OWNER).getAndSet(this);
         open.add(channel);
@@ -31,8 +37,8 @@ public final class OpenConnections {
     }
 
     /**
-     * Tells all to end with their present exchange, waits up to {@code grace}, tells the rest to end now, and closes what
-     * is left after {@code lastWords}.
+     * Asks all connections to close after their present exchange, and waits up to {@code grace}. Then asks
+     * the rest to close at once, and closes those that are left after {@code lastWords}.
      */
     public Mono<Void> end(Duration grace, Duration lastWords) {
         Mono<Void> allClosed = done(open::newCloseFuture);

@@ -8,7 +8,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The balancers that a listener serves, one without TLS or with PROXY headers. Others are turned away, with a warning at most once a minute. */
+/**
+ * The balancers whose connections a listener accepts if it has no TLS or expects PROXY headers. Other peers
+ * are refused, with a warning at most once a minute.
+ */
 public final class PlainPeers {
     private static final Logger log = LoggerFactory.getLogger(PlainPeers.class);
     private static final long WARN_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
@@ -17,7 +20,7 @@ public final class PlainPeers {
     private final List<Cidr> blocks;
     private final AtomicLong nextWarning = new AtomicLong(System.nanoTime());
 
-    /** @param listener its name in the log */
+    /** @param listener the listener's name in the log */
     public PlainPeers(String listener, List<Cidr> blocks) {
         this.listener = listener;
         this.blocks = List.copyOf(blocks);

@@ -13,16 +13,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a balancer says in front of a connection (the PROXY protocol of HAProxy, versions 1 and 2): who made it, and to where.
- * Read strictly: what is not exactly a header for TCP is refused.
+ * The PROXY protocol header that a balancer sends before a connection's bytes (HAProxy, versions 1 and 2):
+ * source and destination of the connection. Parsing is strict: only exact headers for TCP are accepted.
  *
- * @param source who connected to the balancer; null: the balancer itself (LOCAL), or it does not know (UNKNOWN, UNSPEC)
- * @param destination where to; null exactly when source is
+ * @param source the caller's address; null: the balancer itself connected (LOCAL), or it does not know the
+ *     source (UNKNOWN, UNSPEC)
+ * @param destination the address that the caller connected to; null exactly when {@code source} is null
  */
 record ProxyHeader(@Nullable InetSocketAddress source, @Nullable InetSocketAddress destination) {
-    /** Of a header of version 2, its 16 bytes excluded: addresses, and what balancers tell beside them. */
+    /** The maximum length of a version 2 header after its fixed 16 bytes: addresses and extensions. */
     static final int MAX_LENGTH = 4096;
-    /** Of version 1, with its CR LF (§2.1). */
+    /** The maximum length of a version 1 header with its CR LF (§2.1). */
     static final int MAX_LINE = 107;
 
     private static final ProxyHeader NOBODY = new ProxyHeader(null, null);
@@ -40,8 +41,9 @@ record ProxyHeader(@Nullable InetSocketAddress source, @Nullable InetSocketAddre
     private static final int TCP6 = 0x21;
 
     /**
-     * Reads the header at the beginning of {@code in}, which is then behind it; null, and nothing was read: it goes on in
-     * bytes that are still to come. Borrows for the call. Throws CorruptedFrameException for what is none.
+     * Reads the header at the beginning of {@code in} and moves the reader index behind it. Returns null and
+     * reads nothing if the header is not complete yet. Borrows {@code in} for the call. Throws
+     * CorruptedFrameException if the bytes are not a PROXY header.
      */
     static @Nullable ProxyHeader read(ByteBuf in) {
         return begins(in, SIGNATURE) ? binary(in) : begins(in, LINE) ? line(in) : refuse("no PROXY header");
@@ -69,7 +71,7 @@ record ProxyHeader(@Nullable InetSocketAddress source, @Nullable InetSocketAddre
         }
         String line = text.substring(0, text.length() - 2);
         if (line.equals("PROXY UNKNOWN") || line.startsWith("PROXY UNKNOWN ")) {
-            return NOBODY; // §2.1: what stands behind it does not count
+            return NOBODY; // §2.1: the rest of the line is ignored
         }
         Matcher words = TCP.matcher(line);
         if (!words.matches()) {
@@ -127,7 +129,10 @@ record ProxyHeader(@Nullable InetSocketAddress source, @Nullable InetSocketAddre
         return header;
     }
 
-    /** §2.2.7: type, length and value, one behind the other; nothing of them is used. */
+    /**
+     * Checks that the extensions (§2.2.7: type, length and value) fill the header exactly. Their values are
+     * not used.
+     */
     private static void requireWhole(ByteBuf extensions) {
         while (extensions.isReadable()) {
             if (extensions.readableBytes() < 3

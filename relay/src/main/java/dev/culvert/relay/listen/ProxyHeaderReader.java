@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for the PROXY header of a balancer's connection, keeps what it says for {@link CallerAddress}, and lets the connection
- * begin behind it. One without a header, or with a wrong one, is closed.
+ * Waits for the PROXY header of a balancer's connection, stores it for {@link CallerAddress}, and starts the
+ * connection with the bytes after it. A connection without a valid header is closed.
  */
 final class ProxyHeaderReader extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(ProxyHeaderReader.class);
@@ -24,7 +24,7 @@ final class ProxyHeaderReader extends ChannelInboundHandlerAdapter {
     private @Nullable ByteBuf received;
     private @Nullable ScheduledFuture<?> timer;
 
-    /** @param begin puts the connection's handlers into the pipeline, or closes it */
+    /** @param begin adds the connection's handlers to the pipeline, or closes the connection */
     ProxyHeaderReader(Duration patience, Runnable begin) {
         this.patience = patience;
         this.begin = begin;
@@ -53,7 +53,7 @@ final class ProxyHeaderReader extends ChannelInboundHandlerAdapter {
         ByteBuf all = received;
         try {
             if (all == null || !ctx.channel().isOpen()) {
-                return; // closed before
+                return; // the connection closed before
             }
             all.writeBytes(bytes);
             ProxyHeader header = ProxyHeader.read(all);
@@ -80,12 +80,12 @@ final class ProxyHeaderReader extends ChannelInboundHandlerAdapter {
             rest.release();
             return;
         }
-        // From the first handler on: those that now stand there have to see all that comes.
+        // From the head of the pipeline, because the handlers that {@code begin} added must see all bytes.
         ctx.pipeline().fireChannelRead(rest);
         ctx.pipeline().fireChannelReadComplete();
     }
 
-    /** Who has not said where it comes from has nothing that could be lost. */
+    /** Closes the connection: without a complete PROXY header there is no exchange that could be lost. */
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event.equals(RelayListener.DRAIN) || event.equals(RelayListener.CUT)) {

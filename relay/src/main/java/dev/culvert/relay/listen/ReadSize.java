@@ -5,19 +5,23 @@ import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much a pass of an event loop reads of one connection: one read, of as many bytes as hold {@link #PARTS} parts of what this
- * connection sends, 64 KiB at most. So a peer that cuts its bytes into the smallest frames gets no more of the loop than
- * one whose frames are large. One for each connection; used by its event loop alone.
+ * Limits the bytes that an event loop reads from one connection in a pass. Each pass makes one read, sized to
+ * hold about {@link #PARTS} parts (frames or chunks) of this connection, 64 KiB at most. A peer that cuts its
+ * bytes into the smallest frames therefore gets no more of the loop than a peer with large frames. One for
+ * each connection; only its event loop uses it.
  */
 public final class ReadSize extends DefaultMaxMessagesRecvByteBufAllocator {
-    /** Parts that a pass is meant to handle. */
+    /** The number of parts that a pass should handle. */
     static final int PARTS = 128;
-    /** What a head costs, in parts. */
+    /** The cost of a head, in parts. */
     public static final int HEAD = 16;
     static final int MIN_BYTES = 1 << 10;
     static final int MAX_BYTES = 64 << 10;
     private static final int FIRST_BYTES = 2 << 10;
-    /** Reads that the density of parts is the mean of: TLS hands on a record's parts at its end. */
+    /**
+     * The number of reads over which the part density is averaged: TLS passes on the parts of a record at its
+     * end.
+     */
     private static final int MEMORY = 16;
 
     private double meanBytes = 1;
@@ -29,18 +33,19 @@ public final class ReadSize extends DefaultMaxMessagesRecvByteBufAllocator {
         super(1);
     }
 
-    /** That of a connection; null: its listener has none. */
+    /** Returns the instance of a connection; null: its listener has none. */
     public static @Nullable ReadSize of(Channel channel) {
         return channel.config().getRecvByteBufAllocator() instanceof ReadSize size ? size : null;
     }
 
-    /** The present read brought a part, which costs as much as {@code cost} pieces of a body. */
+    /** Records a part of the present read. It costs as much as {@code cost} pieces of a body. */
     public void part(int cost) {
         parts += cost;
     }
 
     @Override
-    @SuppressWarnings("deprecation") // the type, in favour of one that extends it and is not the method's
+    // the type is deprecated in favour of a subtype that this method does not return
+    @SuppressWarnings("deprecation")
     public Handle newHandle() {
         return new MaxMessageHandle() {
             @Override
@@ -55,7 +60,7 @@ public final class ReadSize extends DefaultMaxMessagesRecvByteBufAllocator {
         };
     }
 
-    /** A read is over, and what it brought has been handled. */
+    /** Called when a read is over and its parts have been handled. */
     void read(int bytes) {
         if (bytes > 0) {
             meanBytes += (bytes - meanBytes) / MEMORY;
@@ -66,7 +71,7 @@ public final class ReadSize extends DefaultMaxMessagesRecvByteBufAllocator {
         }
     }
 
-    /** Bytes of the next read, at most. */
+    /** Returns the maximum number of bytes of the next read. */
     int next() {
         return size;
     }

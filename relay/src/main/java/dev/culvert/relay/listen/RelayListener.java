@@ -18,12 +18,15 @@ import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
 import reactor.netty.tcp.TcpServer;
 
-/** A Reactor Netty listener whose connections run raw Netty handlers: the reactive bridge gives way to them. */
+/**
+ * A Reactor Netty listener whose connections run plain Netty handlers; it removes the reactive bridge from
+ * their pipelines.
+ */
 public final class RelayListener {
-    /** The user event that tells a connection to end when its present exchange does. */
+    /** The user event that asks a connection to close after its present exchange. */
     public static final Object DRAIN = new Object();
 
-    /** The user event that tells a connection to end now, whatever its exchange. */
+    /** The user event that asks a connection to close now, in the middle of an exchange too. */
     public static final Object CUT = new Object();
 
     private static final int BACKLOG = 4096;
@@ -37,15 +40,18 @@ public final class RelayListener {
     }
 
     /**
-     * Binds; {@code init} fills the pipeline of each connection that {@code gate} lets in. Errors: {@link
-     * ListenException}.
+     * Binds. {@code init} fills the pipeline of each connection that {@code gate} admits. Errors:
+     * {@link ListenException}.
      */
     public static Mono<RelayListener> start(HostPort address, EventLoops loops, HandshakeGate gate,
             Consumer<Channel> init) {
         return start(address, loops, gate, null, init);
     }
 
-    /** The same behind balancers that send PROXY headers; {@code gate} then sees the addresses that these tell. */
+    /**
+     * Binds behind balancers that send PROXY headers. {@code gate} then accounts by the addresses in the
+     * headers.
+     */
     public static Mono<RelayListener> start(HostPort address, EventLoops loops, HandshakeGate gate,
             @Nullable ProxySenders senders, Consumer<Channel> init) {
         OpenConnections connections = new OpenConnections();
@@ -100,19 +106,19 @@ public final class RelayListener {
         return HostPort.of((InetSocketAddress) server.address());
     }
 
-    /** Sockets that are open now, but for those that were given away. */
+    /** The open connections, without those that were handed over to another set. */
     public OpenConnections connections() {
         return connections;
     }
 
-    /** Accepts no more connections. */
+    /** Stops accepting connections. */
     public void refuse() {
         server.dispose();
     }
 
     /**
-     * Stops accepting, waits up to {@code grace} for connections to end by themselves, tells the rest to end, and closes
-     * what is left after {@code lastWords}.
+     * Stops accepting and waits up to {@code grace} for the connections to close. Then asks the rest to
+     * close, and closes those that are left after {@code lastWords}.
      */
     public Mono<Void> stop(Duration grace, Duration lastWords) {
         return Mono.<Void>fromRunnable(server::dispose).then(connections.end(grace, lastWords));

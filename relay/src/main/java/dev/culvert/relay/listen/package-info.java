@@ -1,4 +1,4 @@
-/** Listeners: accepting, PROXY protocol, fair TLS handshakes. */
+/** Listeners: accepting connections, the PROXY protocol, and fair TLS handshakes. */
 @NullMarked
 package dev.culvert.relay.listen;
 
