@@ -6,15 +6,18 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The event sources that webhooks may reach. Nothing listed: none. Immutable, safe for use by any thread. */
+/**
+ * The event sources that webhooks may reach. An empty list allows none. Immutable, safe for use by any
+ * thread.
+ */
 public final class AllowList {
     private static final Pattern ENTRY = Pattern.compile("[a-z0-9*-]{1,63}/[a-z0-9*-]{1,63}");
 
-    /** A webhook looks at them one by one. */
+    /** The maximum number of entries: a webhook is compared with each. */
     private static final int MAX_ENTRIES = 1000;
 
     private final List<Entry> entries;
-    /** Those without a star. */
+    /** The entries without a star. */
     private final Set<Entry> names;
 
     private AllowList(List<Entry> entries) {
@@ -22,7 +25,7 @@ public final class AllowList {
         this.names = entries.stream().filter(Entry::isName).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Reads {@code namespace/eventSource} entries. Throws ConfigException for the key {@code allow}. */
+    /** Parses {@code namespace/eventSource} entries. Throws ConfigException for the key {@code allow}. */
     public static AllowList parse(List<String> entries) {
         if (entries.size() > MAX_ENTRIES) {
             throw new ConfigException("allow", "at most " + MAX_ENTRIES + " entries; * stands for any text");
@@ -54,7 +57,10 @@ public final class AllowList {
         return new Entry(text.substring(0, slash), text.substring(slash + 1));
     }
 
-    /** Linear in practice: on a mismatch only the last star is tried with one character more. */
+    /**
+     * Matches a pattern with stars. Linear in practice: on a mismatch only the last star is retried, with one
+     * character more.
+     */
     private static boolean matches(String pattern, String text) {
         int star = -1;
         int retry = 0;

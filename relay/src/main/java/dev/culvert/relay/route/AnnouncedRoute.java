@@ -6,19 +6,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A route, as far as others than its router have to know it. Immutable.
+ * The properties of a route that parts other than its router need. Immutable.
  *
- * @param rule which requests it takes
- * @param durable whether POST requests that are no upgrades are stored first; false: it only beats durable routes
- * @param inOrder whether webhooks of the same source are delivered in their order
- * @param maxBodyBytes at least 1; more is refused with 413
- * @param verify how signatures are verified; null: not at all
- * @param sources the addresses it may be asked from
- * @param host of the upstream; announcements carry its lengths alone
+ * @param rule the requests that the route takes
+ * @param durable whether POST requests other than upgrades are stored before delivery; false: the route only
+ *     takes requests away from durable routes
+ * @param inOrder whether webhooks of the same source are delivered in order
+ * @param maxBodyBytes the maximum body length, at least 1; longer bodies are refused with 413
+ * @param verify how signatures are verified; null: they are not verified
+ * @param sources the caller addresses that the route allows
+ * @param host the template of the upstream's host; announcements carry only the lengths of its literal parts
  */
 public record AnnouncedRoute(RouteRule rule, boolean durable, boolean inOrder, long maxBodyBytes,
         @Nullable Verification verify, SourceList sources, HostTemplate host) {
-    /** What a durable webhook may have where nothing else is said: 25 MiB, GitHub's own limit. */
+    /** The default maximum body length of a durable webhook: 25 MiB, GitHub's own limit. */
     public static final long USUAL_BODY_BYTES = 25L << 20;
 
     public AnnouncedRoute {
@@ -30,7 +31,7 @@ public record AnnouncedRoute(RouteRule rule, boolean durable, boolean inOrder, l
         }
     }
 
-    /** A durable route as one that says nothing but its path and upstream. */
+    /** Creates a durable route for which only path and upstream are configured. */
     public static AnnouncedRoute durable(String path, String host) {
         return new AnnouncedRoute(RouteRule.of(path), true, true, USUAL_BODY_BYTES, null,
                 SourceList.parse(List.of()), HostTemplate.of(host));

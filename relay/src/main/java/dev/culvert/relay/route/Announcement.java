@@ -5,19 +5,20 @@ import dev.culvert.http.path.PathPattern;
 import java.util.List;
 
 /**
- * What a cluster's router tells the server: which requests to store before they are delivered, and what the cluster's owner
- * allows, so that the server can refuse early. It carries no upstream's name, and no secrets but those of {@link
- * Verification#shared}. The router enforces its policy all the same. Immutable.
+ * The announcement that a cluster's router sends to the server: which requests to store before delivery, and
+ * what the cluster's owner allows, so that the server can refuse early. It carries no names of upstreams, and
+ * no secrets except those of {@link Verification#shared}. The router enforces its policy in any case.
+ * Immutable.
  *
- * @param routes the durable ones, and those that take requests away from them
- * @param webhooks event sources that may be reached, as {@link AllowList} reads them
- * @param requests methods and paths that may be reached
+ * @param routes the durable routes, and the routes that take requests away from them
+ * @param webhooks the event sources that webhooks may reach, in the form of {@link AllowList}
+ * @param requests the methods and paths that requests may reach
  */
 public record Announcement(List<AnnouncedRoute> routes, List<String> webhooks, RequestPolicy requests) {
-    /** What a document may have, in UTF-8. */
+    /** The maximum length of a document, in UTF-8. */
     public static final int MAX_BYTES = 256 << 10;
 
-    /** Every one is kept in the server's memory. */
+    /** The maximum number of routes: the server keeps them all in memory. */
     static final int MAX_ROUTES = 2000;
 
     public Announcement {
@@ -30,7 +31,9 @@ public record Announcement(List<AnnouncedRoute> routes, List<String> webhooks, R
         }
     }
 
-    /** Of all routes of a router: leaves out those that have nothing to do with durable ones. */
+    /**
+     * Creates the announcement of a router with these routes. Leaves out routes that overlap no durable one.
+     */
     public static Announcement of(List<AnnouncedRoute> all, List<String> webhooks, RequestPolicy requests) {
         List<AnnouncedRoute> durable = all.stream().filter(AnnouncedRoute::durable).toList();
         return new Announcement(
@@ -44,24 +47,24 @@ public record Announcement(List<AnnouncedRoute> routes, List<String> webhooks, R
     }
 
     /**
-     * The document, in UTF-8.
+     * Returns the document, in UTF-8.
      *
-     * @throws ConfigException for the key {@code routes} when it would be larger than {@link #MAX_BYTES}
+     * @throws ConfigException for the key {@code routes} if the document exceeds {@link #MAX_BYTES}
      */
     public byte[] toJson() {
         byte[] json = AnnouncementJson.write(this);
         if (json.length > MAX_BYTES) {
             throw new ConfigException("routes", "durable routes and a policy of at most " + MAX_BYTES
-                    + " bytes as the server is told of them; these have " + json.length);
+                    + " bytes in the announcement to the server; these have " + json.length);
         }
         return json;
     }
 
     /**
-     * Reads a document. Members that a later version may add are passed over; everything else must be as it is written by
-     * {@link #toJson}.
+     * Parses a document. Members that a later version may add are ignored. Everything else must have the form
+     * that {@link #toJson} writes.
      *
-     * @throws IllegalArgumentException saying what is wrong
+     * @throws IllegalArgumentException if the document is not valid; the message names the fault
      */
     public static Announcement parse(byte[] json) {
         if (json.length > MAX_BYTES) {

@@ -23,7 +23,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form of an announcement:
+ * Writes and reads the JSON form of an announcement:
  *
  * <pre>
  * {"routes":[{"path":"/webhooks/{namespace}/{eventSource}/","durable":true,"to":"{eventSource}xxxx.{namespace}.xxx",
@@ -82,12 +82,15 @@ final class AnnouncementJson {
         }
     }
 
-    /** No secrets at all is something else than an empty list: that one refuses every webhook. */
+    /**
+     * Writes a verification. An absent {@code secrets} member differs from an empty list, which refuses every
+     * webhook.
+     */
     private static void verification(Verification verify, ObjectNode to) {
         to.put("verify", word(verify.provider()));
         if (verify.shared() != null) {
             ArrayNode secrets = to.putArray("secrets");
-            verify.shared().list().forEach(secrets::add); // as Base64
+            verify.shared().list().forEach(secrets::add); // written as Base64
         }
     }
 
@@ -114,7 +117,7 @@ final class AnnouncementJson {
         try {
             JsonNode document = JSON.readTree(json);
             if (!document.isObject()) {
-                throw new IllegalArgumentException("no JSON object");
+                throw new IllegalArgumentException("not a JSON object");
             }
             JsonNode requests = document.path("requests");
             return new Announcement(list(document, "routes", AnnouncementJson::route),
@@ -122,7 +125,7 @@ final class AnnouncementJson {
                     new RequestPolicy(list(requests, "allow", AnnouncementJson::rule),
                             list(requests, "deny", AnnouncementJson::rule)));
         } catch (IOException e) {
-            throw new IllegalArgumentException("no JSON that an announcement may be", e);
+            throw new IllegalArgumentException("not the JSON of an announcement", e);
         } catch (ConfigException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
@@ -154,7 +157,10 @@ final class AnnouncementJson {
         return null;
     }
 
-    /** Empty, which no secret is, for what can't be read: Java's own error quotes of it. */
+    /**
+     * Decodes a secret. Returns an empty array, which no secret is, if the text is not Base64: the JDK's
+     * exception would quote a part of it.
+     */
     private static byte[] secret(JsonNode node) {
         String text = text(node);
         try {
@@ -170,7 +176,7 @@ final class AnnouncementJson {
 
     private static Map<String, String> fields(JsonNode node) {
         if (!node.isMissingNode() && !node.isObject()) {
-            throw new IllegalArgumentException("headers that are no object");
+            throw new IllegalArgumentException("headers is not an object");
         }
         Map<String, String> fields = new LinkedHashMap<>();
         node.properties().forEach(field -> fields.put(field.getKey(), text(field.getValue())));
@@ -180,7 +186,7 @@ final class AnnouncementJson {
     private static <T> List<T> list(JsonNode node, String name, Function<JsonNode, T> element) {
         JsonNode array = node.path(name);
         if (!array.isMissingNode() && !array.isArray()) {
-            throw new IllegalArgumentException(name + " that is no list");
+            throw new IllegalArgumentException(name + " is not a list");
         }
         List<T> list = new ArrayList<>(array.size());
         array.forEach(each -> list.add(element.apply(each)));
@@ -189,7 +195,7 @@ final class AnnouncementJson {
 
     private static String text(@Nullable JsonNode node) {
         if (node == null || !node.isTextual()) {
-            throw new IllegalArgumentException("something else where a text should be");
+            throw new IllegalArgumentException("a value is not a string");
         }
         return node.textValue();
     }
@@ -203,14 +209,14 @@ final class AnnouncementJson {
 
     private static boolean flag(JsonNode node) {
         if (!node.isMissingNode() && !node.isBoolean()) {
-            throw new IllegalArgumentException("something else where true or false should be");
+            throw new IllegalArgumentException("a value is neither true nor false");
         }
         return node.asBoolean();
     }
 
     private static long number(JsonNode node) {
         if (!node.isIntegralNumber() || !node.canConvertToLong()) {
-            throw new IllegalArgumentException("something else where a number should be");
+            throw new IllegalArgumentException("a value is not an integer");
         }
         return node.longValue();
     }
@@ -229,6 +235,6 @@ final class AnnouncementJson {
                 return provider;
             }
         }
-        throw new IllegalArgumentException("a provider that is not known here");
+        throw new IllegalArgumentException("an unknown provider");
     }
 }

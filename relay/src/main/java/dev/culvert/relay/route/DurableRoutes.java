@@ -11,11 +11,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which requests are stored before they are delivered: the answer that a router's own table gives, for whoever keeps the
- * inbox in front of it. Immutable, safe for use by any thread.
+ * Decides which requests are stored before they are delivered. An inbox in front of a router uses it to make
+ * the same decision as the router's own table. Immutable, safe for use by any thread.
  */
 public final class DurableRoutes {
-    /** A client that serves one upstream has no routes: nothing is stored, nothing refused. */
+    /** The routes of a client that serves one upstream: none. No request is stored or refused. */
     public static final DurableRoutes NONE = new DurableRoutes(List.of(), Policy.OPEN, false);
 
     private static final String POST = "POST";
@@ -32,7 +32,7 @@ public final class DurableRoutes {
 
     /**
      * @param refusing whether malformed targets are refused
-     * @param deferring whether what is to be refused goes on
+     * @param deferring whether requests to be refused are passed on to the router instead
      */
     private DurableRoutes(List<AnnouncedRoute> routes, Policy policy, boolean refusing, boolean deferring) {
         this.index = RouteIndex.of(routes.stream().map(Target::of).toList(), target -> target.route.rule());
@@ -41,19 +41,19 @@ public final class DurableRoutes {
         this.deferring = deferring;
     }
 
-    /** Of a router that can be asked or has told of itself. */
+    /** Creates the routes of a router that has sent its announcement. */
     public static DurableRoutes of(Announcement announced) {
         return new DurableRoutes(announced.routes(), new Policy(AllowList.parse(announced.webhooks()),
                 announced.requests()), true);
     }
 
     /**
-     * For an inbox in front of the router of the same process: nothing is refused, as the router comes next, which does that
-     * and keeps an account of it.
+     * Creates the routes for an inbox in front of the router of the same process. Nothing is refused: the
+     * router handles the request next, and it refuses and counts.
      *
-     * @param all its routes, any number
-     * @param webhooks event sources that may be reached, as {@link AllowList} reads them
-     * @param requests methods and paths that may be reached
+     * @param all the router's routes, in any number
+     * @param webhooks the event sources that webhooks may reach, in the form of {@link AllowList}
+     * @param requests the methods and paths that requests may reach
      */
     public static DurableRoutes beforeRouter(List<AnnouncedRoute> all, List<String> webhooks,
             RequestPolicy requests) {
@@ -61,31 +61,31 @@ public final class DurableRoutes {
     }
 
     /**
-     * Of a router that has told nothing yet: webhooks of the default route are stored, of all event sources. Nothing else
-     * is refused.
+     * Creates the routes of a router that has announced nothing yet. Webhooks of the default route are stored
+     * for all event sources. No other request is refused.
      */
     public static DurableRoutes byDefault() {
         return new DurableRoutes(List.of(AnnouncedRoute.durable("/webhooks/{namespace}/{eventSource}/",
                 "{eventSource}-eventsource-svc.{namespace}.svc.cluster.local")), Policy.OPEN, false);
     }
 
-    /** Whether nothing is ever stored. */
+    /** Whether no request is ever stored. */
     public boolean isEmpty() {
         return this == NONE;
     }
 
     /**
-     * What becomes of a request that does not ask for an upgrade. Without header fields and the caller's address: routes that
-     * look at them take it for one that has none.
+     * Matches a request that does not ask for an upgrade, without its header fields and its caller's address.
+     * Routes with such conditions treat the request as one without fields and address.
      *
      * @param rawTarget the raw path, with or without the query
-     * @return null when it goes its way undecided: it is not durable
+     * @return null if the request is not durable and passes undecided
      */
     public @Nullable DurableMatch match(String method, String authority, String rawTarget) {
         return match(RouteQuery.of(method, authority, rawTarget));
     }
 
-    /** The same, with everything that routes look at. */
+    /** Matches a request by all properties that routes examine. */
     public @Nullable DurableMatch match(RouteQuery query) {
         DurableMatch match = decide(query);
         return deferring && match instanceof Refused ? null : match;
@@ -132,7 +132,10 @@ public final class DurableRoutes {
         }
     }
 
-    /** Of what callers may write at length: the beginning, and what tells it from others. */
+    /**
+     * Bounds a name that callers may choose at length: keeps its beginning, followed by a digest that makes
+     * it unique.
+     */
     private static String bounded(String source) {
         if (source.length() <= MAX_SOURCE) {
             return source;

@@ -8,18 +8,18 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request's header section must hold.
+ * A condition on a request's header section.
  *
- * @param name in lower case
- * @param value what one field of that name must be, byte by byte; null: any value
+ * @param name the field's name, in lower case
+ * @param value the exact value that one field of that name must have; null: any value
  */
 public record FieldRule(String name, @Nullable String value) {
-    /** How configuration writes "present, whatever its value". */
+    /** The configured value that means "present, with any value". */
     public static final String PRESENT = "*";
 
     private static final Pattern NAME = Pattern.compile("[a-z0-9!#$%&'*+.^_`|~-]{1,128}");
     private static final Pattern VALUE = Pattern.compile("[\\x20-\\x7e]{1,1024}");
-    /** Of one hop, or what routes are told by other keys. */
+    /** Fields that cannot be matched: they belong to one hop, or other keys of a route match them. */
     private static final Set<String> NOT_HERE = Set.of("host", "connection", "transfer-encoding",
             "keep-alive", "te", "upgrade", "proxy-connection", "content-length");
 
@@ -32,7 +32,7 @@ public record FieldRule(String name, @Nullable String value) {
         }
     }
 
-    /** Reads a name and a value, {@code *} for any. Throws ConfigException for the key {@code headers}. */
+    /** Parses a name and a value, {@code *} for any. Throws ConfigException for the key {@code headers}. */
     static FieldRule of(String name, String value) {
         return new FieldRule(name.toLowerCase(Locale.ROOT), value.equals(PRESENT) ? null : value);
     }

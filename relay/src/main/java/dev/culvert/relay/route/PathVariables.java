@@ -11,8 +11,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the variables of a route's path stand for, and whether they may: those in the upstream's host must be DNS labels,
- * {@code {namespace}} and {@code {eventSource}} also on the allow-list of webhooks. Immutable.
+ * Resolves the variables of a route's path and checks their values. Values used in the upstream's host must
+ * be DNS labels; {@code {namespace}} and {@code {eventSource}} must also be on the allow-list of webhooks.
+ * Immutable.
  */
 public final class PathVariables {
     private static final List<String> NOT_IN_A_SEGMENT = List.of("%2f", "%3f", "%23", "%3a");
@@ -27,17 +28,20 @@ public final class PathVariables {
         this.variables = path.variables();
     }
 
-    /** Of a route. All variables of the host stand in the path. */
+    /** Creates the variables of a route. The path must contain all variables of the host. */
     public static PathVariables of(PathPattern path, HostTemplate host) {
         return new PathVariables(path, host);
     }
 
-    /** Whether there are none: then there is nothing to resolve. */
+    /** Whether the path has no variables, so that nothing needs to be resolved. */
     public boolean isEmpty() {
         return variables.isEmpty();
     }
 
-    /** Looks at a path that the pattern matched and that {@link dev.culvert.http.path.RawPath#wellFormed} accepted. */
+    /**
+     * Resolves a path that the pattern matched and that {@link dev.culvert.http.path.RawPath#wellFormed}
+     * accepted.
+     */
     public Resolved resolve(String rawPath, AllowList webhooks) {
         List<String> values = new ArrayList<>(variables.size());
         for (String variable : variables) {
@@ -61,7 +65,9 @@ public final class PathVariables {
                 : new Resolved.Refused(RouteProblem.EVENT_SOURCE);
     }
 
-    /** Whether the configuration names what the values stand for: callers can't invent others. */
+    /**
+     * Whether the configuration names the event source of these values, so that callers cannot invent others.
+     */
     boolean isNamed(List<String> values, AllowList webhooks) {
         return values.isEmpty() || values.size() == 2 && path.isOfWebhooks()
                 && webhooks.names(value(values, PathPattern.NAMESPACE),
@@ -87,17 +93,17 @@ public final class PathVariables {
         return raw.isEmpty() ? null : raw;
     }
 
-    /** What became of it. */
+    /** The result of resolving a path. */
     public sealed interface Resolved {
         /**
-         * They may stand there.
+         * The values are allowed.
          *
-         * @param values in the order of the path
-         * @param host of the upstream
+         * @param values the values, in the order of the path
+         * @param host the upstream's host
          */
         record Values(List<String> values, String host) implements Resolved {}
 
-        /** They may not. */
+        /** The values are not allowed. */
         record Refused(Problem problem) implements Resolved {}
     }
 }

@@ -5,18 +5,19 @@ import dev.culvert.http.path.PathReading;
 import java.util.List;
 
 /**
- * Which methods and paths may be reached from outside. What is denied is refused, however its path is written: rules look
- * at all that servers could make of it, see {@link PathReading}, with and without empty segments. What is to be allowed
- * must be so in all of these, by one rule. Immutable, safe for use by any thread.
+ * Decides which methods and paths requests from outside may reach. A denied path is refused in every
+ * spelling: rules examine all readings that servers could derive from a path, see {@link PathReading}, with
+ * and without empty segments. A path is allowed only if one rule allows all of these readings. Immutable,
+ * safe for use by any thread.
  *
- * @param allow nothing listed: everything that is not denied
- * @param deny wins over {@code allow}
+ * @param allow the allowed requests; empty: everything that is not denied
+ * @param deny the denied requests; takes precedence over {@code allow}
  */
 public record RequestPolicy(List<RequestRule> allow, List<RequestRule> deny) {
-    /** Everything may be reached that has a route. */
+    /** Allows everything that has a route. */
     public static final RequestPolicy OPEN = new RequestPolicy(List.of(), List.of());
 
-    /** Requests look at them one by one. */
+    /** The maximum number of rules in each list: a request is compared with each. */
     private static final int MAX_RULES = 100;
 
     public RequestPolicy {
@@ -30,7 +31,10 @@ public record RequestPolicy(List<RequestRule> allow, List<RequestRule> deny) {
         }
     }
 
-    /** Whether a request may go on. The path is one that {@link dev.culvert.http.path.RawPath#wellFormed} accepted. */
+    /**
+     * Whether a request is allowed. {@link dev.culvert.http.path.RawPath#wellFormed} must have accepted the
+     * path.
+     */
     public boolean allows(String method, String path) {
         if (allow.isEmpty() && deny.isEmpty()) {
             return true;

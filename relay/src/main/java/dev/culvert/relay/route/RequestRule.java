@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Requests that the cluster's owner allows or denies: those below a path, by these methods. Immutable.
+ * Requests that the cluster's owner allows or denies: all paths below a path, with these methods. Immutable.
  *
- * @param path the beginning of the path; a variable stands for any segment
- * @param methods empty: all
+ * @param path the beginning of the path; a variable matches any segment
+ * @param methods the methods; empty: all
  */
 public record RequestRule(PathPattern path, List<String> methods) {
     public RequestRule {
@@ -21,7 +21,7 @@ public record RequestRule(PathPattern path, List<String> methods) {
         methods = RouteRule.of(path.toString(), null, methods, Map.of()).methods();
     }
 
-    /** Reads a path and methods. Throws ConfigException for {@code path} or {@code methods}. */
+    /** Parses a path and methods. Throws ConfigException for {@code path} or {@code methods}. */
     public static RequestRule of(String path, List<String> methods) {
         return new RequestRule(PathPattern.parse(path), methods);
     }
@@ -30,13 +30,13 @@ public record RequestRule(PathPattern path, List<String> methods) {
         return methods.isEmpty() || methods.contains(method);
     }
 
-    /** Whether a path that can be read in these ways may be one below the rule's. */
+    /** Whether any of these readings of a path is below the rule's path. */
     boolean mayMean(List<PathReading> readings) {
         return readings.stream()
                 .anyMatch(reading -> path.match(reading.text()) >= 0 || path.matches(reading.segments()));
     }
 
-    /** Whether it is one, whoever reads it. */
+    /** Whether all of these readings of a path are below the rule's path. */
     boolean means(List<PathReading> readings) {
         return readings.stream()
                 .allMatch(reading -> path.match(reading.text()) >= 0 && path.matches(reading.segments()));

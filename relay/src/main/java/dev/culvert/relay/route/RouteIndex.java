@@ -11,15 +11,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the route of a request: a tree of raw path segments, whose nodes hold their routes by host. A literal segment
- * beats a variable, then the longer path wins, then host (a name before a wildcard, the longer wildcard before the
- * shorter, any host last), methods (some before any), header fields (more before fewer) and the order of the list. What
- * a look-up costs depends on the path's length, not on the number of routes. Immutable, safe for use by any thread.
+ * Finds the route of a request: a tree of raw path segments, whose nodes hold their routes by host.
+ * Precedence: a literal segment beats a variable; then the longer path; then the host (a name before a
+ * wildcard, the longer wildcard before the shorter, any host last); then methods (listed before any); then
+ * header fields (more before fewer); then the order of the list. The cost of a look-up depends on the path's
+ * length, not on the number of routes. Immutable, safe for use by any thread.
  *
- * @param <R> a route
+ * @param <R> the type of a route
  */
 public final class RouteIndex<R> {
-    /** Routes that only methods and header fields tell apart: they are looked at one by one. */
+    /** The maximum number of routes with the same path and host: they are examined one by one. */
     static final int MAX_ALIKE = 64;
 
     private final Node<R> root = new Node<>();
@@ -29,8 +30,9 @@ public final class RouteIndex<R> {
     /**
      * Indexes routes.
      *
-     * @param rule what a route takes
-     * @throws ConfigException for the key {@code routes[n].path} when earlier routes leave the n-th no request
+     * @param rule returns the rule of a route
+     * @throws ConfigException for the key {@code routes[n].path} if earlier routes take every request of the
+     *     n-th
      */
     public static <R> RouteIndex<R> of(List<R> routes, Function<R, RouteRule> rule) {
         RouteIndex<R> index = new RouteIndex<>();
@@ -49,17 +51,20 @@ public final class RouteIndex<R> {
         node.add(entry);
     }
 
-    /** The route that takes a request; null: none does. */
+    /** Returns the route that takes a request; null: none does. */
     public @Nullable R find(RouteQuery query) {
         Entry<R> found = find(root, query, 0);
         return found == null ? null : found.route;
     }
 
-    /** Searches below a node, whose segments end at {@code at}. No deeper than the longest path of a route. */
+    /**
+     * Searches below a node, whose segments end at {@code at}. The recursion is no deeper than the longest
+     * path of a route.
+     */
     private static <R> @Nullable Entry<R> find(Node<R> node, RouteQuery query, int at) {
         String path = query.path();
         if (at < path.length() && path.charAt(at) != '/') {
-            return null; // the asterisk of OPTIONS
+            return null; // the asterisk-form of OPTIONS
         }
         Entry<R> found = null;
         if (at < path.length() && !node.isLeaf()) {
@@ -78,7 +83,7 @@ public final class RouteIndex<R> {
 
     private record Entry<R>(int position, RouteRule rule, R route) {}
 
-    /** The end of a path, and what goes on behind it. */
+    /** A path prefix: the routes that end here, and the segments that follow. */
     private static final class Node<R> {
         private static final Comparator<Entry<?>> ORDER = Comparator
                 .<Entry<?>, Boolean>comparing(entry -> entry.rule.methods().isEmpty())
@@ -87,7 +92,7 @@ public final class RouteIndex<R> {
 
         private final Map<String, Node<R>> literals = new HashMap<>();
         private @Nullable Node<R> variable;
-        /** By exact name; wildcards by what follows the star. */
+        /** The routes by exact host name; wildcards by the text after the star. */
         private final Map<String, List<Entry<R>>> hosts = new HashMap<>();
         private final List<Entry<R>> anyHost = new ArrayList<>();
         private boolean wildcards;
@@ -120,7 +125,10 @@ public final class RouteIndex<R> {
             requireReachable(alike, entry);
         }
 
-        /** A later route may hide an earlier one that is less specific: either is of no use. */
+        /**
+         * Refuses a route that hides another, or that another hides: the hidden one would be of no use. A
+         * later route may hide an earlier one that is less specific.
+         */
         private static <R> void requireReachable(List<Entry<R>> alike, Entry<R> added) {
             int at = alike.indexOf(added);
             for (int i = 0; i < alike.size(); i++) {

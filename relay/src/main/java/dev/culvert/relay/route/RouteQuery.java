@@ -7,24 +7,24 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request, as far as routes look at it.
+ * The properties of a request that routes examine.
  *
- * @param host in its compared form: lower case, without port and trailing dot
+ * @param host the host in its compared form: lower case, without port and trailing dot
  * @param path the raw path
- * @param query as it came with its question mark, or empty
- * @param fields its header section; borrowed
- * @param caller the address that it came from, behind the trusted proxies; null: nobody can tell
+ * @param query the query as received, with its question mark, or empty
+ * @param fields the header section; borrowed
+ * @param caller the caller's address, in front of all trusted proxies; null: unknown
  */
 public record RouteQuery(String method, String host, String path, String query, Http2Headers fields,
         @Nullable InetAddress caller) {
 
-    /** Of a request's fields, pseudo-fields included. */
+    /** Creates the query from a request's fields, pseudo-fields included. */
     public static RouteQuery of(Http2Headers fields, @Nullable InetAddress caller) {
         return of(String.valueOf(fields.method()), fields.authority() == null ? "" : fields.authority(),
                 String.valueOf(fields.path()), fields, caller);
     }
 
-    /** Of a request without header fields. */
+    /** Creates the query of a request without header fields. */
     public static RouteQuery of(String method, String authority, String target) {
         return of(method, authority, target, EmptyHttp2Headers.INSTANCE, null);
     }

@@ -9,12 +9,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which requests a route takes. Immutable.
+ * Decides which requests a route takes. Immutable.
  *
  * @param path the beginning of the path
- * @param host in lower case, without port: a name, {@code *.name} for any name below it, an address literal; null: any
- * @param methods one of them; empty: any
- * @param fields all of them; empty: none has to be there
+ * @param host the host in lower case, without port: a name, {@code *.name} for any name below it, or an
+ *     address literal; null: any
+ * @param methods the methods, of which the request must have one; empty: any
+ * @param fields the conditions on header fields, all of which must hold
  */
 public record RouteRule(PathPattern path, @Nullable String host, List<String> methods,
         List<FieldRule> fields) {
@@ -42,9 +43,9 @@ public record RouteRule(PathPattern path, @Nullable String host, List<String> me
     }
 
     /**
-     * Reads what configuration says.
+     * Parses the configured conditions of a route.
      *
-     * @param fields values by field name, {@code *} for any value
+     * @param fields the values by field name, {@code *} for any value
      */
     public static RouteRule of(String path, @Nullable String host, List<String> methods,
             Map<String, String> fields) {
@@ -56,12 +57,12 @@ public record RouteRule(PathPattern path, @Nullable String host, List<String> me
                         .toList());
     }
 
-    /** A rule about the path alone. */
+    /** Creates a rule with a path as its only condition. */
     public static RouteRule of(String path) {
         return new RouteRule(PathPattern.parse(path), null, List.of(), List.of());
     }
 
-    /** Why it does not take a request, or null when it does. */
+    /** Returns the reason for which the rule does not take a request, or null if it does. */
     public @Nullable String mismatch(RouteQuery query) {
         if (path.match(query.path()) < 0) {
             return "the path is not below " + path;
@@ -90,7 +91,7 @@ public record RouteRule(PathPattern path, @Nullable String host, List<String> me
         return methods.isEmpty() || methods.contains(method);
     }
 
-    /** Whether it takes a request whose path and host fit. */
+    /** Whether the rule takes a request whose path and host match. */
     boolean takes(RouteQuery query) {
         if (!takesMethod(query.method())) {
             return false;
@@ -103,7 +104,7 @@ public record RouteRule(PathPattern path, @Nullable String host, List<String> me
         return true;
     }
 
-    /** Whether it takes every request that {@code other}, a rule of the same path and host, takes. */
+    /** Whether the rule takes every request that {@code other} takes. Both have the same path and host. */
     boolean coversConditionsOf(RouteRule other) {
         boolean allMethods = methods.isEmpty()
                 || (!other.methods.isEmpty() && methods.containsAll(other.methods));

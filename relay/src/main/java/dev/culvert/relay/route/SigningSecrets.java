@@ -4,13 +4,16 @@ import java.security.MessageDigest;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The secrets that the webhooks of one route may be signed with, several during a rotation. Immutable; prints how many there are. */
+/**
+ * The secrets with which the webhooks of one route may be signed; several during a rotation. Immutable.
+ * {@link #toString} prints only their number.
+ */
 public final class SigningSecrets {
-    /** More are a mistake, and each costs an HMAC a webhook. */
+    /** The maximum number of secrets. More are a mistake, and each costs an HMAC for every webhook. */
     public static final int MAX_SECRETS = 8;
-    /** What one may have; providers take far less. */
+    /** The maximum length of a secret. Providers accept far less. */
     public static final int MAX_BYTES = 1024;
-    /** Nothing is signed right: every webhook is refused. */
+    /** No secrets: no signature is valid, so every webhook is refused. */
     public static final SigningSecrets NONE = new SigningSecrets(List.of());
 
     private final List<byte[]> secrets;
@@ -20,9 +23,10 @@ public final class SigningSecrets {
     }
 
     /**
-     * These secrets. Takes ownership of the arrays.
+     * Creates a set of secrets. Takes ownership of the arrays.
      *
-     * @throws IllegalArgumentException for more than {@link #MAX_SECRETS}, or one that has not 1 to {@link #MAX_BYTES} bytes
+     * @throws IllegalArgumentException if there are more than {@link #MAX_SECRETS}, or a secret does not have
+     *     1 to {@link #MAX_BYTES} bytes
      */
     public static SigningSecrets of(List<byte[]> secrets) {
         if (secrets.size() > MAX_SECRETS) {
@@ -38,7 +42,7 @@ public final class SigningSecrets {
         return secrets.isEmpty() ? NONE : new SigningSecrets(List.copyOf(secrets));
     }
 
-    /** Each secret's bytes, which must not be changed. */
+    /** Returns the bytes of each secret. Callers must not change them. */
     public List<byte[]> list() {
         return secrets;
     }
@@ -59,7 +63,7 @@ public final class SigningSecrets {
         return same;
     }
 
-    /** Tells nothing of what they are. */
+    /** Reveals nothing about the secrets. */
     @Override
     public int hashCode() {
         return secrets.size();

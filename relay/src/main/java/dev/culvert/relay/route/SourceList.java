@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The addresses that a route may be asked from. Immutable.
+ * The caller addresses that a route allows. Immutable.
  *
- * @param blocks nothing listed: all
+ * @param blocks the blocks of addresses; empty: all
  */
 public record SourceList(List<Cidr> blocks) {
     private static final int MAX_BLOCKS = 256;
@@ -21,7 +21,7 @@ public record SourceList(List<Cidr> blocks) {
         }
     }
 
-    /** Reads blocks as 10.0.0.0/8. Throws ConfigException for the key {@code sources}. */
+    /** Parses blocks such as 10.0.0.0/8. Throws ConfigException for the key {@code sources}. */
     public static SourceList parse(List<String> blocks) {
         try {
             return new SourceList(blocks.stream().map(Cidr::parse).toList());
@@ -30,7 +30,7 @@ public record SourceList(List<Cidr> blocks) {
         }
     }
 
-    /** Whether a caller may ask; of whom nobody can tell where it is may not. */
+    /** Whether a caller is allowed. A caller of unknown address is not, unless all are. */
     public boolean allows(@Nullable InetAddress caller) {
         return blocks.isEmpty()
                 || (caller != null && blocks.stream().anyMatch(block -> block.contains(caller)));

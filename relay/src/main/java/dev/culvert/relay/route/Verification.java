@@ -4,19 +4,19 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a webhook's signature is verified before it is stored.
+ * Describes how a webhook's signature is verified before the webhook is stored.
  *
- * @param provider who signs, and so which field holds what
- * @param secretFile holds the secrets; null where this came from an announcement
- * @param shared the secrets, where the cluster's owner has them announced; null: they are not
+ * @param provider the signing provider, which determines the fields and the algorithm
+ * @param secretFile the file of the secrets; null if the verification came from an announcement
+ * @param shared the secrets, if the cluster's owner has them announced; null: they are not announced
  */
 public record Verification(Provider provider, @Nullable Path secretFile, @Nullable SigningSecrets shared) {
-    /** One whose secrets are announced to nobody. */
+    /** Creates a verification whose secrets are not announced. */
     public Verification(Provider provider, @Nullable Path secretFile) {
         this(provider, secretFile, null);
     }
 
-    /** Who signs webhooks. */
+    /** The providers that sign webhooks. */
     public enum Provider {
         /** {@code X-Hub-Signature-256}: HMAC-SHA-256 of the body. */
         GITHUB,
@@ -24,7 +24,7 @@ public record Verification(Provider provider, @Nullable Path secretFile, @Nullab
         GITLAB,
         /** {@code X-Hub-Signature}: HMAC-SHA-256 of the body. */
         BITBUCKET,
-        /** No signature: the secret stands in the URL's query, {@code secret=}. */
+        /** No signature: the URL's query holds the secret, {@code secret=}. */
         DOCKER_HUB,
         /** {@code webhook-signature} of Standard Webhooks: HMAC-SHA-256 of id, time and body. */
         STANDARD_WEBHOOKS

@@ -1,4 +1,4 @@
-/** Routes by path, method and header fields, and announcements of them. */
+/** Routes by path, method and header fields, and their announcements. */
 @NullMarked
 package dev.culvert.relay.route;
 
