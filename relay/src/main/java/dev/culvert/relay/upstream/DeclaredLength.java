@@ -4,7 +4,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.List;
 
-/** What a request's head says about the length of its body, in bytes. */
+/** The body length that a head declares, in bytes. */
 public final class DeclaredLength {
     public static final long UNKNOWN = -1;
     public static final long INVALID = -2;
@@ -12,7 +12,10 @@ public final class DeclaredLength {
 
     private DeclaredLength() {}
 
-    /** RFC 9110 §8.6: one number; anything else could be read in two ways. */
+    /**
+     * Reads the {@code content-length} fields. RFC 9110 §8.6: exactly one number; recipients could read
+     * anything else in two ways.
+     */
     public static long of(Http2Headers fields) {
         if (!fields.contains(CONTENT_LENGTH)) {
             return UNKNOWN;

@@ -3,13 +3,16 @@ package dev.culvert.relay.upstream;
 import io.netty.channel.EventLoop;
 import java.util.function.IntConsumer;
 
-/** Reports request bytes that were dropped. A pass of the loop later: the asker may answer with more of them. */
+/**
+ * Reports dropped request bytes as consumed. It does so on the next pass of the loop, because the asker may
+ * respond with more bytes.
+ */
 public final class DroppedBytes {
     private final EventLoop loop;
     private final IntConsumer told;
     private int bytes;
 
-    /** @param told on the loop, with the bytes since the last time */
+    /** @param told receives the bytes since its last call, on the loop */
     public DroppedBytes(EventLoop loop, IntConsumer told) {
         this.loop = loop;
         this.told = told;

@@ -4,8 +4,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One address of an upstream, and how it fares. Counts are any thread's; what {@link Endpoints} decides about it changes
- * under its lock.
+ * One address of an upstream, and its health. Any thread may read and change the counts. {@link Endpoints}
+ * changes the state under its lock.
  *
  * <pre>
  * healthy ──failures in a row──► ejected ──time──► half open (one trial at a time) ─────success──► healthy
@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Endpoint {
     private final InetSocketAddress address;
     private final AtomicInteger pending = new AtomicInteger();
-    /** Odd while it is tried out, and another number each time. */
+    /** The number of the present or last trial: odd while a trial is in progress, and different each time. */
     private final AtomicInteger trial = new AtomicInteger();
     private volatile int failures;
     private volatile boolean ejected;
@@ -32,9 +32,10 @@ public final class Endpoint {
     }
 
     /**
-     * Something begins there: an exchange, or a connection for one. While the address is left out, it is tried out by that.
+     * Counts an exchange, or a connection for one, that begins at this address. If the address is ejected,
+     * this is its trial.
      *
-     * @return for {@link #end}
+     * @return the token for {@link #end}
      */
     public int begin() {
         pending.incrementAndGet();
@@ -43,7 +44,7 @@ public final class Endpoint {
         return tried ? before + 1 : 0;
     }
 
-    /** And is over, whatever came of it. */
+    /** Counts the end of an exchange or connection, whatever its result. */
     public void end(int begun) {
         pending.decrementAndGet();
         if (begun != 0) {
@@ -63,7 +64,7 @@ public final class Endpoint {
         return ejected;
     }
 
-    /** Whether it takes an exchange like any other; half open, only while none tries it out. */
+    /** Whether the address takes exchanges. A half-open address does only while no trial is in progress. */
     boolean isOpen(long nowNanos) {
         return !ejected || (isHalfOpen(nowNanos) && !isTried(trial.get()));
     }
@@ -72,21 +73,21 @@ public final class Endpoint {
         return ejected && nowNanos - ejectedUntilNanos >= 0;
     }
 
-    /** Whether nothing has gone wrong since something went well. */
+    /** Whether the address had no failure since its last success. */
     boolean isSpotless() {
         return failures == 0 && !ejected;
     }
 
     // ---- under the lock of its group ----
 
-    /** One more in a row. Returns how many that makes. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // changed under the lock, read without
+    /** Counts a failure. Returns the number of consecutive failures. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock, read without it
     int failed() {
         failures++;
         return failures;
     }
 
-    /** Leaves it out. Returns for how many times in a row that is, this one included. */
+    /** Ejects the address. Returns the number of consecutive ejections, this one included. */
     int eject() {
         ejected = true;
         ejections++;

@@ -12,16 +12,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The addresses of one upstream name, as all event loops share them: who gets the next exchange, and who is left out
- * because it failed. Choosing takes no lock.
+ * The addresses of one upstream name, shared by all event loops. Chooses the address of the next exchange,
+ * and ejects addresses that failed. Choosing takes no lock.
  */
 public final class Endpoints {
     private static final Logger log = LoggerFactory.getLogger(Endpoints.class);
-    /** Addresses in use are looked at so often; DNS itself is asked when its own time is over. */
+    /**
+     * The interval at which the addresses of a name in use are refreshed. DNS itself is queried only when its
+     * TTL has passed.
+     */
     private static final Duration FRESH = Duration.ofSeconds(1);
-    /** How long addresses are used on after their name stopped resolving: DNS stumbles more often than services go. */
+    /**
+     * The time for which addresses stay in use after their name stopped resolving: DNS fails more often than
+     * services move.
+     */
     static final Duration STALE = Duration.ofSeconds(30);
-    /** Behind everybody who takes exchanges. */
+    /** Added to the rank of addresses that take no exchanges, so that they come last. */
     private static final int LAST_RESORT = 1 << 30;
 
     private final String name;
@@ -33,7 +39,7 @@ public final class Endpoints {
     private volatile int epoch;
     private long goodUntilNanos;
 
-    /** @param name for the log */
+    /** @param name the upstream's name in the log */
     public Endpoints(String name, Ejection ejection, LongSupplier nanoClock) {
         this.name = name;
         this.ejection = ejection;
@@ -53,10 +59,11 @@ public final class Endpoints {
     }
 
     /**
-     * The one with the fewest exchanges of those that take any; one that is left out when there is no other.
+     * Returns the address with the fewest exchanges among those that take any. If none does, returns an
+     * ejected one.
      *
-     * @param tried who is not asked for
-     * @return null: there is nobody else
+     * @param tried addresses to leave out
+     * @return null if no other address exists
      */
     public @Nullable Endpoint pick(Collection<Endpoint> tried) {
         List<Endpoint> all = current;
@@ -78,7 +85,10 @@ public final class Endpoints {
         return best;
     }
 
-    /** The lower, the sooner. What an address is tried out with does not wait for what it was given before. */
+    /**
+     * Ranks an address; the lowest rank is chosen. A half-open address ranks first, so that its trial does
+     * not wait behind other addresses.
+     */
     private static int rank(Endpoint endpoint, long now) {
         if (!endpoint.isOpen(now)) {
             return LAST_RESORT + endpoint.pending();
@@ -86,7 +96,7 @@ public final class Endpoints {
         return endpoint.isEjected() ? 0 : endpoint.pending();
     }
 
-    /** A connection failed, or an exchange got no response. */
+    /** Records that a connection failed, or that an exchange received no response. */
     public synchronized void failed(Endpoint endpoint) {
         long now = nanoClock.getAsLong();
         int inARow = endpoint.failed();
@@ -99,7 +109,7 @@ public final class Endpoints {
                     .addKeyValue("address", endpoint.address())
                     .addKeyValue("failures", inARow)
                     .addKeyValue("seconds", time.toSeconds())
-                    .log("address of an upstream left out");
+                    .log("upstream address ejected");
         }
     }
 
@@ -107,7 +117,7 @@ public final class Endpoints {
         return (ejected() + 1) * 100L <= (long) ejection.most() * current.size();
     }
 
-    /** How many are left out now. */
+    /** The number of addresses that are ejected now. */
     public int ejected() {
         int out = 0;
         for (Endpoint endpoint : current) {
@@ -116,7 +126,7 @@ public final class Endpoints {
         return out;
     }
 
-    /** A response came. */
+    /** Records a response from an address. */
     public void succeeded(Endpoint endpoint) {
         if (!endpoint.isSpotless()) {
             restore(endpoint);
@@ -128,14 +138,17 @@ public final class Endpoints {
             log.atInfo()
                     .addKeyValue("upstream", name)
                     .addKeyValue("address", endpoint.address())
-                    .log("address of an upstream serves again");
+                    .log("upstream address restored");
         }
         endpoint.restore();
     }
 
     // ---- where they come from ----
 
-    /** Whether the caller is to look for the addresses now, and then to say what it found. */
+    /**
+     * Whether the caller must resolve the name now and then report the result. Returns true to one caller at
+     * a time.
+     */
     public boolean isDue() {
         return !looking && nanoClock.getAsLong() - lookAtNanos >= 0 && claim();
     }
@@ -146,16 +159,20 @@ public final class Endpoints {
         return mine;
     }
 
-    /** Taken before the names are, and given back with what was found: see {@link #forget}. */
+    /**
+     * The number of the present names. Callers read it before they resolve, and pass it with the result; see
+     * {@link #forget}.
+     */
     public int epoch() {
         return epoch;
     }
 
     /**
-     * These are the addresses now; those that were there before keep their state.
+     * Replaces the addresses. Addresses that were known before keep their state.
      *
-     * @param asked the epoch in which they were asked for
-     * @return whether they count; else they were asked for by other names, and the caller has to look again
+     * @param asked the epoch that was read before resolving
+     * @return whether the result was used; if not, the names changed meanwhile and the caller must resolve
+     *     again
      */
     public synchronized boolean found(int asked, List<InetSocketAddress> addresses) {
         if (asked != epoch) {
@@ -176,7 +193,7 @@ public final class Endpoints {
         return true;
     }
 
-    /** The name does not resolve now. As {@link #found}. */
+    /** Records that the name does not resolve now. Parameters and result as for {@link #found}. */
     public synchronized boolean notFound(int asked) {
         if (asked != epoch) {
             return false;
@@ -189,9 +206,12 @@ public final class Endpoints {
         return true;
     }
 
-    /** The name may lead anywhere now: whoever asks next has to look, and whoever looks has to look again. */
+    /**
+     * Forgets the addresses, because the configured names changed. The next caller resolves again, and so
+     * does a caller that is resolving now.
+     */
     @SuppressWarnings("NonAtomicVolatileUpdate")
-    public // changed under the lock, read without
+    public // written under the lock, read without it
     synchronized void forget() {
         epoch++;
         current.stream().filter(Endpoint::isEjected).forEach(this::restore);

@@ -3,15 +3,16 @@ package dev.culvert.relay.upstream;
 import dev.culvert.relay.ResponseSink;
 
 /**
- * Where the time of one exchange goes, until its response's head: the router's share ends when the exchange has its
- * connection, the upstream's begins then, or with the last byte of a request that ended later. On the exchange's event loop.
+ * Measures the hops of one exchange until the head of its response. The router's share ends when the exchange
+ * has its connection. The upstream's share begins then, or with the last byte of the request if that is
+ * later. Belongs to the exchange's event loop.
  */
 public final class ExchangeTimes {
     private final long openedNanos = System.nanoTime();
     private long attachedNanos = openedNanos;
     private long sentNanos = openedNanos;
 
-    /** The exchange has a connection; the last one counts. */
+    /** The exchange has a connection. The last call counts. */
     public void attached() {
         attachedNanos = System.nanoTime();
         sentNanos = attachedNanos;
@@ -22,7 +23,7 @@ public final class ExchangeTimes {
         sentNanos = System.nanoTime();
     }
 
-    /** The final head is there. */
+    /** The final head has arrived: reports the times to {@code response}. */
     public void tell(ResponseSink response) {
         long now = System.nanoTime();
         response.times(micros(attachedNanos - openedNanos), micros(now - sentNanos));

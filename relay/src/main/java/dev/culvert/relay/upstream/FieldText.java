@@ -1,10 +1,15 @@
 package dev.culvert.relay.upstream;
 
-/** What may stand in a head, so that nobody behind us reads more than one field, or one request, out of it. */
+/**
+ * Checks the characters of a head, so that no later hop reads more than one field, or one request, from it.
+ */
 public final class FieldText {
     private FieldText() {}
 
-    /** Whether a text holds no control characters (a tab where spaces may be), and nothing below {@code least}. */
+    /**
+     * Whether a text has no control characters and none below {@code least}. A tab is allowed where spaces
+     * are.
+     */
     public static boolean isText(CharSequence text, char least) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -15,7 +20,7 @@ public final class FieldText {
         return true;
     }
 
-    /** RFC 9110 §5.6.2. */
+    /** Whether a text is a token (RFC 9110 §5.6.2). */
     public static boolean isToken(CharSequence text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -27,7 +32,10 @@ public final class FieldText {
         return !text.isEmpty();
     }
 
-    /** Whether it is the target of a request that a server, not a proxy, gets. */
+    /**
+     * Whether a text is a request target that a server accepts, other than a proxy's: origin-form or
+     * asterisk-form.
+     */
     public static boolean isTarget(String target) {
         return isText(target, '!') && (target.startsWith("/") || target.equals("*"));
     }

@@ -17,19 +17,20 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What DNS said, for as long as it said, of all event loops together. Bounded: callers choose event sources, and so names.
- * Names that do not exist are remembered for a moment, so that nobody can make the router ask DNS for each request.
+ * Caches DNS answers for their TTL, shared by all event loops. Bounded, because callers choose event sources
+ * and so names. Names that do not exist are cached briefly, so that callers cannot make the router query DNS
+ * for each request.
  */
 public final class NameCache implements DnsCache {
-    /** A service that moved must be found soon; cluster DNS answers from memory. */
+    /** The maximum TTL. A moved service must be found soon, and cluster DNS answers from memory. */
     static final Duration LONGEST = Duration.ofSeconds(10);
-    /** A service that was just made must be found soon, too. */
+    /** The TTL of names that do not exist. A new service must be found soon, too. */
     static final Duration ABSENT = Duration.ofSeconds(3);
     public static final int MAX_NAMES = 4096;
 
     private final Cache<String, Answer> answers;
 
-    /** @param entries one with a cause, or any number with addresses */
+    /** @param entries one entry with a cause, or any number of entries with addresses */
     private record Answer(List<Entry> entries, long nanos) {}
 
     private record Entry(@Nullable InetAddress address, @Nullable Throwable cause) implements DnsCacheEntry {}
@@ -43,7 +44,7 @@ public final class NameCache implements DnsCache {
                 .build();
     }
 
-    /** Names that are remembered. */
+    /** The number of cached names. */
     long size() {
         answers.cleanUp();
         return answers.estimatedSize();
@@ -66,7 +67,7 @@ public final class NameCache implements DnsCache {
         return entry;
     }
 
-    /** Addresses of a name come one by one; a failure that was remembered is none any more. */
+    /** Merges entries: the addresses of a name arrive one by one. An address replaces a cached failure. */
     private static Answer both(Answer known, Answer more) {
         if (known.entries.getFirst().cause != null) {
             return more;
@@ -103,7 +104,7 @@ public final class NameCache implements DnsCache {
         return lower.endsWith(".") ? lower : lower + ".";
     }
 
-    /** From when the first of a name's addresses came: what comes later does not make the others live longer. */
+    /** Counts the TTL from the arrival of a name's first address. Later addresses do not extend it. */
     private static final class AsLongAsSaid implements Expiry<String, Answer> {
         @Override
         public long expireAfterCreate(String name, Answer answer, long now) {

@@ -11,12 +11,15 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A request that is kept as it comes, for as long as that is little, so that it can be sent again. On its event loop. */
+/**
+ * Keeps a request while it is forwarded, up to a limit, so that it can be sent again. Belongs to its event
+ * loop.
+ */
 public final class RepeatableRequest {
-    /** Held for each exchange that may be repeated, until its answer begins; what GraphQL queries have at most. */
+    /** The maximum bytes kept for an exchange until its response begins. GraphQL queries are not longer. */
     public static final int MAX_BYTES = 64 << 10;
 
-    /** RFC 9110 §9.2.2. */
+    /** The idempotent methods (RFC 9110 §9.2.2). */
     private static final Set<String> IDEMPOTENT = Set.of("GET", "HEAD", "OPTIONS", "PUT", "DELETE");
 
     private final RelayRequest request;
@@ -26,11 +29,11 @@ public final class RepeatableRequest {
     private boolean first = true;
     private boolean whole;
     private boolean ended;
-    /** How often the kept parts were given back. */
+    /** The number of calls to {@link #release}. */
     private int releases;
     private @Nullable Http2Headers trailers;
 
-    /** @param keeping whether it may ever be sent again */
+    /** @param keeping whether the request may be sent again at all */
     public RepeatableRequest(RelayRequest request, boolean keeping) {
         this.request = request;
         this.whole = keeping;
@@ -42,7 +45,7 @@ public final class RepeatableRequest {
         return new DefaultHttp2Headers(false, fields.size()).setAll(fields);
     }
 
-    /** Its head, to be given away. */
+    /** Returns the head. The receiver owns it: a copy after the first call. */
     public RelayRequest head() {
         if (first || copy == null) {
             first = false;
@@ -57,7 +60,7 @@ public final class RepeatableRequest {
                 && IDEMPOTENT.contains(String.valueOf(request.fields().method()));
     }
 
-    /** Whether all of it that came is still here. */
+    /** Whether every part received so far is kept. */
     public boolean isWhole() {
         return whole;
     }
@@ -84,7 +87,7 @@ public final class RepeatableRequest {
         trailers = last;
     }
 
-    /** Sends what came so far. */
+    /** Sends everything received so far to {@code to}. */
     public void sendTo(RequestSink to) {
         List<ByteBuf> all = new ArrayList<>(kept.size());
         kept.share(part -> all.add(part.retainedDuplicate()));
@@ -93,7 +96,7 @@ public final class RepeatableRequest {
             if (releases == releasesBefore) {
                 to.data(part);
             } else {
-                part.release(); // answered, or given up, meanwhile
+                part.release(); // the response began, or the exchange was cancelled, meanwhile
             }
         }
         if (releases == releasesBefore && ended && !request.ended()) {
@@ -101,7 +104,7 @@ public final class RepeatableRequest {
         }
     }
 
-    /** It is not sent again. */
+    /** Releases the kept parts: the request is not sent again. */
     public void release() {
         whole = false;
         releases++;

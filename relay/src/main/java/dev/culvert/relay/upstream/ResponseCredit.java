@@ -2,11 +2,14 @@ package dev.culvert.relay.upstream;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts the response bytes of one exchange that its asker has not consumed: beyond a mark the upstream is not read. */
+/**
+ * Counts the response bytes of one exchange that its asker has not consumed. Above a mark the upstream is not
+ * read.
+ */
 public final class ResponseCredit {
-    /** Unconsumed bytes from which on the upstream's socket is no longer read. */
+    /** The unconsumed bytes at which reading from the upstream's socket stops. */
     public static final int HIGH_WATER_BYTES = 64 << 10;
-    /** Unconsumed bytes below which it is read again. */
+    /** The unconsumed bytes below which reading starts again. */
     private static final int LOW_WATER_BYTES = 32 << 10;
 
     private final LongAdder buffered;
@@ -21,7 +24,7 @@ public final class ResponseCredit {
         buffered.add(bytes);
     }
 
-    /** Returns how many of them were not consumed before. */
+    /** Returns the number of these bytes that were not counted as consumed before. */
     public int consumed(int bytes) {
         int known = (int) Math.min(bytes, unconsumed);
         unconsumed -= known;
@@ -29,17 +32,17 @@ public final class ResponseCredit {
         return known;
     }
 
-    /** Whether to stop reading. */
+    /** Whether to stop reading from the upstream. */
     public boolean isUsedUp() {
         return unconsumed >= HIGH_WATER_BYTES;
     }
 
-    /** Whether to read again. */
+    /** Whether to read from the upstream again. */
     public boolean isThere() {
         return unconsumed < LOW_WATER_BYTES;
     }
 
-    /** What is left is the asker's own: nothing more will come. */
+    /** Stops counting the remaining bytes: no more follow, and they belong to the asker. */
     public void forget() {
         consumed(Integer.MAX_VALUE);
     }

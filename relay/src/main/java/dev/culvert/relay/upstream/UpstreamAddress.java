@@ -4,36 +4,38 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an upstream is, before its name is resolved, and what is spoken there; connections are pooled by it.
+ * The address of an upstream, before its name is resolved, and the protocol used there. It is the key of the
+ * connection pools.
  *
- * @param tls whether it speaks TLS, under {@code host}'s name
- * @param http2 whether it is spoken to in HTTP/2: with prior knowledge, or agreed on by ALPN where there is TLS
+ * @param tls whether the upstream uses TLS, with {@code host} as its name
+ * @param http2 whether HTTP/2 is used: negotiated by ALPN with TLS, with prior knowledge without TLS
  * @param host a name in lower case, or an address literal without brackets
- * @param ca the authorities that its certificate may come from; null: the router's usual ones
- * @param filled whether callers wrote parts of {@code host}
+ * @param ca the file of authorities that may sign its certificate; null: the router's default
+ * @param filled whether values of callers are part of {@code host}
  */
 public record UpstreamAddress(boolean tls, boolean http2, String host, int port, @Nullable Path ca,
         boolean filled) {
     private static final String OF_THE_CLUSTER = ".cluster.local";
 
-    /** One whose certificate may come from the usual authorities. */
+    /** Creates an address whose certificate the default authorities may sign. */
     public UpstreamAddress(boolean tls, boolean http2, String host, int port) {
         this(tls, http2, host, port, null, false);
     }
 
-    /** The same place, in this protocol. */
+    /** Returns the same address with or without HTTP/2. */
     public UpstreamAddress over(boolean http2) {
         return this.http2 == http2 ? this : new UpstreamAddress(tls, http2, host, port, ca, filled);
     }
 
-    /** The same, trusting these authorities. */
+    /** Returns the same address with these authorities. */
     public UpstreamAddress trusting(@Nullable Path authorities) {
         return new UpstreamAddress(tls, http2, host, port, authorities, filled);
     }
 
     /**
-     * What DNS is asked for where this upstream is dialled by a name. What callers wrote a part of, and names of a cluster's
-     * services, are whole: tried below the system's search domains first, a wildcard there would get the requests.
+     * Returns the name to query DNS for when this upstream is dialled by {@code name}. Names with values of
+     * callers, and names of cluster services, are absolute. The resolver would try them below the system's
+     * search domains first, and a wildcard record there would receive the requests.
      */
     public String question(String name) {
         boolean whole = name.endsWith(OF_THE_CLUSTER) || (filled && name.equals(host));

@@ -6,36 +6,38 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of a request on its way to an upstream.
+ * Describes how a request is sent to its upstream.
  *
  * @param target the request target to send
- * @param hostHeader the Host to send; null: the caller's
- * @param away answers in place of an upstream that is away; null: the problem is the answer
- * @param headTimeout from the last request byte to the response's head; null: the usual one
+ * @param hostHeader the Host to send; null: the caller's Host
+ * @param away responds in place of an upstream that is away; null: the asker receives the problem
+ * @param headTimeout the time from the last request byte to the response head; null: the default
  */
 public record UpstreamCall(UpstreamAddress address, String target, @Nullable String hostHeader,
         @Nullable AwayAnswer away, @Nullable Duration headTimeout) {
 
-    /** With the usual time-out. */
+    /** Creates a call with the default time-out. */
     public UpstreamCall(UpstreamAddress address, String target, @Nullable String hostHeader,
             @Nullable AwayAnswer away) {
         this(address, target, hostHeader, away, null);
     }
 
-    /** The same, of whose failure the asker is told. */
+    /** Returns the same call, but the asker receives the problem if the upstream is away. */
     public UpstreamCall withoutAway() {
         return away == null ? this : new UpstreamCall(address, target, hostHeader, null, headTimeout);
     }
 
-    /** For how long the response's head may be waited for. */
+    /** Returns the maximum wait for the response head. */
     public Duration headTimeout(UpstreamLimits limits) {
         return headTimeout == null ? limits.headTimeout() : headTimeout;
     }
 
-    /** Speaks for an upstream that gave no response. */
+    /** Responds in place of an upstream that gave no response. */
     @FunctionalInterface
     public interface AwayAnswer {
-        /** Gives a whole response and returns true, or leaves the problem to the asker and returns false. */
+        /**
+         * Sends a complete response and returns true, or returns false and leaves the problem to the asker.
+         */
         boolean answer(Problem problem, ResponseSink response);
     }
 }

@@ -1,19 +1,19 @@
 package dev.culvert.relay.upstream;
 
-/** A connection to an upstream, as all protocols have it. Used on its event loop alone. */
+/** A connection to an upstream, of any protocol. Used only on its event loop. */
 public interface UpstreamConnection {
-    /** From now on the pool counts it, and hears of its end. */
+    /** Called when the pool counts the connection. From now on it reports its end to the pool. */
     void adopt();
 
-    /** Leads to this address. Told once, before it is of any use. */
+    /** Sets the address that the connection leads to. Called once, before the connection is used. */
     void at(Endpoint endpoint);
 
-    /** Whether an exchange may be given to it. */
+    /** Whether the connection can take an exchange. */
     boolean isUsable();
 
-    /** Closes it. It has no exchange any more. */
+    /** Closes the connection, which has no exchange. */
     void close();
 
-    /** Closes it because the server ends; its exchanges fail. */
+    /** Closes the connection because the server stops. Its exchanges fail. */
     void abandon();
 }

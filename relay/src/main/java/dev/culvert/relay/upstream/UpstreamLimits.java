@@ -3,15 +3,17 @@ package dev.culvert.relay.upstream;
 import java.time.Duration;
 
 /**
- * What upstream connections may use. Counts are per event loop: connections never leave theirs.
+ * The limits of upstream connections. Counts are for each event loop, because connections never leave theirs.
  *
- * @param connections open connections, to all upstreams together
- * @param connectionsPerUpstream open connections to one upstream
- * @param idlePerUpstream kept connections without an exchange, to one upstream
- * @param waiting exchanges that wait for a connection, for all upstreams together; more are refused
- * @param connectTimeout for name resolution, connection and TLS handshake each, and for waiting for a connection
- * @param headTimeout from the last request byte forwarded to the response head
- * @param idleTimeout of a kept connection
+ * @param connections the maximum number of open connections to all upstreams together
+ * @param connectionsPerUpstream the maximum number of open connections to one upstream
+ * @param idlePerUpstream the maximum number of idle connections kept for one upstream
+ * @param waiting the maximum number of exchanges that wait for a connection, for all upstreams together; more
+ *     are refused
+ * @param connectTimeout the maximum time for each of name resolution, connect and TLS handshake, and for the
+ *     wait for a connection
+ * @param headTimeout the maximum time from the last request byte forwarded to the response head
+ * @param idleTimeout the time for which an idle connection is kept
  */
 public record UpstreamLimits(int connections, int connectionsPerUpstream, int idlePerUpstream, int waiting,
         Duration connectTimeout, Duration headTimeout, Duration idleTimeout) {
@@ -25,8 +27,9 @@ public record UpstreamLimits(int connections, int connectionsPerUpstream, int id
     }
 
     /**
-     * 2048 connections, 1024 per upstream (a runtime has at most 1000 streams), 256 kept idle for 30 s (most servers cut
-     * them at 60 s), 512 waiting; 5 s to connect, 60 s to the response head.
+     * The defaults: 2048 connections, 1024 for each upstream (a runtime has at most 1000 streams), 256 kept
+     * idle for 30 s (most servers close them at 60 s), 512 waiting; 5 s to connect, 60 s to the response
+     * head.
      */
     public static UpstreamLimits defaults() {
         return new UpstreamLimits(2048, 1024, 256, 512, Duration.ofSeconds(5), Duration.ofSeconds(60),

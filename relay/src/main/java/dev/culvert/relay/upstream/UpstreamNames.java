@@ -6,15 +6,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where names lead.
+ * Maps the names of upstreams to the targets to dial.
  *
- * @param table what wins over DNS, by {@code host} or {@code host:port}; hosts in lower case
- * @param servers the DNS servers; empty: the system's
+ * @param table the targets that take precedence over DNS, by {@code host} or {@code host:port}; hosts in
+ *     lower case
+ * @param servers the DNS servers; empty: those of the system
  */
 public record UpstreamNames(Map<String, List<HostPort>> table, List<InetSocketAddress> servers) {
     public static final UpstreamNames DNS = new UpstreamNames(Map.of(), List.of());
 
-    /** What to dial for an upstream: addresses, or names that DNS knows. */
+    /** Returns the targets of an upstream: addresses, or names to resolve with DNS. */
     public List<HostPort> targets(UpstreamAddress upstream) {
         HostPort plain = new HostPort(upstream.host(), upstream.port());
         if (table.isEmpty()) {

@@ -6,7 +6,7 @@ import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.WireProblem;
 import java.time.Duration;
 
-/** The problems of forwarding. None names an inner host. */
+/** The problems of forwarding to upstreams. None names an inner host. */
 public final class UpstreamProblem {
     public static final Problem DRAINING = Problem
             .of(Cause.DRAINING, Hop.ROUTER, "the router is shutting down")
@@ -27,21 +27,21 @@ public final class UpstreamProblem {
     public static final Problem NO_HTTP2 = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
             "the upstream does not speak HTTP/2");
     public static final Problem NO_WORD = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
-            "the upstream closed the connection before it said anything in HTTP/2");
+            "the upstream closed the connection before it sent an HTTP/2 frame");
     public static final Problem NO_TLS = Problem.of(Cause.UPSTREAM_TLS, Hop.UPSTREAM,
             "the TLS handshake with the upstream failed");
     public static final Problem REFUSED_STREAM = refused("the upstream refused to begin the exchange");
     public static final Problem GOING_AWAY = refused("the upstream was closing its connection");
     public static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.UPSTREAM,
-            "the upstream takes no header section so large");
+            "the request's header section exceeds the upstream's limit");
     public static final Problem NO_NAME = WireProblem.NO_NAME;
     public static final Problem NO_CONNECTION = refused("the upstream did not accept a connection in time");
 
     public static final Problem NO_HTTP2_CONNECTION = refused(
-            "no HTTP/2 connection to the upstream came about in time");
+            "the upstream did not set up an HTTP/2 connection in time");
 
     public static final Problem HEALTH_METHOD = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,
-            "this path is served to GET and HEAD");
+            "this path allows only GET and HEAD");
 
     public static final Problem NO_TCP = Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER,
             "the cluster lists no upstream for this server name");
@@ -54,7 +54,10 @@ public final class UpstreamProblem {
         return Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, detail);
     }
 
-    /** An HTTP/2 upstream reset the exchange; its code is a name such as {@code CANCEL}. */
+    /**
+     * Returns the problem of an exchange that an HTTP/2 upstream reset. {@code code} is a name such as
+     * {@code CANCEL}.
+     */
     public static Problem streamReset(String code) {
         return Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, "the upstream reset the exchange: " + code);
     }

@@ -8,20 +8,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS towards upstreams.
+ * The TLS contexts for connections to upstreams.
  *
- * @param http1 for connections in HTTP/1.1
- * @param http2 for connections in HTTP/2
+ * @param http1 the context of HTTP/1.1 connections
+ * @param http2 the context of HTTP/2 connections
  */
 public record UpstreamTls(SslContext http1, SslContext http2) {
 
-    /** Trusts whom it is told to. Reads files of authorities: not for an event loop. */
+    /** Creates contexts with this trust. Reads files of authorities, so it must not run on an event loop. */
     public static UpstreamTls trusting(ServerTrust trust) {
         return new UpstreamTls(TlsContexts.client(trust, null, List.of(ApplicationProtocolNames.HTTP_1_1)),
                 TlsContexts.client(trust, null, List.of(ApplicationProtocolNames.HTTP_2)));
     }
 
-    /** Trusts whom the system trusts, if any upstream speaks TLS. Reads the authorities: not for an event loop. */
+    /**
+     * Creates contexts that trust the system's authorities, or returns null if no upstream uses TLS. Reads
+     * the authorities, so it must not run on an event loop.
+     */
     public static @Nullable UpstreamTls system(boolean needed) {
         return needed ? trusting(ServerTrust.inSystemRoots()) : null;
     }

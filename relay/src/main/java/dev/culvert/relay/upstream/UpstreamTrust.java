@@ -9,9 +9,12 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Which authorities upstreams' certificates may come from: of the route's own file if it names one, else the router's. Immutable. */
+/**
+ * Chooses the authorities that may sign an upstream's certificate: those in the route's own file if it names
+ * one, else the router's. Immutable.
+ */
 public final class UpstreamTrust {
-    /** No upstream speaks TLS. */
+    /** The trust of a router without upstreams that use TLS. */
     public static final UpstreamTrust NONE = new UpstreamTrust(null, Map.of(), null);
 
     private final @Nullable UpstreamTls usual;
@@ -25,16 +28,17 @@ public final class UpstreamTrust {
         this.before = before;
     }
 
-    /** The same for all upstreams; null: none speaks TLS. */
+    /** Creates a trust with the same contexts for all upstreams; null: no upstream uses TLS. */
     public static UpstreamTrust of(@Nullable UpstreamTls all) {
         return new UpstreamTrust(all, Map.of(), null);
     }
 
     /**
-     * Reads the files of authorities: not for an event loop. Throws {@link dev.culvert.certs.CertsException}.
+     * Reads the files of authorities, so it must not run on an event loop. Throws
+     * {@link dev.culvert.certs.CertsException}.
      *
-     * @param usual of upstreams that name none; null: the public authorities
-     * @param upstreams those that speak TLS count
+     * @param usual the authorities' file for upstreams that name none; null: the public authorities
+     * @param upstreams the upstreams; those without TLS are ignored
      */
     public static UpstreamTrust load(@Nullable Path usual, Collection<UpstreamAddress> upstreams) {
         Map<Path, UpstreamTls> files = new HashMap<>();
@@ -56,12 +60,18 @@ public final class UpstreamTrust {
         return UpstreamTls.trusting(ServerTrust.inAuthorities(PemFiles.readCertificates(ca)));
     }
 
-    /** The same, with the files that only the previous one has: requests that began under it may still dial. */
+    /**
+     * Returns this trust, extended by the files that only the previous one has: requests that began under it
+     * may still dial.
+     */
     public UpstreamTrust after(UpstreamTrust previous) {
         return new UpstreamTrust(usual, byFile, new UpstreamTrust(previous.usual, previous.byFile, null));
     }
 
-    /** Towards an upstream that speaks TLS. One with a file of its own is never trusted for another reason. */
+    /**
+     * Returns the contexts for an upstream that uses TLS. An upstream with its own file is trusted only by
+     * that file.
+     */
     public UpstreamTls towards(UpstreamAddress upstream) {
         UpstreamTls found = find(upstream);
         return Objects.requireNonNull(found != null || before == null ? found : before.find(upstream),

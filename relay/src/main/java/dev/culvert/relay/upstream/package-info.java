@@ -1,4 +1,4 @@
-/** What is known of upstreams: addresses, endpoints, trust, failures. */
+/** The properties of upstreams: addresses, endpoints, trust, failures. */
 @NullMarked
 package dev.culvert.relay.upstream;
 
