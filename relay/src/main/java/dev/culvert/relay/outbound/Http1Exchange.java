@@ -21,7 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One exchange with an upstream: the asker's calls on one side, a connection on the other. On the exchange's event loop.
+ * One exchange with an HTTP/1.1 upstream: the asker's calls on one side, a connection on the other. Belongs
+ * to the exchange's event loop.
  *
  * <pre>
  * waiting ─► dialling ─► writing ─► head ─► body ─► ended ─┬─► connection kept     (request written, response framed)
@@ -32,9 +33,15 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class Http1Exchange implements RequestSink {
-    /** More would be a way to keep an exchange alive for ever. */
+    /**
+     * The maximum number of informational responses: without a limit they could keep an exchange alive for
+     * ever.
+     */
     static final int MAX_INFORMATIONAL = 32;
-    /** For an upstream that stopped reading to say why, and for a complete response's request to be written out. */
+    /**
+     * The time for an upstream that stopped reading to send its reason, and for the rest of a request to be
+     * written after its response is complete.
+     */
     static final Duration LINGER = Duration.ofSeconds(5);
 
     private final Http1Pool pool;
@@ -50,7 +57,10 @@ final class Http1Exchange implements RequestSink {
     private @Nullable ScheduledFuture<?> patience;
     private boolean retried;
     private int informational;
-    /** The head that is being received is not the final one: its end is nothing to tell. */
+    /**
+     * The head being received is informational or a 101, so the end of its message is not the end of the
+     * response.
+     */
     private boolean betweenHeads;
     private boolean headSeen;
     private boolean bodiless;
@@ -58,9 +68,9 @@ final class Http1Exchange implements RequestSink {
     private boolean endsWithConnection;
     private boolean raw;
     private boolean responseEnded;
-    /** Nothing is told to the asker any more but what was consumed. */
+    /** The exchange is over: the asker receives only reports of consumed bytes. */
     private boolean over;
-    /** Not even that. */
+    /** The asker receives no reports of consumed bytes either. */
     private boolean mute;
 
     Http1Exchange(Http1Pool pool, RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
@@ -77,7 +87,7 @@ final class Http1Exchange implements RequestSink {
         return over;
     }
 
-    /** Begins, unless the head can't be meant. */
+    /** Starts the exchange, or fails it if the head is not valid. */
     void start() {
         CharSequence method = request.fields().method();
         if (method == null || body.isContradictory()) {
@@ -91,7 +101,10 @@ final class Http1Exchange implements RequestSink {
 
     // ---- the way to a connection ----
 
-    /** A connection is being made for it, or it has to wait for one: for so long, then it fails with {@code otherwise}. */
+    /**
+     * Starts the connect time-out: the exchange waits for a connection, and fails with {@code otherwise} when
+     * the time is up.
+     */
     void await(Problem otherwise) {
         stopWaiting();
         patience = request.loop()
@@ -106,7 +119,7 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** Takes a connection: writes the head, and what there is of the body. */
+    /** Takes a connection, and writes the head and the body bytes held so far. */
     void attach(Http1UpstreamConnection taken) {
         stopWaiting();
         times.attached();
@@ -115,7 +128,7 @@ final class Http1Exchange implements RequestSink {
                 body.headFields(method == null ? "" : method));
         if (head == null) {
             taken.close();
-            fail(UpstreamProblem.badRequest("the request's head holds what HTTP does not allow"));
+            fail(UpstreamProblem.badRequest("the request's head is not valid HTTP"));
             return;
         }
         connection = taken;
@@ -162,7 +175,7 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** Request bytes were dropped. Told later: the asker may answer with more of them. */
+    /** Request bytes were dropped. They are reported later, because the asker may respond with more bytes. */
     void requestDropped(int bytes) {
         dropped.add(bytes);
     }
@@ -183,7 +196,10 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** The upstream takes no more of the request. It may have answered why, and the answer may be on its way. */
+    /**
+     * The upstream accepts no more of the request. It may have sent a response with the reason, which may
+     * still arrive.
+     */
     void requestBroken() {
         Http1UpstreamConnection upstream = connection;
         if (over || upstream == null) {
@@ -199,7 +215,7 @@ final class Http1Exchange implements RequestSink {
 
     // ---- the response ----
 
-    /** A response head came. Informational ones end like others, with an empty body. */
+    /** Receives a response head. Informational ones end like others, with an empty body. */
     void head(HttpResponse head) {
         if (headSeen || !Http1UpstreamResponse.isValid(head)) {
             badResponse();
@@ -243,7 +259,7 @@ final class Http1Exchange implements RequestSink {
         response.head(Http1UpstreamResponse.of(head, false), bodiless);
     }
 
-    /** Response bytes came, of a body or raw. Takes ownership of {@code part}. */
+    /** Receives response bytes, of a body or raw. Takes ownership of {@code part}. */
     void responseData(ByteBuf part) {
         int bytes = part.readableBytes();
         if (over || !headSeen || responseEnded || bytes == 0) {
@@ -270,7 +286,7 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** The end of a message came. */
+    /** Receives the end of a message. */
     void responseEnd(HttpHeaders trailers) {
         if (betweenHeads) {
             betweenHeads = false;
@@ -288,7 +304,7 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** The upstream's raw bytes are over; the asker's may go on. */
+    /** Ends the response. With raw bytes, the asker's half may continue. */
     private void endResponse(@Nullable Http2Headers trailers) {
         responseEnded = true;
         credit.forget();
@@ -312,7 +328,7 @@ final class Http1Exchange implements RequestSink {
 
     // ---- trouble ----
 
-    /** The upstream sends nothing more; {@code dead}: nor does it take anything. */
+    /** The upstream sends nothing more. If {@code dead}, it also accepts nothing more. */
     void inputEnded(boolean dead) {
         Http1UpstreamConnection upstream = connection;
         if (over || upstream == null) {
@@ -336,7 +352,10 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** RFC 9110 §9.2.2: what has no effect may be sent again; an idle connection may be closed as we write to it. */
+    /**
+     * Whether the request may be sent again: only a safe one (RFC 9110 §9.2.2). An upstream may close an idle
+     * connection while the gateway writes to it.
+     */
     private boolean isRepeatable(Http1UpstreamConnection upstream) {
         return !retried && !headSeen && request.ended() && request.kind() == Kind.HTTP && upstream.isReused()
                 && !upstream.isReceiving() && Http1UpstreamRequest.isSafe(request);
@@ -346,7 +365,7 @@ final class Http1Exchange implements RequestSink {
         fail(headSeen ? UpstreamProblem.BROKEN_RESPONSE : UpstreamProblem.NO_RESPONSE);
     }
 
-    /** What came is no HTTP. */
+    /** Fails the exchange: the received bytes are not valid HTTP. */
     void badResponse() {
         if (responseEnded) {
             giveUp();
@@ -355,7 +374,7 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** Ends the response with a problem, or with an answer in the upstream's name. */
+    /** Ends the response with a problem, or with a response on behalf of the upstream. */
     void fail(Problem problem) {
         if (over || responseEnded) {
             giveUp();
@@ -374,7 +393,7 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** Lets go of everything; whoever calls has told the asker. */
+    /** Releases everything. The caller has notified the asker. */
     private void giveUp() {
         if (over) {
             return;
@@ -395,7 +414,7 @@ final class Http1Exchange implements RequestSink {
     private Http1UpstreamConnection connection() {
         Http1UpstreamConnection attached = connection;
         if (attached == null) {
-            throw new IllegalStateException("an exchange without a connection was told of a response");
+            throw new IllegalStateException("an exchange without a connection received a response");
         }
         return attached;
     }

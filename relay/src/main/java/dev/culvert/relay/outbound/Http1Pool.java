@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** The connections to one upstream on one event loop. The connection used last is used next, so that others can idle out. */
+/**
+ * The HTTP/1.1 connections to one upstream on one event loop. The most recently used connection is reused
+ * first, so that others can idle out.
+ */
 final class Http1Pool implements UpstreamPool {
     private final LoopUpstreams upstreams;
     private final UpstreamAddress address;
@@ -81,7 +84,10 @@ final class Http1Pool implements UpstreamPool {
         }
     }
 
-    /** The kept connection that was used last, to this address or, if null, to any; closes those that are none any more. */
+    /**
+     * Returns the most recently used idle connection to this address or, if null, to any. Closes those that
+     * are no longer usable.
+     */
     private @Nullable Http1UpstreamConnection pollIdle(@Nullable Endpoint to) {
         for (Iterator<Http1UpstreamConnection> kept = idle.descendingIterator(); kept.hasNext();) {
             Http1UpstreamConnection next = kept.next();
@@ -98,7 +104,7 @@ final class Http1Pool implements UpstreamPool {
         return null;
     }
 
-    /** The same, but with a connection that was never used. */
+    /** Gives the exchange a connection that was never used, or fails it. */
     void acquireNew(Http1Exchange exchange) {
         acquireNew(exchange, null);
     }
@@ -144,7 +150,7 @@ final class Http1Pool implements UpstreamPool {
         return connection;
     }
 
-    /** A dial succeeded. Its exchange may have given up by now. */
+    /** A dial succeeded. Its exchange may have ended by now. */
     private void connected(Http1UpstreamConnection connection, Http1Exchange exchange) {
         if (exchange.isOver()) {
             release(connection);
@@ -165,7 +171,7 @@ final class Http1Pool implements UpstreamPool {
         lost();
     }
 
-    /** A connection has no exchange any more, and is as good as new. */
+    /** A connection has no exchange any more and can be reused. */
     void release(Http1UpstreamConnection connection) {
         Http1Exchange next = waiting.poll();
         boolean usable = connection.isUsable() && connection.isCurrent()

@@ -16,15 +16,16 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request's half of an exchange after its head: frames the body, and holds what comes before it can be written. What
- * is held is bounded by the asker's own credit, since nothing is reported as consumed before it was written.
+ * The request's half of an exchange after its head. Frames the body, and holds bytes that arrive before they
+ * can be written. The asker's own credit bounds them, because bytes are reported as consumed only after they
+ * were written.
  */
 final class Http1RequestBody {
     private static final ByteBuf CRLF = Unpooled
             .unreleasableBuffer(Unpooled.directBuffer(2).writeByte('\r').writeByte('\n').asReadOnly());
 
     private enum Framing {
-        /** Nothing is written: there is no body, or no upgrade yet. */
+        /** Nothing is written: the request has no body, or the upgrade is not complete yet. */
         NONE, LENGTH, CHUNKED, RAW
     }
 
@@ -53,35 +54,35 @@ final class Http1RequestBody {
                 : length == DeclaredLength.UNKNOWN ? Framing.CHUNKED : Framing.LENGTH;
     }
 
-    /** Whether the head says one thing about the body, and the exchange another. */
+    /** Whether the head contradicts the exchange about the body. */
     boolean isContradictory() {
         return length == DeclaredLength.INVALID || (ended && length > 0);
     }
 
-    /** What the head says about the body beyond the fields it came with. */
+    /** Returns the fields that the head needs for the body, beyond those of the request. */
     String headFields(CharSequence method) {
         if (framing == Framing.CHUNKED) {
             return "transfer-encoding: chunked\r\n";
         }
         String name = method.toString();
         boolean expected = name.equals("POST") || name.equals("PUT") || name.equals("PATCH");
-        // RFC 9110 §8.6: a method that usually has a body should say that it has none
+        // RFC 9110 §8.6: a request without a body should say so if its method usually has one
         return framing == Framing.NONE && !upgrade && expected && length == DeclaredLength.UNKNOWN
                 ? "content-length: 0\r\n"
                 : "";
     }
 
-    /** Whether all of it was given to us. */
+    /** Whether the asker has ended the body. */
     boolean isEnded() {
         return ended;
     }
 
-    /** Whether all of it was written to the upstream's socket. */
+    /** Whether the whole body was written to the upstream's socket. */
     boolean isWritten() {
         return written;
     }
 
-    /** Begins to write, behind {@code head}. Takes ownership of {@code head}. */
+    /** Starts writing, after {@code head}. Takes ownership of {@code head}. */
     void start(Http1UpstreamConnection upstream, ByteBuf head) {
         connection = upstream;
         written = false;
@@ -103,13 +104,16 @@ final class Http1RequestBody {
         }
     }
 
-    /** From now on bytes are written as they come. */
+    /** Switches to raw bytes: they are written as they arrive. */
     void startRaw() {
         framing = Framing.RAW;
         writeHeld();
     }
 
-    /** Takes a part of the body, and ownership of {@code body}. False: it is longer than the head said. */
+    /**
+     * Receives a part of the body and takes ownership of it. Returns false if the body is longer than its
+     * declared length.
+     */
     boolean data(ByteBuf body) {
         int size = body.readableBytes();
         bytes += size;
@@ -127,7 +131,7 @@ final class Http1RequestBody {
         return true;
     }
 
-    /** Ends the body. False: it is shorter than the head said. */
+    /** Ends the body. Returns false if the body is shorter than its declared length. */
     boolean end(@Nullable Http2Headers trailers) {
         if (ended) {
             return true;
@@ -146,7 +150,7 @@ final class Http1RequestBody {
         return true;
     }
 
-    /** From now on bytes are dropped, and those held. */
+    /** Drops the held bytes and all later ones. */
     void discard() {
         discarding = true;
         connection = null;
@@ -192,7 +196,7 @@ final class Http1RequestBody {
 
     private void write(ByteBuf body) {
         if (connection == null || !body.isReadable()) {
-            drop(body); // an empty chunk would be the last one
+            drop(body); // an empty chunk would end the body
         } else {
             writer.data(body);
         }

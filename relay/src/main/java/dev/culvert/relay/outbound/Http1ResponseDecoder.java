@@ -7,12 +7,14 @@ import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
 
-/** An upstream's HTTP/1.1 responses, strictly: what could be read in two ways fails to decode. */
+/**
+ * Decodes an upstream's HTTP/1.1 responses. It is strict: a response that could be read in two ways fails.
+ */
 final class Http1ResponseDecoder extends HttpResponseDecoder {
-    /** The edge's 64 KiB and 8 KiB more. */
+    /** The edge's limit of 64 KiB, plus 8 KiB. */
     private static final int MAX_HEAD_BYTES = 72 << 10;
     private static final int MAX_LINE_BYTES = 8 << 10;
-    /** A body is handed on in pieces of at most this: larger ones only wait longer. */
+    /** The maximum length of the pieces in which a body is passed on. Larger pieces only arrive later. */
     private static final int MAX_CHUNK_BYTES = 64 << 10;
 
     private boolean toHead;
@@ -27,18 +29,18 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
                 .setUseRfc9112TransferEncoding(true));
     }
 
-    /** Begins a response; one to HEAD has no body whatever it says. */
+    /** Prepares for a response. A response to HEAD has no body, whatever its head declares. */
     void expect(boolean toHead) {
         this.toHead = toHead;
         receiving = false;
     }
 
-    /** Ends a response. From now on nothing should come. */
+    /** Ends a response. No bytes are expected until the next {@link #expect}. */
     void rest() {
         receiving = actualReadableBytes() > 0;
     }
 
-    /** Whether bytes came since {@link #expect} or {@link #rest}. */
+    /** Whether bytes arrived since {@link #expect} or {@link #rest}. */
     boolean isReceiving() {
         return receiving;
     }
@@ -55,7 +57,7 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
         return status < 200 || status == 204 || status == 304 || toHead;
     }
 
-    /** RFC 9112 §6.3: both lengths in one message are an attack or a broken sender. */
+    /** Refuses a message with both lengths (RFC 9112 §6.3): it is an attack or comes from a broken sender. */
     @Override
     protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {
         message.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("two lengths")));

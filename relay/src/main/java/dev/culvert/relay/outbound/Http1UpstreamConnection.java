@@ -32,13 +32,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection to an upstream, and the last handler of its pipeline: serves one exchange after the other. All writes of
- * an event-loop pass leave in one flush.
+ * An HTTP/1.1 connection to an upstream, and the last handler of its pipeline. Serves one exchange after the
+ * other. All writes of an event-loop pass are flushed together.
  */
 final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter implements UpstreamConnection {
     private static final Logger log = LoggerFactory.getLogger(Http1UpstreamConnection.class);
     private static final Pattern KEEP_ALIVE_TIMEOUT = Pattern.compile("(?:^|[ ,;])timeout=(\\d{1,6})");
-    /** The server's clock starts when it wrote, ours when we read. */
+    /**
+     * Subtracted from the upstream's keep-alive time: the upstream counts it from its write, the gateway from
+     * its read.
+     */
     private static final Duration KEEP_ALIVE_MARGIN = Duration.ofSeconds(1);
 
     private final Http1Pool pool;
@@ -50,7 +53,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
 
     private @Nullable Endpoint endpoint;
     private @Nullable Http1Exchange exchange;
-    /** What the endpoint made of the exchange. */
+    /** The endpoint's token of the present exchange; see {@link Endpoint#end}. */
     private int begun;
     private Duration idleTimeout;
     private boolean flushing;
@@ -75,7 +78,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         adopted = true;
     }
 
-    /** Whether it leads to where its upstream is now. */
+    /** Whether the connection was dialled under the present configuration of names. */
     boolean isCurrent() {
         return generation == pool.generation();
     }
@@ -85,7 +88,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         endpoint = reached;
     }
 
-    /** The address that it leads to. */
+    /** The address that the connection leads to. */
     Endpoint endpoint() {
         return Objects.requireNonNull(endpoint);
     }
@@ -95,7 +98,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         return !closed && channel.isActive() && !decoder.isReceiving();
     }
 
-    /** Waits for the next exchange, for as long as the upstream may keep it. */
+    /** Waits for the next exchange, at most as long as the upstream keeps the connection. */
     void rest() {
         deadline.set(idleTimeout, this::close);
     }
@@ -110,17 +113,19 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         return deadline;
     }
 
-    /** Whether the exchange that runs is not its first. */
+    /** Whether the connection served an exchange before the present one. */
     boolean isReused() {
         return reused;
     }
 
-    /** Whether anything of the response came. */
+    /** Whether any bytes of the response arrived. */
     boolean isReceiving() {
         return decoder.isReceiving();
     }
 
-    /** Whether the end of the input is meant (RFC 9112 §9.8: with TLS, only if it says so). */
+    /**
+     * Whether the peer ended the input on purpose (RFC 9112 §9.8: with TLS, only a close_notify shows that).
+     */
     boolean isEndedByPeer() {
         return tlsEnded || channel.pipeline().get(SslHandler.class) == null;
     }
@@ -132,7 +137,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         decoder.expect(toHead);
     }
 
-    /** Writes with the next flush. Takes ownership of {@code bytes}. */
+    /** Writes bytes, which leave with the next flush. Takes ownership of {@code bytes}. */
     ChannelFuture write(ByteBuf bytes) {
         if (!flushing) {
             flushing = true;
@@ -146,7 +151,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         channel.flush();
     }
 
-    /** Tells the upstream that no more raw bytes will come. */
+    /** Ends the output: the upstream sees that no more raw bytes follow. */
     void endOutput() {
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls != null) {
@@ -166,7 +171,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         }
     }
 
-    /** Learns from a response how long the upstream keeps the connection. */
+    /** Reads from a response how long the upstream keeps the connection. */
     void keepFor(HttpResponse head) {
         String value = head.headers().get("keep-alive");
         if (value != null) {
@@ -181,22 +186,22 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         }
     }
 
-    /** What came is a response: the address serves. */
+    /** A response arrived: the address is healthy. */
     void answered() {
         pool.endpoints().succeeded(endpoint());
     }
 
-    /** The exchange got no response. */
+    /** The exchange received no response. */
     void failed() {
         pool.endpoints().failed(endpoint());
     }
 
-    /** From now on there is no HTTP; bytes that came already follow at once. */
+    /** Switches from HTTP to raw bytes. Raw bytes already received follow at once. */
     void switchToRaw() {
         channel.pipeline().remove(decoder);
     }
 
-    /** The exchange is complete, in both directions: the next one may come. */
+    /** The exchange is complete in both directions: returns the connection to the pool. */
     void release() {
         leave();
         reused = true;
@@ -205,7 +210,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         pool.release(this);
     }
 
-    /** Closes the socket. The exchange hears no more. */
+    /** Closes the socket. The exchange receives no more calls. */
     @Override
     public void close() {
         boolean tell = adopted && !closed;
@@ -241,7 +246,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         Http1Exchange to = exchange;
         if (to == null) {
             ReferenceCountUtil.release(message);
-            close(); // nobody asked
+            close(); // bytes without a request
         } else if (message instanceof ByteBuf bytes) {
             to.responseData(bytes);
         } else if (message instanceof HttpObject part) {
@@ -253,7 +258,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         if (part.decoderResult().isFailure()) {
             ReferenceCountUtil.release(part);
             if (part.decoderResult().cause() instanceof PrematureChannelClosureException) {
-                to.inputEnded(true); // it ended within a head
+                to.inputEnded(true); // the connection ended within a head
             } else {
                 to.badResponse();
             }
@@ -270,7 +275,10 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         }
     }
 
-    /** The asker may have cancelled, or the exchange failed, within what came just before. */
+    /**
+     * Passes the end of a message on. The asker may have cancelled, or the exchange failed, during the call
+     * just before.
+     */
     private void endOfMessage(Http1Exchange to, LastHttpContent last) {
         if (exchange == to) {
             to.responseEnd(last.trailingHeaders());
@@ -292,7 +300,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         close();
     }
 
-    /** Reset by the upstream, or broken TLS: whatever ends after this has not ended well. */
+    /** A reset by the upstream, or a TLS failure: an end of input after it is not a clean one. */
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (!MemoryRefusals.UPSTREAM.counts(cause) && !(cause instanceof IOException)

@@ -15,13 +15,13 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Request heads in HTTP/1.1's form. What could be read as more than one field, or one request, is not written. */
+/** Encodes request heads as HTTP/1.1. Refuses text that could be read as more than one field or request. */
 final class Http1UpstreamRequest {
     private static final AsciiString COOKIE = AsciiString.cached("cookie");
     private static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
     private static final AsciiString UPGRADE = AsciiString.cached("upgrade");
     private static final AsciiString TE = AsciiString.cached("te");
-    /** Written by us, or for one hop only. */
+    /** Fields that the gateway writes itself, or that belong to one hop. */
     private static final Set<AsciiString> OURS = Set.of(AsciiString.cached("host"),
             AsciiString.cached("connection"),
             AsciiString.cached("transfer-encoding"), AsciiString.cached("keep-alive"),
@@ -42,10 +42,11 @@ final class Http1UpstreamRequest {
     }
 
     /**
-     * Writes a head.
+     * Encodes a head.
      *
-     * @param framing what frames the body, {@code transfer-encoding: chunked} or {@code content-length: 0}, or empty
-     * @return a buffer the caller owns, or null when a part of the head can't stand in a request
+     * @param framing the field that frames the body, {@code transfer-encoding: chunked} or
+     *     {@code content-length: 0}, or empty
+     * @return a buffer that the caller owns, or null if a part of the head is not allowed in a request
      */
     static @Nullable ByteBuf encode(ByteBufAllocator allocator, RelayRequest request, UpstreamCall outgoing,
             String framing) {
@@ -58,23 +59,23 @@ final class Http1UpstreamRequest {
         return null;
     }
 
-    /** Whether the method asks a proxy, not its upstream. */
+    /** Whether the method addresses a proxy, not its upstream. */
     static boolean isForUs(CharSequence method) {
         return HttpMethod.CONNECT.asciiName().contentEquals(method)
                 || HttpMethod.TRACE.asciiName().contentEquals(method);
     }
 
-    /** Whether the response will have no body. */
+    /** Whether the method is HEAD, whose response has no body. */
     static boolean isHead(RelayRequest request) {
         return HttpMethod.HEAD.asciiName().contentEquals(request.fields().method());
     }
 
-    /** Whether it may be sent twice (RFC 9110 §9.2.1: it has no effect). */
+    /** Whether the request may be sent twice: its method is safe (RFC 9110 §9.2.1). */
     static boolean isSafe(RelayRequest request) {
         return SAFE.contains(AsciiString.of(request.fields().method()));
     }
 
-    /** Appends fields of a trailer section; those that may not stand there are left out. */
+    /** Appends the fields of a trailer section, except those that are not allowed there. */
     static void trailers(Http2Headers trailers, ByteBuf out) {
         for (Map.Entry<CharSequence, CharSequence> field : trailers) {
             AsciiString name = AsciiString.of(field.getKey());
@@ -118,7 +119,7 @@ final class Http1UpstreamRequest {
         }
     }
 
-    /** RFC 9113 §8.2.3: cookies that HTTP/2 split into several fields become one. */
+    /** Joins cookie fields that HTTP/2 split (RFC 9113 §8.2.3). */
     private void cookies(Http2Headers fields) {
         if (fields.contains(COOKIE)) {
             List<CharSequence> cookies = fields.getAll(COOKIE);
@@ -132,7 +133,7 @@ final class Http1UpstreamRequest {
             field("connection", "Upgrade");
             field(UPGRADE, protocol == null ? "websocket" : protocol);
         } else if (fields.contains(TE, "trailers")) {
-            // RFC 9110 §10.1.4: TE is for one hop, and must be named as such
+            // RFC 9110 §10.1.4: TE belongs to one hop, so Connection must name it
             field("connection", "te");
             field(TE, "trailers");
         }
@@ -153,7 +154,7 @@ final class Http1UpstreamRequest {
         out.writeShortLE(CRLF);
     }
 
-    /** Bytes as they came: one per character. */
+    /** Writes each character as one byte, as it was received. */
     private void ascii(CharSequence text) {
         out.writeCharSequence(text, StandardCharsets.ISO_8859_1);
     }

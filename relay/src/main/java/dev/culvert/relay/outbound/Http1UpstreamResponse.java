@@ -10,14 +10,14 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
-/** What an upstream's response head says, and how it is passed on. */
+/** Interprets the head of an upstream's HTTP/1.1 response, and converts it for forwarding. */
 final class Http1UpstreamResponse {
-    /** The edge's 100 and 32 more: gateways on the way add some. */
+    /** The edge's limit of 100, plus 32: gateways on the way add some. */
     private static final int MAX_FIELDS = 132;
 
     private Http1UpstreamResponse() {}
 
-    /** Whether the head is one that HTTP/1.1 allows and that is framed in one way only (RFC 9112 §6.3). */
+    /** Whether HTTP/1.1 allows the head and it frames the body in exactly one way (RFC 9112 §6.3). */
     static boolean isValid(HttpResponse response) {
         int status = response.status().code();
         List<String> codings = response.headers().getAll("transfer-encoding");
@@ -34,20 +34,20 @@ final class Http1UpstreamResponse {
                 || "0".equals(response.headers().get("content-length"));
     }
 
-    /** Whether the end of the body shows; if not, it is the end of the connection. */
+    /** Whether the message shows the end of its body. If not, the end of the connection does. */
     static boolean isFramed(HttpResponse response) {
         return response.headers().contains("content-length")
                 || response.headers().contains("transfer-encoding");
     }
 
-    /** The head without what is meant for this hop only. */
+    /** Returns the head without the fields for this hop only. */
     static Http2Headers of(HttpResponse response, boolean upgrade) {
         Http2Headers head = fields(response.headers(), 1).status(response.status().codeAsText());
         ForwardingRules.response(head, upgrade);
         return head;
     }
 
-    /** A trailer section. */
+    /** Returns a trailer section without the fields for this hop only. */
     static Http2Headers trailers(HttpHeaders received) {
         Http2Headers trailers = fields(received, 0);
         ForwardingRules.response(trailers, false);

@@ -19,7 +19,7 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One exchange with an upstream over a stream of an HTTP/2 connection. On the exchange's event loop.
+ * One exchange with an upstream over a stream of an HTTP/2 connection. Belongs to the exchange's event loop.
  *
  * <pre>
  * waiting ─► head sent ─► head ─► body ─► ended ─► stream left to end, or reset when the request does not
@@ -44,12 +44,15 @@ final class Http2Exchange implements RequestSink {
     private int informational;
     private boolean retried;
     private boolean headSeen;
-    /** The head announced a body, of which nothing came: that alone is not seen by the codec. */
+    /**
+     * The head announced a body, of which no bytes arrived yet. The codec does not detect an end in this
+     * state.
+     */
     private boolean owesBody;
     private boolean responseEnded;
-    /** Nothing is told to the asker any more but what was consumed. */
+    /** The exchange is over: the asker receives only reports of consumed bytes. */
     private boolean over;
-    /** Not even that. */
+    /** The asker receives no reports of consumed bytes either. */
     private boolean mute;
 
     Http2Exchange(Http2Pool pool, RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
@@ -63,7 +66,7 @@ final class Http2Exchange implements RequestSink {
         this.deadline = new Deadline(request.loop());
     }
 
-    /** Begins, unless the head can't be meant. */
+    /** Starts the exchange, or fails it if the head is not valid. */
     void start() {
         CharSequence method = request.fields().method();
         if (method == null || body.isContradictory()) {
@@ -71,7 +74,7 @@ final class Http2Exchange implements RequestSink {
         } else if (Http1UpstreamRequest.isForUs(method)) {
             fail(UpstreamProblem.methodNotAllowed(method));
         } else if (!Http2UpstreamRequest.prepare(request.fields(), outgoing, pool.address())) {
-            fail(UpstreamProblem.badRequest("the request's head holds what HTTP does not allow"));
+            fail(UpstreamProblem.badRequest("the request's head is not valid HTTP"));
         } else {
             pool.acquire(this);
         }
@@ -79,19 +82,22 @@ final class Http2Exchange implements RequestSink {
 
     // ---- the way to a stream ----
 
-    /** It has to wait for a connection: for so long, then it fails with {@code otherwise}. */
+    /**
+     * Starts the connect time-out: the exchange waits for a connection, and fails with {@code otherwise} when
+     * the time is up.
+     */
     void await(Problem otherwise) {
         deadline.set(pool.limits().connectTimeout(), () -> fail(otherwise));
     }
 
-    /** Takes a stream of a connection that has room. */
+    /** Takes a stream of a connection with room. */
     void attach(Http2UpstreamConnection taken) {
         deadline.clear();
         times.attached();
         taken.open(this, request.fields(), body.isEmpty());
     }
 
-    /** The head is on its way. */
+    /** The head was passed to the connection. */
     void opened(Http2UpstreamConnection taken, Http2Stream opened) {
         connection = taken;
         stream = opened;
@@ -154,7 +160,10 @@ final class Http2Exchange implements RequestSink {
         }
     }
 
-    /** Whether the upstream or the connection is at fault does not show: the next exchange gets another one. */
+    /**
+     * Fails the exchange and retires its connection: the upstream or the connection may be at fault, so the
+     * next exchange gets another connection.
+     */
     private void headTooLate() {
         Http2UpstreamConnection upstream = connection;
         fail(UpstreamProblem.TIMEOUT);
@@ -165,7 +174,7 @@ final class Http2Exchange implements RequestSink {
 
     // ---- the response ----
 
-    /** A header section came: informational, the head, or trailers. */
+    /** Receives a header section: informational, the final head, or trailers. */
     void fields(Http2Headers received, boolean ended) {
         if (responseEnded) {
             return;
@@ -210,7 +219,7 @@ final class Http2Exchange implements RequestSink {
         response.head(Http2UpstreamResponse.passed(head), ended || bodiless);
     }
 
-    /** Response bytes came. Takes ownership of {@code part}. */
+    /** Receives response bytes. Takes ownership of {@code part}. */
     void responseData(ByteBuf part, boolean ended) {
         int bytes = part.readableBytes();
         if (bytes == 0 || !headSeen || responseEnded) {
@@ -241,7 +250,7 @@ final class Http2Exchange implements RequestSink {
         response.end(trailers);
     }
 
-    /** The response is complete. The request may go on: its asker ends it or gives it up. */
+    /** The response is complete. The request may continue: its asker ends or cancels it. */
     private void afterResponse() {
         responseEnded = true;
         credit.forget();
@@ -252,7 +261,7 @@ final class Http2Exchange implements RequestSink {
         }
     }
 
-    /** Both halves are complete: the stream ends by itself. */
+    /** Both halves are complete, so the stream ends by itself. */
     private void leave() {
         Http2UpstreamConnection upstream = connection;
         Http2Stream from = stream;
@@ -268,7 +277,7 @@ final class Http2Exchange implements RequestSink {
 
     /** The upstream reset the stream. */
     void wasReset(long code) {
-        stream = null; // RFC 9113 §5.4.2: a reset is not answered with one
+        stream = null; // RFC 9113 §5.4.2: no reset may follow a received one
         connection = null;
         Http2Error error = Http2Error.valueOf(code);
         if (error == Http2Error.REFUSED_STREAM) {
@@ -280,7 +289,7 @@ final class Http2Exchange implements RequestSink {
         }
     }
 
-    /** The upstream has not begun with the request, which is sent again where it still can be. */
+    /** The upstream has not processed the request, which is sent again if possible. */
     void unprocessed(Problem otherwise) {
         if (over) {
             return;
@@ -296,7 +305,7 @@ final class Http2Exchange implements RequestSink {
         pool.acquire(this);
     }
 
-    /** The stream is gone. */
+    /** The stream ended without its exchange. */
     void connectionLost(Problem why) {
         if (responseEnded) {
             giveUp(Http2Error.CANCEL);
@@ -305,7 +314,7 @@ final class Http2Exchange implements RequestSink {
         }
     }
 
-    /** What came is no HTTP. */
+    /** Fails the exchange: the received frames are not valid HTTP. */
     void badResponse() {
         if (responseEnded) {
             giveUp(Http2Error.PROTOCOL_ERROR);
@@ -314,7 +323,7 @@ final class Http2Exchange implements RequestSink {
         }
     }
 
-    /** Ends the response with a problem, or with an answer in the upstream's name. */
+    /** Ends the response with a problem, or with a response on behalf of the upstream. */
     void fail(Problem problem) {
         fail(problem, Http2Error.CANCEL);
     }
@@ -325,7 +334,7 @@ final class Http2Exchange implements RequestSink {
             return;
         }
         boolean failed = problem.hop() == Problem.Hop.UPSTREAM
-                && !problem.equals(UpstreamProblem.HEAD_TOO_LARGE); // that is its asker's doing, at any address
+                && !problem.equals(UpstreamProblem.HEAD_TOO_LARGE); // the request causes that, at any address
         if (connection != null && !headSeen && failed) {
             connection.failed();
         }
@@ -339,7 +348,7 @@ final class Http2Exchange implements RequestSink {
         }
     }
 
-    /** Lets go of everything; whoever calls has told the asker. */
+    /** Releases everything. The caller has notified the asker. */
     private void giveUp(Http2Error told) {
         if (over) {
             return;

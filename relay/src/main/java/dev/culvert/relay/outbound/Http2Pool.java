@@ -19,11 +19,14 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The HTTP/2 connections of one event loop to one upstream. Exchanges share the first connection that has room; another is
- * made when none has.
+ * The HTTP/2 connections of one event loop to one upstream. Exchanges share the first connection that has
+ * room. If none has, the pool dials another.
  */
 final class Http2Pool implements UpstreamPool {
-    /** With {@link Http2UpstreamBuilder#MAX_STREAMS} each, more than a runtime may have streams. */
+    /**
+     * The maximum number of connections. With {@link Http2UpstreamBuilder#MAX_STREAMS} streams each, they
+     * carry more streams than a runtime may have.
+     */
     static final int MAX_CONNECTIONS = 16;
 
     private final LoopUpstreams upstreams;
@@ -31,10 +34,10 @@ final class Http2Pool implements UpstreamPool {
     private Endpoints endpoints;
     private final List<Http2UpstreamConnection> connections = new ArrayList<>();
     private final ArrayDeque<Http2Exchange> waiting = new ArrayDeque<>();
-    /** Connections being made, or whose upstream has not said its settings. */
+    /** The number of connections that are being dialled, or whose upstream has not sent its SETTINGS. */
     private int starting;
     private int open;
-    /** What a connection had room for, the last time that one was made. */
+    /** The stream limit of the newest connection. */
     private int expectedRoom = Http2UpstreamBuilder.MAX_STREAMS;
 
     Http2Pool(LoopUpstreams upstreams, UpstreamAddress address) {
@@ -91,7 +94,7 @@ final class Http2Pool implements UpstreamPool {
         Http2UpstreamConnection roomy = withRoom(best);
         if (roomy != null) {
             if (best != null && !best.equals(roomy.endpoint()) && starting == 0 && mayOpen()) {
-                open(best); // for those that come later
+                open(best); // for later exchanges
             }
             exchange.attach(roomy);
             return;
@@ -109,7 +112,10 @@ final class Http2Pool implements UpstreamPool {
         }
     }
 
-    /** A connection to this address, else to the one that is asked least of those in use. */
+    /**
+     * Returns a connection with room to this address; if there is none, one to the address with the fewest
+     * exchanges.
+     */
     private @Nullable Http2UpstreamConnection withRoom(@Nullable Endpoint best) {
         Http2UpstreamConnection least = null;
         for (Http2UpstreamConnection connection : connections) {
@@ -138,7 +144,7 @@ final class Http2Pool implements UpstreamPool {
         upstreams.forgetIfEmpty(this);
     }
 
-    /** Whether connections are being made that will have room for all who wait, and for one more. */
+    /** Whether the connections being dialled will have room for all waiting exchanges and one more. */
     private boolean isRoomComing() {
         return waiting.size() < starting * expectedRoom;
     }
@@ -149,7 +155,7 @@ final class Http2Pool implements UpstreamPool {
 
     // ---- connections ----
 
-    /** @param to null: whichever address is best */
+    /** @param to the address; null: the best one */
     private void open(@Nullable Endpoint to) {
         open++;
         starting++;
@@ -179,7 +185,7 @@ final class Http2Pool implements UpstreamPool {
         return connection;
     }
 
-    /** The upstream has said its settings. */
+    /** The upstream has sent its SETTINGS. */
     void ready(Http2UpstreamConnection connection) {
         starting--;
         connections.add(connection);
@@ -220,7 +226,7 @@ final class Http2Pool implements UpstreamPool {
         upstreams.closed(this);
     }
 
-    /** Nothing is left that they could wait for. */
+    /** Fails the waiting exchanges if no connection is left for them to wait for. */
     private void failWaiting(Problem problem) {
         while (starting == 0 && connections.isEmpty() && !waiting.isEmpty()) {
             waiting.remove().fail(problem);

@@ -14,25 +14,29 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request's half of an HTTP/2 exchange after its head. Holds what comes before there is a stream, and for as long as
- * the upstream may say that it has not looked at it, the first {@link #KEPT_BYTES} of what was sent.
+ * The request's half of an HTTP/2 exchange after its head. Holds bytes that arrive before the exchange has a
+ * stream. Also keeps the first {@link #KEPT_BYTES} sent bytes, as long as the upstream may still report that
+ * it has not processed the request.
  */
 public final class Http2RequestBody {
-    /** Enough for most calls, and for all that are lost when an upstream goes away, as they have just begun. */
+    /** Enough for most calls, and for those lost when an upstream goes away, because they have just begun. */
     public static final int KEPT_BYTES = 16 << 10;
 
     private final Http2Exchange exchange;
     private final LongAdder buffered;
     private final long length;
     private final boolean empty;
-    /** Waits for a stream: what was sent before, and reported as consumed, and behind it what was not. */
+    /**
+     * The parts that wait for a stream: first those that were sent before and reported as consumed, then
+     * {@code held}.
+     */
     private final BodyQueue again = new BodyQueue();
     private final BodyQueue held = new BodyQueue();
     private final BodyQueue kept = new BodyQueue();
     private final BodyWriter writer = new BodyWriter(part -> write(part, false));
     private long bytes;
     private int keptBytes;
-    /** Not all that was sent is kept. */
+    /** Some sent bytes are no longer kept. */
     private boolean forgotten;
     private @Nullable Http2Headers trailers;
     private boolean ended;
@@ -49,27 +53,27 @@ public final class Http2RequestBody {
         length = DeclaredLength.of(request.fields());
     }
 
-    /** Whether the head says one thing about the body, and the exchange another. */
+    /** Whether the head contradicts the exchange about the body. */
     boolean isContradictory() {
         return length == DeclaredLength.INVALID || (empty && length > 0);
     }
 
-    /** Whether the head is all of the request. */
+    /** Whether the request has no body. */
     boolean isEmpty() {
         return empty;
     }
 
-    /** Whether all of it was given to us. */
+    /** Whether the asker has ended the body. */
     boolean isEnded() {
         return ended;
     }
 
-    /** Whether all of it was written to the upstream's socket. */
+    /** Whether the whole body was written to the upstream's socket. */
     boolean isWritten() {
         return written;
     }
 
-    /** Begins to write, behind the head. */
+    /** Starts writing, after the head. */
     void start(Http2UpstreamConnection upstream, Http2Stream opened) {
         connection = upstream;
         stream = opened;
@@ -89,7 +93,10 @@ public final class Http2RequestBody {
         }
     }
 
-    /** Takes a part of the body, and ownership of {@code body}. False: it is longer than the head said. */
+    /**
+     * Receives a part of the body and takes ownership of it. Returns false if the body is longer than its
+     * declared length.
+     */
     boolean data(ByteBuf body) {
         int size = body.readableBytes();
         bytes += size;
@@ -107,7 +114,7 @@ public final class Http2RequestBody {
         return true;
     }
 
-    /** Ends the body. False: it is shorter than the head said. */
+    /** Ends the body. Returns false if the body is shorter than its declared length. */
     boolean end(@Nullable Http2Headers trailers) {
         if (ended) {
             return true;
@@ -126,7 +133,10 @@ public final class Http2RequestBody {
         return true;
     }
 
-    /** Takes back what was sent, to send it again on another stream. False: it can't. */
+    /**
+     * Takes back the sent bytes, to send them again on another stream. Returns false if they are no longer
+     * kept.
+     */
     boolean rewind() {
         if (forgotten || discarding) {
             return false;
@@ -145,7 +155,7 @@ public final class Http2RequestBody {
         return true;
     }
 
-    /** The upstream has begun with the request: it won't be sent again. */
+    /** The upstream processes the request, which is therefore not sent again. */
     void forgetSent() {
         forgotten = true;
         keptBytes = 0;
@@ -154,7 +164,7 @@ public final class Http2RequestBody {
         }
     }
 
-    /** From now on bytes are dropped, and those held. */
+    /** Drops the held bytes and all later ones. */
     void discard() {
         discarding = true;
         stream = null;
@@ -172,7 +182,7 @@ public final class Http2RequestBody {
         }
     }
 
-    /** @param repeated whether it was sent before, and reported as consumed */
+    /** @param repeated whether the part was sent before and reported as consumed */
     private void drop(ByteBuf part, boolean repeated) {
         int size = part.readableBytes();
         buffered.add(-size);

@@ -10,17 +10,17 @@ import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import java.time.Duration;
 
-/** Sets the limits of an HTTP/2 connection to an upstream. */
+/** Builds HTTP/2 connections to upstreams, with their limits. */
 public final class Http2UpstreamBuilder
         extends
             AbstractHttp2ConnectionHandlerBuilder<Http2UpstreamConnection, Http2UpstreamBuilder> {
-    /** Exchanges of one connection at once, if the upstream allows as many. */
+    /** The maximum number of concurrent exchanges on one connection. The upstream may allow fewer. */
     static final int MAX_STREAMS = 100;
-    /** Response bytes of one stream that its asker has not consumed. */
+    /** The maximum number of unconsumed response bytes of one stream. */
     public static final int STREAM_WINDOW = 128 << 10;
-    /** The edge's 64 KiB and 8 KiB more. */
+    /** The edge's limit of 64 KiB, plus 8 KiB. */
     private static final int MAX_HEAD_BYTES = 72 << 10;
-    /** For a GOAWAY to leave. */
+    /** The time for a GOAWAY to be written. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
     private final Http2Pool pool;
@@ -28,7 +28,7 @@ public final class Http2UpstreamBuilder
     Http2UpstreamBuilder(Http2Pool pool) {
         this.pool = pool;
         Http2Connection connection = new DefaultHttp2Connection(false);
-        // RFC 9113 §5.3: priorities are deprecated; streams share alike.
+        // RFC 9113 §5.3: priorities are deprecated, so all streams share equally.
         connection.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(connection,
                         new UniformStreamByteDistributor(connection)));

@@ -31,12 +31,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One HTTP/2 connection to an upstream (RFC 9113): each exchange is a stream of its own. Windows of as many streams as there
- * may be fit the connection's, so that stalled ones hold up nobody else.
+ * One HTTP/2 connection to an upstream (RFC 9113). Each exchange has its own stream. The connection's window
+ * holds the windows of the maximum number of streams, so that stalled streams delay no others.
  */
 final class Http2UpstreamConnection extends Http2ConnectionHandler implements UpstreamConnection {
     private static final Logger log = LoggerFactory.getLogger(Http2UpstreamConnection.class);
-    /** Far below where the numbers of streams end, at 2^31: another connection takes over in time. */
+    /**
+     * The last stream number used, far below the maximum of 2^31, so that another connection takes over in
+     * time.
+     */
     private static final int LAST_STREAM = 1 << 30;
 
     private final Http2Pool pool;
@@ -46,9 +49,9 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
     private @Nullable ChannelHandlerContext context;
     private @Nullable Deadline idle;
     private Problem end = UpstreamProblem.NO_WORD;
-    /** The upstream's SETTINGS have come. */
+    /** The upstream's SETTINGS have arrived. */
     private boolean ready;
-    /** No exchange is given to it any more. */
+    /** The connection takes no more exchanges. */
     private boolean retired;
     private boolean adopted;
     private boolean closed;
@@ -76,7 +79,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         super.handlerAdded(ctx);
     }
 
-    /** Behind the preface, makes the connection's window that of all streams together. */
+    /** Sends the preface, then enlarges the connection's window to hold the windows of all streams. */
     @Override
     public void channelActive(ChannelHandlerContext ctx) throws Exception {
         super.channelActive(ctx);
@@ -97,7 +100,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
-    /** Whether it leads to where its upstream is now. */
+    /** Whether the connection was dialled under the present configuration of names. */
     boolean isCurrent() {
         return generation == pool.generation();
     }
@@ -107,7 +110,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         endpoint = reached;
     }
 
-    /** The address that it leads to. */
+    /** The address that the connection leads to. */
     Endpoint endpoint() {
         return Objects.requireNonNull(endpoint);
     }
@@ -121,13 +124,13 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         return ready;
     }
 
-    /** Whether it may have one more exchange. */
+    /** Whether the connection can take one more exchange. */
     boolean hasRoom() {
         return ready && isUsable() && isCurrent() && connection().numActiveStreams() < room()
                 && connection().local().lastStreamCreated() < LAST_STREAM;
     }
 
-    /** How many exchanges it may have at once. */
+    /** The maximum number of concurrent exchanges. */
     int room() {
         return Math.min(Http2UpstreamBuilder.MAX_STREAMS, connection().local().maxActiveStreams());
     }
@@ -136,7 +139,10 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         return connection().numActiveStreams() == 0;
     }
 
-    /** The name leads elsewhere now: takes nothing new. Its pool is looking at it, and is told in a moment. */
+    /**
+     * Stops taking exchanges, because the name resolves to other addresses now. The pool is iterating over
+     * its connections, so the rest runs later.
+     */
     void supersede() {
         if (!retired) {
             retired = true;
@@ -144,7 +150,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
-    /** Finishes what it has and takes nothing new. */
+    /** Finishes the present exchanges and takes no more. */
     void retire() {
         retired = true;
         if (isIdle()) {
@@ -152,7 +158,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
-    /** The same in a moment. */
+    /** Calls {@link #retire} on a later pass of the event loop. */
     void retireLater() {
         context().channel().eventLoop().execute(this::retire);
     }
@@ -164,7 +170,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
-    /** What those that it was made for are told when it ended without a use. */
+    /** The problem for the exchanges that waited for this connection when it ends unused. */
     Problem end() {
         return end;
     }
@@ -206,7 +212,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
 
     // ---- for exchanges ----
 
-    /** Opens a stream with a head. Tells the exchange its stream, or fails it. */
+    /** Opens a stream with a head. Passes the stream to the exchange, or fails it. */
     void open(Http2Exchange exchange, Http2Headers head, boolean ended) {
         if (idle != null) {
             idle.clear();
@@ -231,13 +237,16 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         return encoder().writeHeaders(context(), stream.id(), head, 0, ended, context().newPromise());
     }
 
-    /** Takes ownership of {@code body}. The future is done when the socket has it. */
+    /**
+     * Writes a part of a body and takes ownership of it. The future completes when the socket has accepted
+     * it.
+     */
     ChannelFuture writeBody(Http2Stream stream, ByteBuf body, boolean ended) {
         flushLater();
         return encoder().writeData(context(), stream.id(), body, 0, ended, context().newPromise());
     }
 
-    /** Response bytes were consumed: the upstream may send as many more. */
+    /** Response bytes were consumed. The upstream may send that many more. */
     void consumed(Http2Stream stream, int bytes) {
         try {
             if (decoder().flowController().consumeBytes(stream, bytes)) {
@@ -248,22 +257,22 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
-    /** What came is a response: the address serves. */
+    /** A response arrived: the address is healthy. */
     void answered() {
         pool.endpoints().succeeded(endpoint());
     }
 
-    /** An exchange got no response. */
+    /** An exchange received no response. */
     void failed() {
         pool.endpoints().failed(endpoint());
     }
 
-    /** The exchange hears no more of its stream, which goes on as it is. */
+    /** Detaches the exchange from its stream, which continues. */
     void leave(Http2Stream stream) {
         stream.removeProperty(exchanges);
     }
 
-    /** The same, and the stream ends here. */
+    /** Detaches the exchange and resets its stream. */
     void reset(Http2Stream stream, Http2Error why) {
         leave(stream);
         if (stream.state() != Http2Stream.State.CLOSED) {
@@ -283,7 +292,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
-    // ---- what comes ----
+    // ---- received frames ----
 
     @Nullable
     Http2Exchange exchangeOf(@Nullable Http2Stream stream) {
@@ -306,7 +315,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         }
     }
 
-    /** The upstream has said what it accepts, for the first time or anew. */
+    /** The upstream has sent its first SETTINGS, or new ones. */
     void settingsCame() {
         boolean first = !ready;
         ready = true;
@@ -314,7 +323,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         if (adopted && first) {
             pool.ready(this);
         } else if (adopted) {
-            pool.freed(this); // there may be more room now
+            pool.freed(this); // the new SETTINGS may allow more streams
         }
     }
 
@@ -334,7 +343,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         if (exchange == null) {
             super.onStreamError(ctx, outbound, cause, error);
         } else if (outbound) {
-            exchange.fail(UpstreamProblem.HEAD_TOO_LARGE); // its trailers: the head went
+            exchange.fail(UpstreamProblem.HEAD_TOO_LARGE); // its trailers: the head was written
         } else {
             exchange.badResponse();
         }
@@ -351,7 +360,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         super.onConnectionError(ctx, outbound, cause, error);
     }
 
-    /** Reset by the upstream, or broken TLS. */
+    /** A reset by the upstream, or a TLS failure. */
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
         if (cause instanceof Http2Exception) {
@@ -365,7 +374,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         ctx.close();
     }
 
-    /** HTTP/2 knows no connection that is open on one side. */
+    /** Closes the connection: HTTP/2 has no half-closed connections. */
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
         if (event instanceof ChannelInputShutdownEvent) {

@@ -9,10 +9,13 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 
-/** What comes on an HTTP/2 connection to an upstream, for the exchanges it is about. */
+/** Dispatches the frames of an HTTP/2 connection to their exchanges. */
 final class Http2UpstreamEvents extends Http2EventAdapter {
     private final Http2UpstreamConnection owner;
-    /** What the endpoint made of a stream. */
+    /**
+     * The property that holds the endpoint's token of a stream; see
+     * {@link dev.culvert.relay.upstream.Endpoint#end}.
+     */
     private final Http2Connection.PropertyKey begun;
 
     Http2UpstreamEvents(Http2UpstreamConnection owner) {
@@ -40,7 +43,7 @@ final class Http2UpstreamEvents extends Http2EventAdapter {
         onHeadersRead(ctx, id, headers, padding, ended);
     }
 
-    /** Nothing is given back to the window before it is consumed, but padding. */
+    /** Returns only the padding to the window at once. Data bytes return when they are consumed. */
     @Override
     public int onDataRead(ChannelHandlerContext ctx, int id, ByteBuf data, int padding, boolean ended) {
         Http2Exchange exchange = owner.exchangeOf(owner.connection().stream(id));
@@ -64,7 +67,7 @@ final class Http2UpstreamEvents extends Http2EventAdapter {
 
     @Override
     public void onGoAwayReceived(int lastStream, long code, ByteBuf words) {
-        // Not at once: streams above the last one are taken away first.
+        // Not at once: Netty first closes the streams above the last accepted one.
         owner.retireLater();
     }
 

@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Request heads in HTTP/2's form. */
+/** Prepares request heads for HTTP/2. */
 final class Http2UpstreamRequest {
     private static final AsciiString TE = AsciiString.cached("te");
     private static final String TRAILERS = "trailers";
-    /** RFC 9113 §8.2.2: what HTTP/1.1 needs, and HTTP/2 forbids. */
+    /** Fields that HTTP/1.1 needs and HTTP/2 forbids (RFC 9113 §8.2.2). */
     private static final Set<AsciiString> FORBIDDEN = Set.of(AsciiString.cached("host"),
             AsciiString.cached("connection"), AsciiString.cached("transfer-encoding"),
             AsciiString.cached("keep-alive"), AsciiString.cached("proxy-connection"),
@@ -23,15 +23,15 @@ final class Http2UpstreamRequest {
 
     private Http2UpstreamRequest() {}
 
-    /** Whether a field should never be indexed by the compression of heads (RFC 7541 §7.1.3). */
+    /** Whether the compression of heads must never index a field (RFC 7541 §7.1.3). */
     static boolean isSecret(CharSequence name) {
         return SECRET.contains(AsciiString.of(name));
     }
 
     /**
-     * Makes a head ready to be sent. May be called again for the same head.
+     * Prepares a head for sending. May be called again for the same head.
      *
-     * @return false when a part of it can't stand in a request
+     * @return false if a part of the head is not allowed in a request
      */
     static boolean prepare(Http2Headers fields, UpstreamCall outgoing, UpstreamAddress address) {
         CharSequence method = fields.method();
@@ -39,7 +39,7 @@ final class Http2UpstreamRequest {
             return false;
         }
         CharSequence host = outgoing.hostHeader() == null ? fields.authority() : outgoing.hostHeader();
-        // Some servers refuse the scheme that the caller used when it is not that of this hop.
+        // Some servers refuse the caller's scheme if it differs from that of this hop.
         fields.scheme(address.tls() ? "https" : "http")
                 .authority(host == null ? address.host() : host)
                 .path(outgoing.target());
@@ -48,7 +48,7 @@ final class Http2UpstreamRequest {
         return areValid(fields);
     }
 
-    /** The fields of a trailer section that may stand there; null: none. */
+    /** Returns the fields that are allowed in a trailer section; null: none. */
     static @Nullable Http2Headers trailers(@Nullable Http2Headers trailers) {
         if (trailers == null) {
             return null;
@@ -59,7 +59,9 @@ final class Http2UpstreamRequest {
         return trailers.isEmpty() || !areRegular(trailers) || !areValid(trailers) ? null : trailers;
     }
 
-    /** RFC 9110 §10.1.4 and RFC 9113 §8.2.2: TE is for one hop, and says {@code trailers} or nothing. */
+    /**
+     * Removes TE unless it is {@code trailers}: it belongs to one hop (RFC 9110 §10.1.4, RFC 9113 §8.2.2).
+     */
     private static void reduceTe(Http2Headers fields) {
         if (fields.contains(TE) && !fields.contains(TE, TRAILERS)) {
             fields.remove(TE);

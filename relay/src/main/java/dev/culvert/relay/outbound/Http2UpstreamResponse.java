@@ -5,14 +5,17 @@ import dev.culvert.relay.upstream.FieldText;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Map;
 
-/** What an upstream's response head says in HTTP/2, and how it is passed on. */
+/** Interprets the head of an upstream's HTTP/2 response, and converts it for forwarding. */
 final class Http2UpstreamResponse {
-    /** The edge's 100 and 32 more, as gateways on the way add some; and the status. */
+    /** The edge's limit of 100, plus 32 because gateways on the way add some, plus the status. */
     private static final int MAX_FIELDS = 133;
 
     private Http2UpstreamResponse() {}
 
-    /** The status, or -1 when the head is none that HTTP/2 allows. 101 is not: nothing is switched (RFC 9113 §8.6). */
+    /**
+     * Returns the status, or -1 if HTTP/2 does not allow the head. 101 is not allowed: HTTP/2 has no protocol
+     * switch (RFC 9113 §8.6).
+     */
     static int status(Http2Headers head) {
         CharSequence status = head.status();
         if (status == null || status.length() != 3 || !areValid(head)) {
@@ -29,12 +32,12 @@ final class Http2UpstreamResponse {
         return code < 100 || code == 101 ? -1 : code;
     }
 
-    /** Whether a trailer section may cross. */
+    /** Whether a trailer section is valid and may be forwarded. */
     static boolean areTrailers(Http2Headers trailers) {
         return trailers.status() == null && areValid(trailers);
     }
 
-    /** A head, or a trailer section, without what is meant for this hop only. */
+    /** Returns a head, or a trailer section, without the fields for this hop only. */
     static Http2Headers passed(Http2Headers received) {
         ForwardingRules.response(received, false);
         return received;
@@ -45,7 +48,7 @@ final class Http2UpstreamResponse {
         return toHead || status == 204 || status == 304;
     }
 
-    /** The next hop may be one that speaks HTTP/1.1: nothing may end a line there. */
+    /** Whether no field contains a line break, which the next hop could misread if it speaks HTTP/1.1. */
     private static boolean areValid(Http2Headers fields) {
         if (fields.size() > MAX_FIELDS) {
             return false;

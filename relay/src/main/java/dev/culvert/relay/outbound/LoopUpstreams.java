@@ -26,12 +26,14 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The upstream connections of one event loop. Used on that loop alone. */
+/** The upstream connections of one event loop. Used only on that loop. */
 final class LoopUpstreams {
     private final Upstreams shared;
     private final EventLoop loop;
     private final UpstreamDialler dialler;
-    /** Only pools with connections or exchanges: what callers write into host names does not stay. */
+    /**
+     * Only pools with connections or exchanges. Others are removed, because callers can choose host names.
+     */
     private final Map<UpstreamAddress, UpstreamPool> pools = new HashMap<>();
     private final Set<UpstreamConnection> connections = new HashSet<>();
     private int open;
@@ -48,7 +50,7 @@ final class LoopUpstreams {
         return shared.limits();
     }
 
-    /** Which addresses hold; see {@link Upstreams#replace}. */
+    /** The number of the present configuration of names; see {@link Upstreams#replace}. */
     int generation() {
         return shared.generation();
     }
@@ -84,10 +86,11 @@ final class LoopUpstreams {
     }
 
     /**
-     * Makes a connection. The outcome is told on the loop, and not before this returns.
+     * Dials a connection. The outcome is reported on the loop, and not before this returns.
      *
-     * @param first the address to begin with; null: whichever is best
-     * @param install puts the connection at the end of its channel's pipeline; again for each address that is tried
+     * @param first the address to try first; null: the best one
+     * @param install adds the connection to the end of its channel's pipeline; called again for each address
+     *     that is tried
      */
     <C extends UpstreamConnection> void dial(UpstreamAddress address, Endpoints endpoints,
             @Nullable Endpoint first, Function<Channel, C> install, UpstreamDialler.Outcome<C> outcome) {
@@ -116,12 +119,12 @@ final class LoopUpstreams {
         });
     }
 
-    /** The addresses of an upstream. */
+    /** Returns the addresses of an upstream. */
     Endpoints endpoints(UpstreamAddress address) {
         return shared.endpoints(address);
     }
 
-    /** Looks for them again if it is time to; nobody waits for that. */
+    /** Resolves the addresses again if they are due. Does not wait for the result. */
     void refresh(UpstreamAddress address, Endpoints endpoints) {
         dialler.refresh(address, endpoints);
     }
@@ -131,7 +134,7 @@ final class LoopUpstreams {
         pools.put(pool.address(), pool);
     }
 
-    /** Whether another connection may be opened; closes an idle one for it when there are too many. */
+    /** Whether another connection may be opened. At the limit, closes an idle one to make room. */
     boolean mayOpen() {
         if (open < limits().connections()) {
             return true;
@@ -153,7 +156,9 @@ final class LoopUpstreams {
         return waiting < limits().waiting();
     }
 
-    /** Whether no connection may be kept idle: the server drains, or another upstream's exchanges wait for room. */
+    /**
+     * Whether no connection may stay idle: the server drains, or exchanges of another upstream wait for room.
+     */
     boolean isShort() {
         return shared.isDraining() || (open >= limits().connections()
                 && pools.values().stream().anyMatch(pool -> pool.waiting() > 0));
@@ -169,20 +174,23 @@ final class LoopUpstreams {
         closed();
     }
 
-    /** A connection is being made. */
+    /** Counts a connection that is being dialled. */
     void opened() {
         open++;
         shared.connections().increment();
     }
 
-    /** A connection is gone, or was not made. */
+    /** A connection closed, or its dial failed. */
     void closed() {
         open--;
         shared.connections().decrement();
         serveLater();
     }
 
-    /** Looks in a moment whether those that wait can go on; not at once: dials that fail at once would nest. */
+    /**
+     * Schedules a pass that serves waiting exchanges. It does not run at once, because dials that fail at
+     * once would nest.
+     */
     void serveLater() {
         if (!serving) {
             serving = true;
@@ -218,7 +226,7 @@ final class LoopUpstreams {
         }
     }
 
-    /** Ends everything. */
+    /** Refuses the waiting exchanges and closes all connections. */
     void close() {
         closed = true;
         List.copyOf(pools.values()).forEach(UpstreamPool::refuseWaiting);

@@ -30,12 +30,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One raw connection and the socket to its upstream, which is its own. Each half ends by itself; a reset of one side is one
- * of the other. What comes before there is a connection is held, bounded by the asker's own credit. On its event loop alone.
+ * One raw connection and its own socket to the upstream. Each half ends separately. A reset of one side
+ * resets the other. Bytes that arrive before the socket is connected are held; the asker's own credit bounds
+ * them. Used only on its event loop.
  */
 final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestSink, UpstreamConnection {
     private static final Logger log = LoggerFactory.getLogger(TcpExchange.class);
-    /** What is dropped for an upstream that has said all it had to say, and takes nothing more. */
+    /**
+     * The maximum number of request bytes dropped for an upstream that has ended its output and accepts
+     * nothing more.
+     */
     private static final int MAX_DROPPED = 1 << 20;
 
     private final LoopUpstreams upstreams;
@@ -43,7 +47,10 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private final ResponseSink response;
     private final ResponseCredit credit;
     private final BodyQueue held = new BodyQueue();
-    /** What was read unwanted: when a peer closes its half, Netty's epoll reads all that the kernel holds. */
+    /**
+     * Bytes read beyond the credit: when a peer closes its half, Netty's epoll reads everything that the
+     * kernel holds.
+     */
     private final BodyQueue backlog = new BodyQueue();
     private final BodyWriter toUpstream = new BodyWriter(this::write);
     private @Nullable Channel channel;
@@ -53,11 +60,11 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private boolean requestEnded;
     private boolean outputEnded;
     private boolean inputEnded;
-    /** Reset, by the upstream: told behind all that it sent before. */
+    /** The upstream reset the connection. Reported after all bytes that it sent before. */
     private boolean broken;
     private boolean responseEnded;
     private int dropped;
-    /** Nothing is passed on any more, in either direction. */
+    /** Nothing is forwarded any more, in either direction. */
     private boolean over;
     private boolean counted;
 
@@ -93,7 +100,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         });
     }
 
-    /** Into one channel after the other, until one of them connects. */
+    /** The handler is added to one channel after the other, until one of them connects. */
     @Override
     public boolean isSharable() {
         return true;
@@ -171,8 +178,8 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     }
 
     /**
-     * The upstream takes nothing more: a reset, unless it has said all that it had to say. The kernel may still hold some of
-     * that: the end of the input follows behind.
+     * A write failed: the upstream accepts nothing more. This is a reset unless the upstream has ended its
+     * output. The kernel may still hold bytes from the upstream, so the end of the input follows later.
      */
     private void outputBroken(int bytes) {
         if (!over) {
@@ -182,7 +189,10 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         }
     }
 
-    /** What the upstream said last may still be on its way to the caller, and a reset would overtake it. */
+    /**
+     * Drops bytes instead of resetting at once: the upstream's last bytes may still be on their way to the
+     * caller, and a reset would overtake them.
+     */
     private void drop(int bytes) {
         dropped += bytes;
         response.consumed(bytes);
@@ -243,7 +253,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         }
         endIfRead();
         Channel from = channel;
-        // Netty's epoll knows a socket no more whose input has ended
+        // Netty's epoll has removed a socket whose input has ended
         if (from != null && !over && !inputEnded && credit.isThere() && !from.config().isAutoRead()) {
             from.config().setAutoRead(true);
         }
@@ -307,7 +317,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         close();
     }
 
-    /** Reset by the upstream. */
+    /** A reset by the upstream. */
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (!MemoryRefusals.UPSTREAM.counts(cause) && !(cause instanceof IOException)) {

@@ -25,17 +25,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes connections on one event loop: name, TCP, TLS. Where one address does not take a connection, the next one is tried,
- * as nothing was sent yet.
+ * Dials connections on one event loop: name resolution, TCP, TLS. If one address does not accept a
+ * connection, the next one is tried, because nothing was sent yet.
  */
 final class UpstreamDialler {
     /**
-     * Netty's epoll reads a socket to its end as soon as the peer has ended it, though nobody asks for more: as much as the
-     * kernel holds, which doubles this, must fit into what a tunnel's stream may queue (docs/protocol.md §12).
+     * The receive buffer of a socket, in bytes; the kernel doubles it. When a peer has ended its output,
+     * Netty's epoll reads everything that the kernel holds, without demand. So it must fit into a tunnel
+     * stream's queue (docs/protocol.md §12).
      */
     private static final int RECEIVE_BUFFER = 192 << 10;
 
-    /** How many addresses are tried for one connection. */
+    /** The maximum number of addresses tried for one connection. */
     static final int MAX_TRIED = 3;
 
     private final Upstreams shared;
@@ -56,14 +57,14 @@ final class UpstreamDialler {
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.SO_KEEPALIVE, true)
                 .option(ChannelOption.SO_RCVBUF, RECEIVE_BUFFER)
-                // either half may close first, and an upstream that takes no more may still have answered
+                // either half may close first, and an upstream that accepts no more may still have responded
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.AUTO_CLOSE, false);
     }
 
-    /** Looks for the addresses of an upstream again if it is time to; nobody waits for that. */
+    /** Resolves the addresses of an upstream again if they are due. Does not wait for the result. */
     void refresh(UpstreamAddress upstream, Endpoints endpoints) {
-        if (endpoints.areKnown() && endpoints.isDue()) { // else whoever dials looks, and waits for it
+        if (endpoints.areKnown() && endpoints.isDue()) { // otherwise the dial resolves them and waits
             look(upstream, endpoints, () -> {});
         }
     }
@@ -81,9 +82,9 @@ final class UpstreamDialler {
     }
 
     /**
-     * Dials. The outcome is told on the loop, and not before this returns.
+     * Dials. The outcome is reported on the loop, and not before this returns.
      *
-     * @param first the address to begin with; null: whichever is best
+     * @param first the address to try first; null: the best one
      */
     <C extends UpstreamConnection> void dial(UpstreamAddress upstream, Endpoints endpoints,
             @Nullable Endpoint first, Function<Channel, C> install, Outcome<C> outcome) {
@@ -101,28 +102,31 @@ final class UpstreamDialler {
         resolver.close();
     }
 
-    /** What became of a dial. */
+    /** Receives the result of a dial. */
     interface Outcome<C extends UpstreamConnection> {
-        /** There is a connection: the receiver owns it. */
+        /** The dial succeeded. The receiver owns the connection. */
         void connected(C connection);
 
-        /** There is none. */
+        /** The dial failed. */
         void failed(Problem problem);
 
-        /** Whether anybody still waits for it: else a dial that ends says nothing of the address, and no other is tried. */
+        /**
+         * Whether the exchange still needs the connection. If not, a failed dial does not count against its
+         * address, and no other is tried.
+         */
         default boolean isWanted() {
             return true;
         }
     }
 
-    /** One connection to be made, by trying one address after the other. */
+    /** A dial of one connection, which tries one address after the other. */
     private final class Dial<C extends UpstreamConnection> {
         private final UpstreamAddress upstream;
         private final Endpoints endpoints;
         private final Function<Channel, C> install;
         private final Outcome<C> outcome;
         private final List<Endpoint> tried = new ArrayList<>(MAX_TRIED);
-        /** What the address that is being tried made of it. */
+        /** The token of the address that is being tried; see {@link Endpoint#end}. */
         private int begun;
 
         Dial(UpstreamAddress upstream, Endpoints endpoints, Function<Channel, C> install,
@@ -133,7 +137,7 @@ final class UpstreamDialler {
             this.outcome = outcome;
         }
 
-        /** Tries the next address, or fails because of the last one. */
+        /** Tries the next address. If there is none, fails with the problem of the last one. */
         void next(Problem otherwise) {
             Endpoint next = outcome.isWanted() && tried.size() < MAX_TRIED ? endpoints.pick(tried) : null;
             if (next == null) {
@@ -163,7 +167,7 @@ final class UpstreamDialler {
                     });
         }
 
-        /** Of the time that the whole may take, there has to be some left for another address. */
+        /** Returns the connect time-out of one address, which leaves time for other addresses. */
         private int patience() {
             return Math.max(1, timeoutMillis / Math.clamp(endpoints.size(), 1, MAX_TRIED));
         }
@@ -208,7 +212,7 @@ final class UpstreamDialler {
             return Objects.requireNonNull(connection);
         }
 
-        /** Whether the upstream speaks what it has to: what is no HTTP/2 can be spoken to without agreeing on it. */
+        /** Whether the upstream agreed to the required protocol. HTTP/1.1 needs no agreement. */
         boolean isAgreed() {
             return tls == null || !address.http2()
                     || ApplicationProtocolNames.HTTP_2.equals(tls.applicationProtocol());

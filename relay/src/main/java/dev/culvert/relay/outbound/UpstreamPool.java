@@ -6,25 +6,28 @@ import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 
-/** The connections of one event loop to one upstream, and the exchanges that wait for one. Used on that loop alone. */
+/**
+ * The connections of one event loop to one upstream, and the exchanges that wait for one. Used only on that
+ * loop.
+ */
 sealed interface UpstreamPool permits Http1Pool, Http2Pool {
     UpstreamAddress address();
 
     /** Starts an exchange. */
     RequestSink open(RelayRequest request, UpstreamCall outgoing, ResponseSink response);
 
-    /** Whether it has neither connections nor waiting exchanges, and may be forgotten. */
+    /** Whether the pool has neither connections nor waiting exchanges, so that it can be removed. */
     boolean isEmpty();
 
-    /** How many exchanges wait for a connection. */
+    /** The number of exchanges that wait for a connection. */
     int waiting();
 
-    /** Closes the connection that has been idle longest. False: none is. */
+    /** Closes the connection that has been idle longest. Returns false if none is idle. */
     boolean closeIdle();
 
-    /** Opens connections for those that wait, as far as it may. */
+    /** Opens connections for waiting exchanges, within the limits. */
     void serveWaiting();
 
-    /** Refuses those that wait: the server ends. */
+    /** Refuses the waiting exchanges, because the server stops. */
     void refuseWaiting();
 }

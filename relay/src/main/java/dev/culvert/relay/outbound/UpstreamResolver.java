@@ -23,7 +23,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Finds upstreams' addresses: those configured first, else DNS, without blocking. Used on one event loop alone. */
+/**
+ * Resolves the addresses of upstreams: from the configured table, else with DNS. Does not block. Used on one
+ * event loop alone.
+ */
 public final class UpstreamResolver {
     private static final int NDOTS_OF_PODS = 5;
 
@@ -32,19 +35,22 @@ public final class UpstreamResolver {
     private final boolean epoll;
     private final int timeoutMillis;
     private final @Nullable List<String> searchDomains;
-    /** Made when the first name needs it: it costs a socket. */
+    /** Created when a name first needs it, because it takes a socket. */
     private @Nullable DnsNameResolver dns;
     private List<InetSocketAddress> servers = List.of();
 
     /**
-     * @param epoll whether the loop's sockets are epoll's
-     * @param timeoutMillis for one query
+     * @param epoll whether the loop uses epoll
+     * @param timeoutMillis the time-out of one query
      */
     UpstreamResolver(Upstreams shared, EventLoop loop, boolean epoll, int timeoutMillis) {
         this(shared, loop, epoll, timeoutMillis, null);
     }
 
-    /** @param searchDomains for names of less than 6 labels, as in a pod; null: the system's */
+    /**
+     * @param searchDomains the search domains for names of less than 6 labels, as in a pod; null: those of
+     *     the system
+     */
     public UpstreamResolver(Upstreams shared, EventLoop loop, boolean epoll, int timeoutMillis,
             @Nullable List<String> searchDomains) {
         this.searchDomains = searchDomains;
@@ -55,9 +61,10 @@ public final class UpstreamResolver {
     }
 
     /**
-     * Looks for the addresses of an upstream.
+     * Resolves the addresses of an upstream.
      *
-     * @param then told once, on the loop, maybe before this returns; empty: there are none now
+     * @param then called once, on the loop, possibly before this returns; an empty list means that the name
+     *     does not resolve now
      */
     public void resolve(UpstreamAddress upstream, Consumer<List<InetSocketAddress>> then) {
         UpstreamNames names = shared.names();
@@ -73,7 +80,7 @@ public final class UpstreamResolver {
         search.finish();
     }
 
-    /** Of several targets, each of which may be a name. */
+    /** Resolves several targets, each of which may be a name. */
     private static final class Search {
         private final Consumer<List<InetSocketAddress>> then;
         private final List<InetSocketAddress> found = new ArrayList<>();
@@ -102,7 +109,10 @@ public final class UpstreamResolver {
             });
         }
 
-        /** Those of the preferred family stand first; the others are the same pods once more. */
+        /**
+         * Keeps the addresses of the preferred family, which DNS returns first. The others are the same pods
+         * again.
+         */
         private static List<InetAddress> ofOneFamily(List<InetAddress> all) {
             Class<?> family = all.getFirst().getClass();
             return all.stream().filter(address -> address.getClass() == family).toList();

@@ -27,14 +27,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
-/** Passes exchanges on to upstreams, each over connections of its own event loop. Safe for use by any thread. */
+/**
+ * Forwards exchanges to upstreams, over connections of each exchange's own event loop. Safe for use by any
+ * thread.
+ */
 public final class Upstreams {
-    /** Ten times as long as an address is left out. */
+    /** The time for which the state of unused addresses is kept: ten times the longest ejection. */
     private static final Duration REMEMBERED = Duration.ofMinutes(10);
 
     private final UpstreamLimits limits;
     private final NameCache nameCache = new NameCache(Ticker.systemTicker());
-    /** How addresses fare is known for longer than there are connections to them. */
+    /** The health of addresses, which outlives their connections. */
     private final Cache<UpstreamAddress, Endpoints> endpoints;
     private volatile UpstreamNames names;
     private volatile UpstreamTrust trust;
@@ -48,7 +51,7 @@ public final class Upstreams {
         this(limits, names, trust, Ticker.systemTicker());
     }
 
-    /** @param ticker for what is remembered of addresses */
+    /** @param ticker the clock for the expiry of address states */
     public Upstreams(UpstreamLimits limits, UpstreamNames names, UpstreamTrust trust, Ticker ticker) {
         this.endpoints = Caffeine.newBuilder()
                 .maximumSize(NameCache.MAX_NAMES)
@@ -62,7 +65,10 @@ public final class Upstreams {
         readSystemFiles();
     }
 
-    /** Netty's resolver reads resolv.conf and hosts when it is first used, which would be on an event loop. */
+    /**
+     * Loads Netty's resolver now. It reads resolv.conf and hosts when it is first used, which would block an
+     * event loop.
+     */
     private static void readSystemFiles() {
         try {
             MethodHandles.lookup().ensureInitialized(DnsNameResolver.class);
@@ -71,7 +77,7 @@ public final class Upstreams {
         }
     }
 
-    /** Passes an exchange on. On the exchange's event loop. */
+    /** Forwards an exchange. Call on the exchange's event loop. */
     public RequestSink open(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
         if (draining) {
             response.fail(UpstreamProblem.DRAINING);
@@ -80,7 +86,7 @@ public final class Upstreams {
         return of(request.loop()).open(request, outgoing, response);
     }
 
-    /** Passes a raw connection on. On the exchange's event loop. */
+    /** Forwards a raw connection. Call on the exchange's event loop. */
     public RequestSink openTcp(RelayRequest request, UpstreamAddress to, ResponseSink response) {
         if (draining) {
             response.fail(UpstreamProblem.DRAINING);
@@ -97,8 +103,8 @@ public final class Upstreams {
     }
 
     /**
-     * Dials by other names from now on. Exchanges on the connections there are go on; after that these are closed. One
-     * thread at a time.
+     * Replaces the configured names for later dials. Exchanges on present connections continue, and the
+     * connections close after them. One thread at a time.
      */
     public void replace(UpstreamNames changed) {
         names = changed;
@@ -107,12 +113,12 @@ public final class Upstreams {
         onAllLoops(LoopUpstreams::drain);
     }
 
-    /** Trusts others in connections that begin from now on. One thread at a time. */
+    /** Replaces the trust for later connections. One thread at a time. */
     public void replace(UpstreamTrust changed) {
         trust = changed.after(trust);
     }
 
-    /** Connections of an earlier one lead to where names led before. */
+    /** The number of the present names. Connections of an earlier number were dialled by earlier names. */
     int generation() {
         return generation.get();
     }
@@ -133,13 +139,16 @@ public final class Upstreams {
         return trust;
     }
 
-    /** The addresses of an upstream, whatever is spoken there. To be asked for each exchange: what is not is forgotten. */
+    /**
+     * Returns the addresses of an upstream, for every protocol. Call it for each exchange: addresses that are
+     * not used expire.
+     */
     public Endpoints endpoints(UpstreamAddress upstream) {
         return endpoints.get(upstream.over(false),
                 to -> new Endpoints(to.host() + ":" + to.port(), Ejection.defaults(), System::nanoTime));
     }
 
-    /** Addresses that are left out now. */
+    /** The number of addresses that are ejected now. */
     public int ejected() {
         return endpoints.asMap().values().stream().mapToInt(Endpoints::ejected).sum();
     }
@@ -148,17 +157,17 @@ public final class Upstreams {
         return draining;
     }
 
-    /** Bytes that came in and were not passed on. */
+    /** The bytes that were received and not forwarded yet. */
     public LongAdder buffered() {
         return buffered;
     }
 
-    /** Open connections and those being made. */
+    /** The number of open connections, including those being dialled. */
     public LongAdder connections() {
         return connections;
     }
 
-    /** How many upstreams a loop knows of; asked on that loop, or when it is idle. */
+    /** The number of pools of a loop. Call it on that loop, or while the loop is idle. */
     public int pools(EventLoop loop) {
         LoopUpstreams upstreams = loops.get(loop);
         return upstreams == null ? 0 : upstreams.pools();
@@ -179,7 +188,7 @@ public final class Upstreams {
             try {
                 loop.execute(() -> action.accept(upstreams));
             } catch (RejectedExecutionException e) {
-                // the loop has ended, and its connections with it
+                // the loop has ended, and with it its connections
             }
         });
     }

@@ -1,4 +1,4 @@
-/** Connections to upstreams, pooled, over HTTP/1.1, HTTP/2 and TCP. */
+/** Pooled connections to upstreams over HTTP/1.1, HTTP/2 and TCP. */
 @NullMarked
 package dev.culvert.relay.outbound;
 
