@@ -38,7 +38,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A caller's connection that is passed through: the ClientHello says to whom, then bytes go both ways as they come.
+ * A caller's connection that is passed through without decryption. The ClientHello names its target; then
+ * bytes are forwarded unchanged in both directions.
  *
  * <pre>
  *  HELLO ──whole, its name known──► OPEN ──both halves ended──► closed
@@ -48,7 +49,7 @@ import org.slf4j.LoggerFactory;
  */
 final class RawConnection extends ChannelInboundHandlerAdapter implements BodyStream {
     private static final Logger log = LoggerFactory.getLogger(RawConnection.class);
-    /** Above so much that was not forwarded the socket is not read. */
+    /** The number of bytes not forwarded yet at which reading from the socket stops. */
     static final int HIGH_WATER = 64 << 10;
     private static final int LOW_WATER = 32 << 10;
 
@@ -75,7 +76,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         return shared;
     }
 
-    /** The caller's address, as text; empty when nobody knows it. */
+    /** The caller's address, as text; empty if it is unknown. */
     String caller() {
         InetAddress address = CallerAddress.of(channel).getAddress();
         return address == null ? "" : address.getHostAddress();
@@ -109,14 +110,14 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         }
     }
 
-    /** Sends the connection on its way, with all that came so far. */
+    /** Forwards the connection, with all bytes received so far. */
     private void forward(ClientHelloReader reader) {
         RawTarget target = RawTarget.of(reader.serverName(), shared.runtimes());
         EdgeRuntimes.RuntimeEndpoint runtime = target.runtime();
         if (runtime.admission() != null) {
-            // Its rules ask for what nobody can see in bytes that are not decrypted.
+            // The rules check properties of requests, which encrypted bytes do not show.
             throw new EdgeException(Problem.of(Cause.NOT_ALLOWED, Hop.EDGE,
-                    "the runtime has access rules, which raw connections can't meet"));
+                    "the runtime has access rules, so raw connections are refused"));
         }
         SourceAddress source = SourceAddress.of(CallerAddress.of(channel));
         runtime.quota().admitConnection(source);
@@ -129,11 +130,11 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         regulate();
     }
 
-    /** Reads on, or stops reading, by what waits to be forwarded. */
+    /** Starts or stops reading from the socket, by the number of bytes that wait to be forwarded. */
     void regulate() {
         RawExchange from = exchange;
         if (from == null || from.isOver() || isInputEnded()) {
-            return; // Netty's epoll knows a socket no more whose input has ended
+            return; // Netty's epoll has removed a socket whose input has ended
         }
         boolean reading = channel.config().isAutoRead();
         boolean stopped = from.isStopped();
@@ -154,7 +155,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
                 to.receivedEnd();
             }
         } else if (event.equals(RelayListener.DRAIN) && to == null) {
-            // A hello may be on its way.
+            // A ClientHello may still arrive.
             loop().schedule(() -> {
                 if (exchange == null) {
                     ctx.close();
@@ -185,7 +186,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         ctx.fireChannelInactive();
     }
 
-    /** Reset by the caller. */
+    /** A reset by the caller. */
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (!MemoryRefusals.CALLER.counts(cause) && !(cause instanceof IOException)) {
@@ -224,7 +225,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         writer.taken();
     }
 
-    /** The upstream has closed its half, behind all that was written. */
+    /** Closes the caller's half after all written bytes, because the upstream has closed its half. */
     void endOutput(Runnable then) {
         writer.flush();
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
@@ -234,13 +235,13 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         });
     }
 
-    /** Both halves are closed. */
+    /** Closes the connection, whose halves are both closed. */
     void close() {
         writer.close();
         channel.close();
     }
 
-    /** Tells the caller why its handshake leads nowhere, if it can be told, and closes. */
+    /** Refuses the handshake: sends a TLS alert if one fits the problem, and closes. */
     void refuse(Problem problem) {
         shared.telemetry().problem(problem);
         dropHello();
@@ -252,7 +253,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         deadline.set(LingeringClose.TIME, channel::close);
         channel.writeAndFlush(alert.record()).addListener(told -> {
             if (isInputEnded()) {
-                channel.close(); // the caller has said that nothing more comes
+                channel.close(); // the caller has closed its half
             } else {
                 LingeringClose.begin(channel);
             }

@@ -17,8 +17,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of one raw connection in both directions, counted, paced and held to their runtime's limits as bodies are. Each
- * direction ends by itself; what breaks one resets both. On the connection's event loop.
+ * The bytes of one raw connection in both directions: counted, paced, and limited by the runtime's quotas as
+ * bodies are. Each direction ends separately. A failure of one direction resets both. Belongs to the
+ * connection's event loop.
  */
 final class RawExchange implements ResponseSink {
     private final RawConnection connection;
@@ -29,16 +30,25 @@ final class RawExchange implements ResponseSink {
     private @Nullable PacedBody toUpstream;
     private @Nullable RequestSink sink;
     private int unforwarded;
-    /** What was read unwanted: when a peer closes its half, Netty's epoll reads all that the kernel holds. */
+    /**
+     * Bytes read beyond the limit: when a peer closes its half, Netty's epoll reads everything that the
+     * kernel holds.
+     */
     private final BodyQueue backlog = new BodyQueue();
     private int backlogBytes;
-    /** Something of the upstream's was passed on: an alert would stand within it. */
+    /** Bytes of the upstream were forwarded, so an alert would be inside its stream. */
     private boolean answered;
-    /** The caller has closed its half; and the upstream's side was told so, behind all that came. */
+    /**
+     * The end of the caller's half, in order: the caller closed it; it was queued after all bytes; the
+     * upstream's side received it.
+     */
     private boolean callerEnded;
     private boolean callerEndSent;
     private boolean callerEndTold;
-    /** The upstream has closed its half; and the caller's socket was told so, behind all that came. */
+    /**
+     * The end of the upstream's half, in order: the upstream closed it; the caller's socket was half-closed
+     * after all bytes.
+     */
     private boolean upstreamEnded;
     private boolean upstreamEndTold;
     private boolean over;
@@ -61,7 +71,7 @@ final class RawExchange implements ResponseSink {
 
     // ---- from the caller ----
 
-    /** Takes ownership of {@code bytes}. */
+    /** Receives bytes of the caller and takes ownership of them. */
     void received(ByteBuf bytes) {
         int size = bytes.readableBytes();
         if (over || callerEnded) {
@@ -140,12 +150,15 @@ final class RawExchange implements ResponseSink {
         closeIfDone();
     }
 
-    /** Bytes that wait: for the upstream, or for room. */
+    /** The bytes that wait for the upstream, or for memory. */
     int unforwarded() {
         return unforwarded + backlogBytes + held.owedRequest();
     }
 
-    /** Whether nothing should be read because memory is short; {@link RawConnection#regulate} is called when that ends. */
+    /**
+     * Whether reading must stop because memory is short. {@link RawConnection#regulate} is called when that
+     * ends.
+     */
     boolean isStopped() {
         return !over && held.isStopped();
     }
@@ -184,7 +197,7 @@ final class RawExchange implements ResponseSink {
     @Override
     public void informational(Http2Headers head) {}
 
-    /** There is a connection to the upstream. */
+    /** The upstream is connected. */
     @Override
     public void head(Http2Headers head, boolean ended) {
         if (ended) {
@@ -204,7 +217,7 @@ final class RawExchange implements ResponseSink {
         }
     }
 
-    /** Reports as consumed what the caller's socket has taken. */
+    /** Reports the bytes that the caller's socket has accepted as consumed. */
     void passedOn() {
         if (!over) {
             toCaller.passedOn();
@@ -237,7 +250,7 @@ final class RawExchange implements ResponseSink {
         }
     }
 
-    /** The caller's socket has taken all that came before the failure. */
+    /** The caller's socket has accepted all bytes received before the failure. */
     private void broken() {
         if (!over) {
             finish(false);
@@ -261,12 +274,12 @@ final class RawExchange implements ResponseSink {
         }
     }
 
-    /** Whether nothing is passed on any more. */
+    /** Whether nothing is forwarded any more. */
     boolean isOver() {
         return over;
     }
 
-    /** The caller's connection is gone, and not by {@link #closeIfDone}: reset, or broken. */
+    /** The caller's connection closed, but not by {@link #closeIfDone}: it was reset or failed. */
     void callerGone() {
         if (!over) {
             cancel(EdgeProblems.CALLER_GONE);
@@ -274,7 +287,7 @@ final class RawExchange implements ResponseSink {
         }
     }
 
-    /** Ends both directions now. */
+    /** Ends both directions at once. */
     void abandon(Problem why) {
         if (!over) {
             connection.shared().telemetry().problem(why);

@@ -12,11 +12,17 @@ import io.netty.channel.WriteBufferWaterMark;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** The listener for connections that are passed through by the server name of their TLS handshake. Nothing is decrypted. */
+/**
+ * The listener for raw connections, which are forwarded by the server name of their TLS handshake. Nothing is
+ * decrypted.
+ */
 public final class RawListener {
-    /** As the edge's: above this the caller's socket is full, and nothing is acknowledged any more. */
+    /**
+     * The same as the edge's. Above the high mark the caller's socket counts as full, and no more bytes are
+     * acknowledged.
+     */
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
-    /** A reset leaves at once. */
+    /** The time for resets to be sent, which takes no wait. */
     private static final Duration LAST_WORDS = Duration.ofMillis(200);
 
     private final RelayListener listener;
@@ -28,7 +34,8 @@ public final class RawListener {
     /**
      * Binds.
      *
-     * @param shared runtimes, limits and telemetry are those of the edge. Errors: {@link dev.culvert.http.net.ListenException}
+     * @param shared the edge's runtimes, limits and telemetry. Errors:
+     *     {@link dev.culvert.http.net.ListenException}
      */
     public static Mono<RawListener> start(HostPort address, EdgeContext shared, EventLoops loops) {
         var gate = new HandshakeGate(HandshakeGate.MAX_HANDSHAKES,
@@ -48,12 +55,12 @@ public final class RawListener {
         return listener.address();
     }
 
-    /** Connections that are open now. */
+    /** The number of open connections. */
     public int connections() {
         return listener.connections().count();
     }
 
-    /** Stops accepting, waits up to {@code grace} for connections to end, and resets the rest. */
+    /** Stops accepting, waits up to {@code grace} for connections to close, and resets the rest. */
     public Mono<Void> stop(Duration grace) {
         return listener.stop(grace, LAST_WORDS);
     }

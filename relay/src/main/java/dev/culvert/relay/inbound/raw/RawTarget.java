@@ -8,17 +8,19 @@ import dev.culvert.relay.exchange.EdgeRuntimes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom a raw connection is for.
+ * The target of a raw connection.
  *
- * @param name the server name of its handshake
- * @param service the name's first label, where the rest is a host of the runtime; null: all of it is
+ * @param name the server name of the handshake
+ * @param service the name's first label, if the rest is a host of the runtime; null: the whole name is a host
+ *     of the runtime
  */
 record RawTarget(EdgeRuntimes.RuntimeEndpoint runtime, String name, @Nullable String service) {
 
     /**
-     * Finds the runtime whose host the name is, else the one whose host is all of it but its first label.
+     * Finds the runtime that has the name as a host. If there is none, finds the runtime that has the name
+     * without its first label as a host.
      *
-     * @throws EdgeException when there is none
+     * @throws EdgeException if no runtime has such a host
      */
     static RawTarget of(@Nullable String name, EdgeRuntimes runtimes) {
         if (name == null) {

@@ -5,18 +5,21 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
-/** What a caller is told whose handshake can't be passed on: a fatal alert in the clear, as the handshake has no keys yet. */
+/**
+ * The fatal alerts sent to a caller whose handshake cannot be forwarded. They are not encrypted, because the
+ * handshake has no keys yet.
+ */
 enum TlsAlert {
-    /** RFC 6066 §3: nobody here has that name. */
+    /** No runtime has the server name (RFC 6066 §3). */
     UNRECOGNIZED_NAME(112),
-    /** The cluster refuses it. */
+    /** The cluster refuses the connection. */
     ACCESS_DENIED(49),
-    /** It may go well another time. */
+    /** A temporary failure; a later attempt may succeed. */
     INTERNAL_ERROR(80);
 
     private static final int ALERT = 21;
     private static final int FATAL = 2;
-    /** What a record says before there is a version (RFC 8446 §5.1). */
+    /** The version in a record before one is negotiated (RFC 8446 §5.1). */
     private static final int TLS_1_2 = 0x0303;
 
     private final int number;
@@ -25,7 +28,7 @@ enum TlsAlert {
         this.number = number;
     }
 
-    /** What says this problem; null: nothing, as the peer may speak no TLS at all. */
+    /** Returns the alert for a problem; null: none, because the peer may not speak TLS at all. */
     static @Nullable TlsAlert of(Problem problem) {
         return switch (problem.cause()) {
             case UNKNOWN_HOST -> UNRECOGNIZED_NAME;
@@ -37,7 +40,7 @@ enum TlsAlert {
         };
     }
 
-    /** The record. */
+    /** Returns the TLS record of the alert. The caller owns the buffer. */
     ByteBuf record() {
         return Unpooled.buffer(7)
                 .writeByte(ALERT)

@@ -1,4 +1,4 @@
-/** Callers that speak TLS to a runtime, and nothing that the gateway knows inside. */
+/** Raw connections: callers that speak TLS to a runtime. The gateway forwards the encrypted bytes. */
 @NullMarked
 package dev.culvert.relay.inbound.raw;
 
