@@ -5,21 +5,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The bytes that webhooks may take up at once, in all and of one runtime. Safe for use by any thread. */
+/**
+ * Limits the bytes that webhooks occupy at once, in total and for each runtime. Safe for use by any thread.
+ */
 public final class Budget {
     private final long max;
     private final long share;
     private final AtomicLong used = new AtomicLong();
-    /** Of those that have some. */
+    /** The bytes of each runtime that has any. */
     private final Map<String, Long> ofRuntimes = new ConcurrentHashMap<>();
 
-    /** @param share of one runtime; one taking alone fits in any */
+    /** @param share the maximum for one runtime; a single claim may exceed it */
     public Budget(long max, long share) {
         this.max = max;
         this.share = share;
     }
 
-    /** Takes bytes, 1 or more; null: there are not as many left. */
+    /** Claims bytes, 1 or more. Returns null if the budget does not have them. */
     public @Nullable Held take(String runtime, long bytes) {
         return reserve(runtime, bytes) ? new Held(runtime, bytes) : null;
     }
@@ -46,7 +48,7 @@ public final class Budget {
         return used.get();
     }
 
-    /** What was taken. Safe for use by any thread. */
+    /** A claim. Safe for use by any thread. */
     public final class Held {
         private final String runtime;
         private final AtomicLong bytes;
@@ -56,7 +58,9 @@ public final class Budget {
             this.bytes = new AtomicLong(bytes);
         }
 
-        /** Takes more; false: there is not as much left. Not after {@link #release}. */
+        /**
+         * Extends the claim. Returns false if the budget does not have the bytes. Not after {@link #release}.
+         */
         boolean grow(long more) {
             boolean taken = reserve(runtime, more);
             if (taken) {
@@ -65,7 +69,7 @@ public final class Budget {
             return taken;
         }
 
-        /** Gives back what is above {@code most}. */
+        /** Returns the bytes above {@code most} to the budget. */
         void shrink(long most) {
             long before = bytes.getAndAccumulate(most, Math::min);
             if (before > most) {
@@ -73,12 +77,12 @@ public final class Budget {
             }
         }
 
-        /** Gives all back; again: does nothing. */
+        /** Returns all bytes to the budget. Further calls have no effect. */
         void release() {
             shrink(0);
         }
 
-        /** Whether half of all, and of the runtime's share, is left for others. */
+        /** Whether at least half of the budget, and half of the runtime's share, is free. */
         boolean leavesHalf() {
             return used.get() <= max / 2 && ofRuntimes.getOrDefault(runtime, 0L) <= share / 2;
         }

@@ -2,11 +2,14 @@ package dev.culvert.inbox.model;
 
 import java.util.List;
 
-/** Told of transactions, on the commit thread. Must not block. */
+/** Receives commit notifications on the commit thread. Must not block. */
 public interface CommitListener {
-    /** Another process stored something for these; it comes before whatever the transaction stored. */
+    /**
+     * Another process stored webhooks of these sources. Called before the notifications for the transaction's
+     * own webhooks.
+     */
     void found(List<SourceKey> others);
 
-    /** A transaction is on the disk. */
+    /** A transaction is on disk. */
     void committed(int tasks, long nanos);
 }

@@ -3,17 +3,21 @@ package dev.culvert.inbox.model;
 import dev.culvert.inbox.Inbox;
 import dev.culvert.relay.Relay;
 
-/** Where webhooks go: given by the part that owns the inbox. All methods may be called on any thread, and none blocks. */
+/**
+ * The routes to the event sources, provided by the part that owns the inbox. All methods may be called on any
+ * thread, and none blocks.
+ */
 public interface Delivery {
     /**
-     * The way to a runtime. What is opened there fails with {@code no-tunnel} while the runtime is not connected, and with
-     * {@code upstream-refused} while its event source is not there: neither uses up an attempt.
+     * Returns the relay to a runtime. Its exchanges fail with {@code no-tunnel} while the runtime is not
+     * connected, and with {@code upstream-refused} while its event source is away. Neither failure counts as
+     * an attempt.
      */
     Relay relayTo(String runtimeId);
 
     /**
-     * Whether it makes sense to try now. When this becomes true again the owner calls {@link Inbox#reachable}; the inbox asks
-     * from time to time all the same.
+     * Whether an attempt can reach the runtime now. When this becomes true again, the owner calls
+     * {@link Inbox#reachable}. The inbox also checks from time to time.
      */
     boolean isReachable(String runtimeId);
 }

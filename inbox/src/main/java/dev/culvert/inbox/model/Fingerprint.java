@@ -2,16 +2,16 @@ package dev.culvert.inbox.model;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a webhook is known by. */
+/** Identifies a webhook, to recognise duplicates. */
 public final class Fingerprint {
-    /** What the provider calls it; null: nothing. */
+    /** The provider's id; null: the provider sent none. */
     public final @Nullable String provider;
-    /** SHA-256 of its body. */
+    /** The SHA-256 hash of the body. */
     public final byte[] hash;
-    /** The same for duplicates alone; null: it is never one. */
+    /** The digest that duplicates share; null: the webhook has no duplicates. */
     public final byte @Nullable [] dedupe;
 
-    /** @param target with the query, which duplicates may differ in */
+    /** @param target path and query; duplicates may differ in the query */
     public Fingerprint(String runtime, String target, @Nullable String provider, byte[] hash) {
         this.provider = provider;
         this.hash = hash;

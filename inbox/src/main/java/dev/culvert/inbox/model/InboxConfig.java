@@ -6,19 +6,22 @@ import dev.culvert.config.Setting;
 import java.time.Duration;
 
 /**
- * What the inbox may use, and how long it keeps what it is done with. When it is full it refuses webhooks; it never drops one.
+ * The limits of the inbox, and the time for which it keeps ended webhooks. A full inbox refuses webhooks; it
+ * never drops one.
  *
- * @param maxRuntimeBytes of one runtime's pending webhooks; of its dead ones, too, where the oldest make room
- * @param maxSourceBytes of one event source's: a share, so that no source takes all of its runtime's
- * @param maxSources event sources of one runtime with pending webhooks
- * @param memory bytes of webhooks that are being taken in, a quarter of them of one runtime
- * @param perAddress webhooks a second from one address
- * @param answerWithin how long a caller waits for its event source's answer
- * @param attemptTimeout how long an attempt may take until its answer begins
- * @param maxAttempts attempts under way at once
- * @param keepDead how long dead webhooks are kept
- * @param keepDelivered how long delivered webhooks are remembered
- * @param keepDeliveredBytes what the content of delivered webhooks may take up
+ * @param maxRuntimeBytes the maximum bytes of one runtime's pending webhooks, and of its dead ones; the
+ *     oldest dead ones are deleted to make room
+ * @param maxSourceBytes the maximum bytes of one event source, so that no source takes the whole share of its
+ *     runtime
+ * @param maxSources the maximum number of event sources of one runtime with pending webhooks
+ * @param memory the maximum bytes of webhooks that are being received, a quarter of them for one runtime
+ * @param perAddress the maximum number of webhooks a second from one address
+ * @param answerWithin the time that a caller waits for its event source's response
+ * @param attemptTimeout the maximum time of an attempt until its response begins
+ * @param maxAttempts the maximum number of concurrent attempts
+ * @param keepDead the time for which dead webhooks are kept
+ * @param keepDelivered the time for which delivered webhooks are kept
+ * @param keepDeliveredBytes the maximum bytes of delivered webhooks' content
  */
 public record InboxConfig(
         @Setting(value = "Pending webhooks of one runtime; above, its webhooks are refused with 503, and none is dropped. Of its dead ones as many bytes are kept, the newest", byDefault = "1GiB", accepts = "1MiB or more") ByteSize maxRuntimeBytes,
@@ -49,7 +52,7 @@ public record InboxConfig(
                 "1m..30d");
     }
 
-    /** What is in force when nothing is configured. */
+    /** Returns the configuration in effect if nothing is configured. */
     public static InboxConfig defaults() {
         return new InboxConfig(ByteSize.parse("1GiB"), ByteSize.parse("256MiB"), 1000,
                 ByteSize.parse("32MiB"), 2000,

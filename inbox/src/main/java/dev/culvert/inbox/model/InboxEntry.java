@@ -4,24 +4,25 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stored webhook, as operators see it: without its fields and its body, which may hold secrets.
+ * A stored webhook, as operators see it. It has neither fields nor body, which may hold secrets.
  *
- * @param id what its caller was told as {@code Culvert-Webhook-Id}
- * @param runtimeId the runtime it is for
- * @param source its event source, as {@code argo/push}: what order is kept in
- * @param method always POST today
- * @param authority the host it was sent to
- * @param target path and query, as sent; the query is left out, as it may hold a secret
- * @param bytes of its body
- * @param providerId what the provider calls it; null when it told nothing
- * @param state what became of it
- * @param attempts how often it was sent, as far as known: a process that was killed counts what it was about to send
- * @param nextAttempt when it is tried again at the latest; null when it is not pending
- * @param outOfOrder whether later ones of its source may have been delivered before it
- * @param outcome the last answer in words, as {@code 200} or {@code upstream-timeout}; empty: none yet
- * @param stored when it came
- * @param ended when it was delivered or given up; null: not yet
- * @param replayable whether its content is still there
+ * @param id the id that the caller received as {@code Culvert-Webhook-Id}
+ * @param runtimeId the runtime that receives it
+ * @param source its event source, as {@code argo/push}; order is kept within a source
+ * @param method the method; always POST today
+ * @param authority the host that it was sent to
+ * @param target the path as sent, without the query, which may hold a secret
+ * @param bytes the length of its body
+ * @param providerId the provider's id; null if the provider sent none
+ * @param state its state
+ * @param attempts the known number of attempts; a process that was killed counted the attempts that it was
+ *     about to send
+ * @param nextAttempt the latest time of the next attempt; null if it is not pending
+ * @param outOfOrder whether later webhooks of its source may have been delivered before it
+ * @param outcome the last result, as {@code 200} or {@code upstream-timeout}; empty: none yet
+ * @param stored the time at which it was stored
+ * @param ended the time at which it was delivered or became dead; null: it is pending
+ * @param replayable whether its content is still stored
  */
 public record InboxEntry(String id, String runtimeId, String source, String method, String authority,
         String target,

@@ -3,22 +3,22 @@ package dev.culvert.inbox.model;
 import java.util.Locale;
 
 /**
- * Something that happened to a webhook.
+ * A change of a webhook's state.
  *
- * @param kind what
- * @param id of the webhook
- * @param runtimeId the runtime it is for
+ * @param kind the kind of change
+ * @param id the webhook's id
+ * @param runtimeId the runtime that receives it
  * @param source its event source
- * @param attempts how often it was sent by now
- * @param outcome the answer in words; empty when there is none
+ * @param attempts the number of attempts so far
+ * @param outcome the result of the attempt; empty if there is none
  */
 public record InboxEvent(Kind kind, String id, String runtimeId, String source, int attempts,
         String outcome) {
-    /** What happened. */
+    /** The kinds of change. */
     public enum Kind {
         STORED, DELIVERED, FAILED, DEAD, REPLAYED, DELETED;
 
-        /** The word in the admin API. */
+        /** The name of the kind in the admin API. */
         public String word() {
             return "webhook-" + name().toLowerCase(Locale.ROOT);
         }

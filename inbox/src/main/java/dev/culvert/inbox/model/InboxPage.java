@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A page of a list, newest first.
  *
- * @param entries at most as many as were asked for
- * @param next what {@link InboxQuery#after} says for the next page; null: this was the last
+ * @param entries the entries, at most as many as requested
+ * @param next the value of {@link InboxQuery#after} for the next page; null: this is the last page
  */
 public record InboxPage(List<InboxEntry> entries, @Nullable String next) {
     public InboxPage {

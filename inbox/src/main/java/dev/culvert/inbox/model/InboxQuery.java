@@ -3,17 +3,17 @@ package dev.culvert.inbox.model;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a list is asked for. What is null is not asked for.
+ * The query of a list. A null component does not filter.
  *
- * @param state only those in this state
- * @param runtimeId only those of this runtime
- * @param source only those of this event source; needs a runtime
- * @param after the cursor of the page before; one that is none begins at the newest
- * @param limit entries of a page, 1 to 200
+ * @param state the state of the entries
+ * @param runtimeId the runtime of the entries
+ * @param source the event source of the entries; needs a runtime
+ * @param after the cursor of the previous page; an invalid one starts with the newest entry
+ * @param limit the maximum number of entries of a page, 1 to 200
  */
 public record InboxQuery(@Nullable WebhookState state, @Nullable String runtimeId, @Nullable String source,
         @Nullable String after, int limit) {
-    /** The most entries of a page. */
+    /** The maximum of {@link #limit}. */
     public static final int MAX_LIMIT = 200;
 
     public InboxQuery {
@@ -24,7 +24,7 @@ public record InboxQuery(@Nullable WebhookState state, @Nullable String runtimeI
         }
     }
 
-    /** The first page of all, or of one state. */
+    /** Returns the query of the first page of all entries, or of one state. */
     public static InboxQuery of(@Nullable WebhookState state, int limit) {
         return new InboxQuery(state, null, null, null, limit);
     }

@@ -6,13 +6,13 @@ import java.nio.file.Path;
 import java.time.Clock;
 
 /**
- * What an inbox is made of.
+ * The components of an inbox.
  *
- * @param folder of its database and its large bodies; made when absent
- * @param delivery where webhooks go
- * @param loops where attempts live that have no caller who waits
- * @param meters what it is observed by
- * @param clock of the times that are stored
+ * @param folder the folder of the database and the large bodies; created if absent
+ * @param delivery the routes to the event sources
+ * @param loops the event loops of attempts without a waiting caller
+ * @param meters the registry of its metrics
+ * @param clock the clock of the stored times
  */
 public record InboxSetup(Path folder, InboxConfig config, Delivery delivery, EventLoopGroup loops,
         MeterRegistry meters,

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A webhook that is to be delivered, as the dispatcher holds it. After its making it belongs to the dispatcher's thread. */
+/**
+ * A webhook to be delivered, as the dispatcher holds it. Belongs to the dispatcher's thread once it is
+ * created.
+ */
 public final class QueuedWebhook {
     public final long seq;
     public final String id;
@@ -13,36 +16,36 @@ public final class QueuedWebhook {
     public final String source;
     public final boolean ordered;
     public final long stored;
-    /** Attempts that may have been sent, the one that is next included when {@link #reserved}. */
+    /** The number of attempts that may have been sent. If {@link #reserved}, the next one is included. */
     public int begun;
-    /** Whether the number {@link #begun} is on the disk and was not sent yet. */
+    /** Whether the attempt number {@link #begun} is on disk but was not sent yet. */
     public boolean reserved;
     public int failures;
     public long next;
     public boolean aside;
-    /** Whether it was sent before the first one of its line, by {@code Probes}. */
+    /** Whether {@code Probes} sent it before the head of its queue. */
     public boolean probing;
-    /** Whether it is tried before its time, beyond the schedule, as its source is back. */
+    /** Whether it is tried before its scheduled time, because its source is back. */
     public boolean early;
-    /** Whether its attempt counts among those of sources that are not known to be quick. */
+    /** Whether its attempt counts towards the attempts at sources that are not known to be fast. */
     public boolean unproven;
-    /** Whether duplicates of it are answered like it. */
+    /** Whether its duplicates receive the same response. */
     public boolean remembered;
-    /** Whether its event source was known to be there when this was read. */
+    /** Whether its event source was known to exist when the row was read. */
     public boolean known;
-    /** Attempts that were lost on the way, since this process has it. */
+    /** The number of attempts lost on the way since this process loaded the webhook. */
     public int lost;
-    /** Why it could not be sent, as the disk has it; empty: it could, or was not tried. */
+    /** The stored reason for which it could not be sent; empty: it could, or was not tried. */
     public String obstacle = "";
-    /** When the attempt under way began. */
+    /** The start time of the present attempt. */
     public long attemptBegan;
-    /** What is to be sent, while it is in memory. */
+    /** The content to send, while it is in memory. */
     public @Nullable WebhookBody content;
-    /** Its caller's loop, where its first attempt runs. */
+    /** The caller's event loop, which runs the first attempt. */
     public @Nullable EventLoop loop;
-    /** What its event source answered, until that is on the disk; null: nothing yet. */
+    /** The response of its event source, until it is on disk; null: none yet. */
     public @Nullable StoredAnswer answer;
-    /** Those who wait for its first answer. */
+    /** The callers that wait for its first response. */
     public final List<Waiter> waiters = new ArrayList<>(1);
 
     public QueuedWebhook(long seq, String id, String runtime, String source, boolean ordered, long stored) {
@@ -54,7 +57,10 @@ public final class QueuedWebhook {
         this.stored = stored;
     }
 
-    /** When it is to be sent. One that never failed waits for no time: the clock may have stepped back since it came. */
+    /**
+     * Returns the time at which it is due. A webhook that never failed is due at once, because the clock may
+     * have stepped back since it was stored.
+     */
     public long dueAt() {
         return failures == 0 || early ? 0 : next;
     }
@@ -63,7 +69,7 @@ public final class QueuedWebhook {
         return dueAt() <= now;
     }
 
-    /** What an attempt sends; none of it is needed any more after {@link #drop}. */
+    /** Releases the content, which the attempt no longer needs. */
     public void drop() {
         WebhookBody held = content;
         if (held != null) {
@@ -72,7 +78,7 @@ public final class QueuedWebhook {
         }
     }
 
-    /** Nobody waits any more: they are told that it is pending. */
+    /** Answers the waiting callers: the webhook is pending. */
     public void accept() {
         waiters.forEach(Waiter::pending);
         waiters.clear();

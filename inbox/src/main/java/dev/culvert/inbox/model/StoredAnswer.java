@@ -6,13 +6,11 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.ByteBuffer;
 
-/**
- * What an event source answered, as its caller gets it. Not to be changed.
- */
+/** The response of an event source, in the form sent to the caller. Must not be changed. */
 public final class StoredAnswer {
-    /** What is kept of an answer's body: a longer one is not passed on. */
+    /** The maximum length of a response's body. A longer one is not passed on. */
     public static final int MAX_BODY = 64 << 10;
-    /** What is kept of an answer for duplicates, encoded. */
+    /** The maximum encoded length of a response that is kept for duplicates. */
     public static final int MAX_KEPT = 4 << 10;
 
     private final Http2Headers head;
@@ -20,14 +18,14 @@ public final class StoredAnswer {
 
     /**
      * @param head {@code :status} first
-     * @param body whole
+     * @param body the complete body
      */
     public StoredAnswer(Http2Headers head, byte[] body) {
         this.head = head;
         this.body = body;
     }
 
-    /** A refusal on the way, for good: its caller gets it as from anywhere else. */
+    /** Creates the response of a final refusal by the gateway, in its usual form. */
     public static StoredAnswer of(Problem refusal, String requestId) {
         ProblemDocument document = ProblemDocument.of(refusal, requestId);
         Http2Headers head = new DefaultHttp2Headers(false, 8).status(Integer.toString(document.status()));
@@ -52,7 +50,10 @@ public final class StoredAnswer {
                 .array();
     }
 
-    /** What is stored of it for duplicates: of one that is too large its status alone. */
+    /**
+     * Returns the encoded response to store for duplicates. Of a response that is too large, only the status
+     * is stored.
+     */
     public byte[] kept() {
         byte[] whole = encode();
         return whole.length <= MAX_KEPT

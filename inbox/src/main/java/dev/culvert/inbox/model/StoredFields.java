@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Header fields as bytes, in their order: for each a length and a name, a length and a value, as they were sent. */
+/**
+ * Encodes header fields as bytes, in their order and as they were sent: for each a length and a name, a
+ * length and a value.
+ */
 public final class StoredFields {
     private static final int LENGTHS = 2 + 4;
 

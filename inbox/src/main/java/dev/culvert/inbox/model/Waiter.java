@@ -1,10 +1,13 @@
 package dev.culvert.inbox.model;
 
-/** A caller who waits for its event source's answer. What it is told first counts. Any thread; none blocks. */
+/**
+ * A caller that waits for its event source's response. Only the first call counts. Callable from any thread;
+ * must not block.
+ */
 public interface Waiter {
-    /** There is no answer to wait for. */
+    /** The webhook stays pending: no response will follow. */
     void pending();
 
-    /** This is the answer. */
+    /** The event source responded. */
     void answered(StoredAnswer answer);
 }

@@ -3,19 +3,17 @@ package dev.culvert.inbox.model;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a webhook carries. Immutable, but for the memory that it gives back once.
- */
+/** The content of a webhook. Immutable, except that its memory is released once. */
 public final class WebhookBody {
-    /** Encoded by {@link StoredFields}. */
+    /** The header fields, encoded by {@link StoredFields}. */
     public final byte[] fields;
-    /** Null: it stands in {@link #spool}. */
+    /** The body; null if {@link #spool} holds it. */
     public final byte @Nullable [] body;
     public final @Nullable Path spool;
     public final long size;
     private final Budget.@Nullable Held held;
 
-    /** @param held what {@link #release} gives back; null: nothing */
+    /** @param held the claim that {@link #release} returns; null: none */
     public WebhookBody(byte[] fields, byte @Nullable [] body, @Nullable Path spool, long size,
             Budget.@Nullable Held held) {
         this.fields = fields;
@@ -25,14 +23,14 @@ public final class WebhookBody {
         this.held = held;
     }
 
-    /** Any thread, any number of times. */
+    /** Releases the memory claim. Any thread, any number of times. */
     public void release() {
         if (held != null) {
             held.release();
         }
     }
 
-    /** Whether it may stay in memory although it is not sent at once. */
+    /** Whether it may stay in memory if it is not sent at once. */
     public boolean mayWait() {
         return held == null || held.leavesHalf();
     }

@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a webhook is known by. */
+/** Computes the ids and digests that identify a webhook. */
 public final class WebhookDigests {
-    /** Where providers say what they call a webhook, in the order in which they are asked. */
+    /** The fields that carry a provider's id, in order of precedence. */
     private static final List<String> PROVIDER_IDS = List.of("idempotency-key", "webhook-id",
             "x-github-delivery",
             "x-request-uuid");
@@ -27,7 +27,7 @@ public final class WebhookDigests {
         }
     }
 
-    /** What the provider calls it; null: nothing. */
+    /** Returns the provider's id; null: the provider sent none. */
     public static @Nullable String providerId(Http2Headers fields) {
         for (String name : PROVIDER_IDS) {
             CharSequence id = fields.get(name);
@@ -38,7 +38,7 @@ public final class WebhookDigests {
         return null;
     }
 
-    /** The same for duplicates alone: of the path, not its query. */
+    /** Returns the digest that duplicates share. It covers the path but not the query. */
     static byte[] dedupe(String runtime, String target, String provider, byte[] bodyHash) {
         int query = target.indexOf('?');
         MessageDigest digest = sha256();

@@ -3,7 +3,10 @@ package dev.culvert.inbox.model;
 import java.security.SecureRandom;
 import java.util.UUID;
 
-/** Makes ids that sort by time and can't be guessed: UUIDs of version 7 (RFC 9562 §5.7). Safe for use by any thread. */
+/**
+ * Creates ids that sort by time and cannot be guessed: UUIDs of version 7 (RFC 9562 §5.7). Safe for use by
+ * any thread.
+ */
 public final class WebhookIds {
     private static final long VERSION = 7L << 12;
     private static final long VARIANT = 2L << 62;

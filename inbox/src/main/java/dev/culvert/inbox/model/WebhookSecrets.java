@@ -4,22 +4,23 @@ import dev.culvert.relay.route.DurableMatch.DurableRoute;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where the secrets are that webhooks are signed with. */
+/** Provides the secrets with which webhooks are signed. */
 @FunctionalInterface
 public interface WebhookSecrets {
-    /** Knows none: signatures are left to the event source. */
+    /** Provides no secrets: event sources verify the signatures. */
     WebhookSecrets NONE = (runtimeId, route) -> null;
 
-    /** Knows those that clusters' owners have announced. */
+    /** Provides the secrets that the clusters' owners announced. */
     WebhookSecrets SHARED = (runtimeId, route) -> route.verify() == null || route.verify().shared() == null
             ? null
             : route.verify().shared().list();
 
     /**
-     * The secrets of a route that says how its webhooks are verified. Called on event loops: must not block.
+     * Returns the secrets of a route with a configured verification. Called on event loops, so it must not
+     * block.
      *
-     * @return each is tried, at most 8, so that one can follow another; empty: all webhooks are refused; null: signatures are
-     *     not verified here
+     * @return at most 8 secrets, which are all tried, so that secrets can be rotated; empty: all webhooks are
+     *     refused; null: the gateway does not verify signatures
      */
     @Nullable
     List<byte[]> of(String runtimeId, DurableRoute route);

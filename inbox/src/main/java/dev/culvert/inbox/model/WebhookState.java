@@ -3,13 +3,13 @@ package dev.culvert.inbox.model;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What became of a webhook. */
+/** The states of a webhook. */
 public enum WebhookState {
-    /** Stored, and to be delivered. */
+    /** The webhook is stored and will be delivered. */
     PENDING(0),
     /** The event source answered 2xx. */
     DELIVERED(1),
-    /** The event source refused it for good, or failed for 7 days: kept for a replay. */
+    /** The event source refused it for good, or failed for 7 days. It is kept for a replay. */
     DEAD(2);
 
     private static final WebhookState[] ALL = values();
@@ -20,12 +20,12 @@ public enum WebhookState {
         this.number = number;
     }
 
-    /** The word in the admin API and in metrics. */
+    /** The name of the state in the admin API and in metrics. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The state of that word; null: there is none. */
+    /** Returns the state with this name; null: there is none. */
     public static @Nullable WebhookState of(String word) {
         for (WebhookState state : ALL) {
             if (state.word().equals(word)) {
@@ -35,7 +35,7 @@ public enum WebhookState {
         return null;
     }
 
-    /** As the database has it. */
+    /** The number of the state in the database. */
     public int number() {
         return number;
     }

@@ -1,4 +1,4 @@
-/** Webhooks as the inbox knows them: identity, content, state, answers. */
+/** The model of webhooks in the inbox: identity, content, state, responses. */
 @NullMarked
 package dev.culvert.inbox.model;
 
