@@ -8,21 +8,24 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The one thread that reads and writes the files of large webhooks. They give way to small ones: when a commit of those took
- * long, the thread rests after each piece, twice as long as the time before, until commits are quick again; whoever sends or
- * takes a large one is slowed by as much. Safe for use by any thread.
+ * The single thread that reads and writes the files of large webhooks. It yields to small webhooks: after a
+ * slow commit the thread pauses after each piece, doubling the pause until commits are fast again. Senders
+ * and receivers of large webhooks are slowed by as much. Safe for use by any thread.
  */
 public final class BulkThread implements Executor {
     private static final int MAX_QUEUED = 10_000;
-    /** Commits take a fraction of this on a machine that has time, and a disk that does. */
+    /** A commit above this is slow. On an idle machine and disk, commits take a fraction of it. */
     private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long FIRST_REST = TimeUnit.MICROSECONDS.toNanos(500);
-    /** Even so large webhooks of 25 MiB each, twenty at once, pass in less than two minutes. */
+    /**
+     * The maximum pause. With it, twenty concurrent webhooks of 25 MiB each still pass in less than two
+     * minutes.
+     */
     static final long LONGEST_REST = TimeUnit.MILLISECONDS.toNanos(8);
 
     private final ThreadPoolExecutor thread;
     private final AtomicLong slowest = new AtomicLong();
-    /** Of the thread. */
+    /** The present pause in nanoseconds. Belongs to the thread. */
     private long rest;
 
     BulkThread() {
@@ -31,7 +34,7 @@ public final class BulkThread implements Executor {
         thread.allowCoreThreadTimeOut(true);
     }
 
-    /** Errors: RejectedExecutionException when too much waits. */
+    /** Queues a piece of work. Errors: RejectedExecutionException if the queue is full. */
     @Override
     public void execute(Runnable piece) {
         thread.execute(() -> {
@@ -43,7 +46,10 @@ public final class BulkThread implements Executor {
         });
     }
 
-    /** The rest after a piece, in nanoseconds: after that of the piece before, and the slowest commit since then. */
+    /**
+     * Returns the pause after a piece, in nanoseconds, from the previous pause and the slowest commit since
+     * then.
+     */
     static long rest(long before, long slowest) {
         if (slowest > SLOW) {
             return Math.clamp(before * 2, FIRST_REST, LONGEST_REST);
@@ -51,7 +57,7 @@ public final class BulkThread implements Executor {
         return before <= FIRST_REST ? 0 : before / 2;
     }
 
-    /** A commit of small webhooks took so long. */
+    /** Records the duration of a commit of small webhooks. */
     void committed(long nanos) {
         slowest.accumulateAndGet(nanos, Math::max);
     }

@@ -21,12 +21,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that writes the database. All that waits when it is free goes into one transaction: one fsync serves many.
- * While that runs, the next ones gather.
+ * The single thread that writes the database. When it is free, all waiting tasks go into one transaction, so
+ * that one fsync serves many. The next tasks gather meanwhile.
  */
 public final class CommitThread {
     private static final Logger log = LoggerFactory.getLogger(CommitThread.class);
-    /** Beyond this a transaction takes longer than its fsync, and who came first waits for who came last. */
+    /**
+     * The maximum number of tasks in a transaction. With more, a transaction takes longer than its fsync, and
+     * the first task waits for the last.
+     */
     static final int MAX_BATCH = 256;
     static final long MAX_BATCH_BYTES = 4L << 20;
     static final int MAX_QUEUED = 20_000;
@@ -43,22 +46,25 @@ public final class CommitThread {
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final Thread thread;
     private volatile boolean closed;
-    /** The newest webhook that this process knows of. Of the thread. */
+    /** The sequence number of the newest webhook that this process knows. Belongs to the thread. */
     private long known;
 
-    /** Work in a transaction with others: refuses with a {@link StoreException} before it has changed anything. */
+    /**
+     * Work in a transaction with others. It refuses with a {@link StoreException} before it has changed
+     * anything.
+     */
     @FunctionalInterface
     public interface Job<T> {
         T run(Transaction transaction) throws SQLException;
     }
 
-    /** A job, and who is told. */
+    /** A job with its callbacks. */
     private static final class Task<T> {
         final Job<T> job;
         final long bytes;
         final Consumer<T> done;
         final Consumer<StoreException> failed;
-        /** Of the transaction that is being tried. */
+        /** The result in the transaction that is being tried. */
         private @Nullable T result;
         private @Nullable StoreException refusal;
 
@@ -90,7 +96,7 @@ public final class CommitThread {
         }
     }
 
-    /** @param known the newest webhook that was read at the start */
+    /** @param known the sequence number of the newest webhook at the start */
     public CommitThread(Path file, Connection connection, SqliteLease lease, Clock clock,
             CommitListener listener,
             KnownSources sources, long known) {
@@ -112,9 +118,10 @@ public final class CommitThread {
     /**
      * Runs {@code job} in one of the next transactions. Any thread; never blocks.
      *
-     * @param bytes what it adds to the database, about
-     * @param done told on the commit thread, after the fsync; must not block
-     * @param failed told instead: on the commit thread, or at once on the caller's when the queue is full or closed
+     * @param bytes the approximate bytes that the job adds to the database
+     * @param done called on the commit thread, after the fsync; must not block
+     * @param failed called instead: on the commit thread, or at once on the caller's thread if the queue is
+     *     full or closed
      */
     public <T> void submit(Job<T> job, long bytes, Consumer<T> done, Consumer<StoreException> failed) {
         if (closed || !queue.offer(new Task<>(job, bytes, done, failed))) {
@@ -123,12 +130,15 @@ public final class CommitThread {
         }
     }
 
-    /** Tasks that wait. */
+    /** The number of waiting tasks. */
     public int queued() {
         return queue.size();
     }
 
-    /** Commits what waits, then closes the database. Completes when that is done; any thread. */
+    /**
+     * Commits the waiting tasks, then closes the database. The future completes when that is done. Any
+     * thread.
+     */
     public CompletableFuture<Void> close() {
         closed = true;
         thread.interrupt();
@@ -150,7 +160,10 @@ public final class CommitThread {
         }
     }
 
-    /** Waits for a task; takes what else is there, within the bounds. False: closed, and all is done. */
+    /**
+     * Waits for a task, and adds further waiting tasks within the bounds. Returns false if the thread is
+     * closed and all tasks are done.
+     */
     private boolean gather(List<Task<?>> batch) {
         Task<?> next = queue.poll();
         while (next == null && !closed) {
@@ -177,7 +190,7 @@ public final class CommitThread {
             failed(batch, DatabaseProblem.of(file, failed), DatabaseProblem.isOfData(failed));
             return;
         } catch (RuntimeException | Error bug) {
-            log.atError().setCause(bug).log("a change of webhooks failed");
+            log.atError().setCause(bug).log("database change of webhooks failed");
             failed(batch, DatabaseProblem.of(file, new SQLException("the change failed: " + bug, bug)), true);
             return;
         }
@@ -185,7 +198,7 @@ public final class CommitThread {
         batch.forEach(task -> guarded(task::tell));
     }
 
-    /** @param ofOne whether one of them may be the reason: the others must not suffer for it */
+    /** @param ofOne whether one task may have caused the failure; the others are then committed separately */
     private void failed(List<Task<?>> batch, StoreException told, boolean ofOne) {
         statements.forget();
         if (ofOne && batch.size() > 1) {
@@ -195,12 +208,12 @@ public final class CommitThread {
         }
     }
 
-    /** Who is told must not end the thread that all others need. */
+    /** Runs a callback. Its exceptions must not end the thread that all tasks need. */
     private static void guarded(Runnable telling) {
         try {
             telling.run();
         } catch (RuntimeException | Error bug) {
-            log.atError().setCause(bug).log("the end of a change of webhooks was not told");
+            log.atError().setCause(bug).log("callback of a committed or failed change threw");
         }
     }
 

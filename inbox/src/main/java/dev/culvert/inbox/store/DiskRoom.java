@@ -8,17 +8,20 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The room on the disk that webhooks may still take: they leave a reserve to everything else on it, as to the changes of
- * operators, and take three quarters of it at most. Looks at the disk from time to time and counts what is taken in between. Safe
- * for use by any thread; only {@link #look} blocks.
+ * Counts the disk space that webhooks may still take. They leave a reserve for all other data on the disk,
+ * such as operators' changes, and take at most three quarters of the disk. Measures the disk from time to
+ * time, and counts the written bytes in between. Safe for use by any thread; only {@link #look} blocks.
  */
 public final class DiskRoom {
     private static final String DISK_FULL = "the disk is full";
     private static final String READ_ONLY = "the disk can only be read";
     private static final String INBOX_FULL = "the inbox is full";
-    /** Of the disk stay free, within the bounds. */
+    /** One part in this many of the disk stays free, within the bounds below. */
     private static final int RESERVED = 20;
-    /** More than the journals of both databases: 16 MiB each, and what a change adds before it is moved. */
+    /**
+     * More than the journals of both databases: 16 MiB each, plus the bytes that a change adds before a
+     * checkpoint.
+     */
     private static final long MOST_RESERVED = 256L << 20;
     private static final long LEAST_RESERVED = 4L << 20;
 
@@ -26,17 +29,17 @@ public final class DiskRoom {
     private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
     private volatile String reason = DISK_FULL;
 
-    /** What is known of a disk; blocks. */
+    /** Measures a disk. Blocks. */
     @FunctionalInterface
     interface Disk {
         Space look() throws IOException;
     }
 
     /**
-     * Bytes of a disk.
+     * The size of a disk, in bytes.
      *
-     * @param total all of it
-     * @param free what this user may still write
+     * @param total the capacity
+     * @param free the bytes that this user may still write
      * @param writable whether this user may write at all
      */
     record Space(long total, long free, boolean writable) {
@@ -57,7 +60,10 @@ public final class DiskRoom {
         this.disk = disk;
     }
 
-    /** On the disk of a folder. Where the disk can't be asked there is always room: writing fails by itself. */
+    /**
+     * Creates the room on the disk of a folder. If the disk cannot be measured, the room is unlimited, and
+     * writes fail by themselves.
+     */
     static DiskRoom of(Path folder) {
         return new DiskRoom(() -> {
             FileStore store = Files.getFileStore(folder);
@@ -66,9 +72,9 @@ public final class DiskRoom {
     }
 
     /**
-     * Looks at the disk. Blocks.
+     * Measures the disk. Blocks.
      *
-     * @param used bytes of webhooks, as they are counted
+     * @param used the bytes of webhooks, as quotas count them
      */
     public void look(long used) {
         @Nullable
@@ -93,12 +99,12 @@ public final class DiskRoom {
         left.set(Math.min(ofDisk, ofInbox));
     }
 
-    /** Whether a webhook may be begun. */
+    /** Whether there is room to begin another webhook. */
     public boolean isThere() {
         return left.get() > 0;
     }
 
-    /** Counts bytes that are about to be written; false: there is no room. */
+    /** Counts bytes that are about to be written. Returns false if there is no room. */
     public boolean take(long bytes) {
         if (left.addAndGet(-bytes) >= 0) {
             return true;
@@ -107,7 +113,7 @@ public final class DiskRoom {
         return false;
     }
 
-    /** Why there is none, for callers. */
+    /** The reason for missing room, for callers. */
     public String reason() {
         return reason;
     }

@@ -26,11 +26,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies an inbox to a new folder while it is in use, and puts such a copy in the place of one that is not. The copy is that of one
- * moment: the database as one transaction left it, with the large bodies that it names. All methods block.
+ * Copies an inbox in use to a new folder, and replaces an inbox out of use with such a copy. A copy is
+ * consistent: the database after one transaction, with the large bodies that it names. All methods block.
  */
 public final class InboxBackup {
-    /** Attempts that may have been made since the copy: their numbers are not used again. */
+    /** The number of attempts that may have been made since the copy. Their numbers are not used again. */
     private static final int ATTEMPTS_SINCE = 1000;
 
     private InboxBackup() {}
@@ -41,7 +41,8 @@ public final class InboxBackup {
     }
 
     /**
-     * Copies the inbox of a folder to {@code to}, which is made, for its owner alone: whole, checked and on the disk, or not at all.
+     * Copies the inbox of a folder to {@code to}, which is created for its owner alone. The copy is complete,
+     * checked and on disk, or does not exist.
      */
     public static void copy(Path folder, Path to) throws SQLException, IOException {
         Path part = newFolderBeside(to);
@@ -68,7 +69,10 @@ public final class InboxBackup {
         }
     }
 
-    /** What was delivered or deleted since, and whose body is gone, is left out. */
+    /**
+     * Copies the large bodies. Rows whose body was removed meanwhile, because they were delivered or deleted,
+     * are left out.
+     */
     private static void copyBodies(Path folder, Path part, Statements copy) throws SQLException, IOException {
         boolean left = false;
         for (String name : copy.list("SELECT spool FROM webhooks WHERE spool IS NOT NULL",
@@ -98,11 +102,12 @@ public final class InboxBackup {
     }
 
     /**
-     * Puts a copy in the place of the inbox of a folder. What is pending in it is delivered, also what was delivered since the copy
-     * was made, under attempt numbers that were not used. Returns where the inbox that was there is kept; null: there was none.
-     * Throws {@link StoreException.Held} while a process uses that one.
+     * Replaces the inbox of a folder with a copy. Its pending webhooks are delivered, including those that
+     * were delivered since the copy, under new attempt numbers. Returns the folder in which the previous
+     * inbox is kept; null: there was none. Throws {@link StoreException.Held} while a process uses the
+     * previous inbox.
      *
-     * @param aside what the folder of the one before is called then
+     * @param aside the new name of the previous inbox's folder
      */
     public static @Nullable Path restore(Path from, Path folder, String aside, Clock clock)
             throws SQLException, IOException {
@@ -194,7 +199,7 @@ public final class InboxBackup {
         }
     }
 
-    /** What was not moved into its place. */
+    /** Deletes a copy that was not moved into its place. */
     private static void delete(Path part) throws IOException {
         if (Files.notExists(part)) {
             return;

@@ -13,33 +13,33 @@ import java.sql.Statement;
 import java.time.Clock;
 
 /**
- * The files of an inbox, opened and made whole: what a crash left half done is undone.
+ * The open files of an inbox. Opening repairs them: changes that a crash interrupted are undone.
  *
- * @param file of the database
- * @param writes the connection that changes it
- * @param reads another, that only reads, for deliveries
- * @param queries a third, for operators
+ * @param file the database's file
+ * @param writes the connection that writes
+ * @param reads a read-only connection for deliveries
+ * @param queries a read-only connection for operators
  * @param spool the folder of large bodies
- * @param lease the right to deliver, not taken yet
- * @param known the newest webhook
- * @param room what webhooks may still take of the disk
+ * @param lease the lease of the right to deliver, not taken yet
+ * @param known the sequence number of the newest webhook
+ * @param room the disk space that webhooks may still take
  */
 public record InboxFiles(Path file, Connection writes, Connection reads, Connection queries,
         SpoolFolder spool,
         SqliteLease lease,
         long known, DiskRoom room) {
-    /** The database of an inbox, in its folder. */
+    /** The name of the database's file in the inbox's folder. */
     public static final String FILE = "inbox.db";
     static final String SPOOL = "spool";
-    /** Pages between checkpoints, 16 MiB: each costs an fsync of its own. */
+    /** The number of pages between checkpoints, 16 MiB: each checkpoint costs an fsync of its own. */
     private static final int CHECKPOINT_PAGES = 4000;
 
-    /** These files with another disk's room. */
+    /** Returns these files with another room. */
     InboxFiles with(DiskRoom other) {
         return new InboxFiles(file, writes, reads, queries, spool, lease, known, other);
     }
 
-    /** Blocks. Throws {@link StoreException.Failed}. */
+    /** Opens the inbox of a folder. Blocks. Throws {@link StoreException.Failed}. */
     public static InboxFiles open(Path folder, Clock clock) {
         Path file = folder.resolve(FILE);
         try {

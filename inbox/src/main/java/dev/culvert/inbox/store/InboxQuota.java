@@ -6,15 +6,16 @@ import dev.culvert.store.StoreException;
 import java.sql.SQLException;
 
 /**
- * What a runtime's pending webhooks, and each of its event sources', may take up. Refuses the newest: none that was stored is
- * dropped for it. Event sources that never accepted a webhook, and that no configuration names, share a small part of both, so that
- * names which callers invent leave the rest to those that are there. Dead ones are not counted, or whoever sends what is rejected could keep others' out: {@link Retention} bounds
- * them.
+ * Limits the pending webhooks of each runtime and of each event source. Over a limit it refuses new webhooks;
+ * it never drops stored ones. Event sources that never accepted a webhook, and that no configuration names,
+ * share a small part of both limits, so that names invented by callers leave the rest to existing sources.
+ * Dead webhooks do not count: otherwise a sender of rejected webhooks could block those of others.
+ * {@link Retention} bounds the dead ones.
  */
 public record InboxQuota(InboxConfig config) {
-    /** Of a runtime's sources, those that are not known to be there may have a tenth of the places; ten at least. */
+    /** Sources that are not known to exist may take one tenth of a runtime's places, and at least ten. */
     private static final int UNKNOWN_SOURCES = 10;
-    /** And a sixteenth of its bytes; 1 MiB at least. */
+    /** They may take one sixteenth of its bytes, and at least 1 MiB. */
     private static final int UNKNOWN_BYTES = 16;
 
     private int unknownSources() {
@@ -26,16 +27,16 @@ public record InboxQuota(InboxConfig config) {
         return Math.max(config.maxRuntimeBytes().bytes() / UNKNOWN_BYTES, 1 << 20);
     }
 
-    /** Throws {@link StoreException.Full}. */
+    /** Checks whether a webhook fits. Throws {@link StoreException.Full}. */
     public void check(Transaction tx, IncomingWebhook draft) throws SQLException {
         String runtime = draft.runtime();
         String source = draft.route().source();
         if (tx.pending(runtime, "").bytes() + draft.cost() > config.maxRuntimeBytes().bytes()) {
-            throw new StoreException.Full("the runtime's webhooks take up all that they may");
+            throw new StoreException.Full("the runtime's pending webhooks have reached their limit");
         }
         Transaction.Usage used = tx.pending(runtime, source);
         if (used.bytes() + draft.cost() > config.maxSourceBytes().bytes()) {
-            throw new StoreException.Full("the event source's webhooks take up all that they may");
+            throw new StoreException.Full("the event source's pending webhooks have reached their limit");
         }
         if (used.entries() == 0 && tx.pendingSources(runtime) >= config.maxSources()) {
             throw new StoreException.Full("the runtime has webhooks of too many event sources");
@@ -46,11 +47,11 @@ public record InboxQuota(InboxConfig config) {
         Transaction.Usage unknown = tx.pendingOfUnknown(runtime);
         if (used.entries() == 0 && unknown.entries() >= unknownSources()) {
             throw new StoreException.Full(
-                    "the runtime has webhooks of too many event sources that never took one");
+                    "the runtime has webhooks of too many event sources that never accepted one");
         }
         if (unknown.bytes() + draft.cost() > unknownBytes()) {
             throw new StoreException.Full(
-                    "webhooks of event sources that never took one take up all that they may");
+                    "webhooks of event sources that never accepted one have reached their limit");
         }
     }
 }

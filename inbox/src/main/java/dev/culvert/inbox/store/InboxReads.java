@@ -30,12 +30,13 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Reads the database for deliveries and for operators, each on a thread with a connection of its own, so that a long list holds up
- * no delivery; and files, on a third. Reading waits for nobody who writes. Errors of all: {@link StoreException}.
+ * Reads the database for deliveries and for operators, each on its own thread and connection, so that a long
+ * list delays no delivery. Reads files on a third thread. Reads do not wait for writes. Errors of all
+ * methods: {@link StoreException}.
  */
 public final class InboxReads {
     private static final int MAX_QUEUED = 10_000;
-    /** Operators' questions that wait. */
+    /** The maximum number of operators' queries that wait. */
     private static final int MAX_ASKED = 100;
     private static final String VIEW = "SELECT seq, id, runtime, source, method, authority, target, size, provider, state,"
             + " begun, next, aside, ordered, outcome, stored, ended, content FROM webhooks";
@@ -53,7 +54,7 @@ public final class InboxReads {
         this.operators = new Reader(opened.queries(), "culvert-inbox-query", MAX_ASKED);
     }
 
-    /** A connection that only reads, and its thread. */
+    /** A read-only connection and its thread. */
     private static final class Reader {
         final Connection connection;
         final Statements statements;
@@ -68,7 +69,7 @@ public final class InboxReads {
             this.scheduler = Schedulers.fromExecutorService(thread);
         }
 
-        /** Lets reading end, then closes the connection. */
+        /** Waits for reads in progress, then closes the connection. */
         Mono<Void> close() {
             return Mono.<Void>fromCallable(() -> {
                 statements.close();
@@ -78,7 +79,7 @@ public final class InboxReads {
         }
     }
 
-    /** Work on the read connection. */
+    /** Work on a read-only connection. */
     @FunctionalInterface
     private interface Read<T> {
         @Nullable
@@ -90,15 +91,15 @@ public final class InboxReads {
                 .subscribeOn(reader.scheduler)
                 .onErrorMap(SQLException.class, failed -> DatabaseProblem.of(file, failed))
                 .onErrorMap(RejectedExecutionException.class,
-                        full -> new StoreException.Busy("the inbox has too much to read; try again later"));
+                        full -> new StoreException.Busy("too many reads of the inbox wait; try again later"));
     }
 
-    /** Where files are read and written. */
+    /** The thread that reads and writes files. */
     public BulkThread files() {
         return files;
     }
 
-    /** The webhooks that the plan asks for. */
+    /** Loads the webhooks that the dispatch plan requests. */
     public Mono<List<QueuedWebhook>> load(DispatchPlan.Load load) {
         SourceQueue source = load.source();
         String runtime = source.runtime.id;
@@ -109,7 +110,10 @@ public final class InboxReads {
                 : WebhookRows.aside(from, runtime, source.key, limit));
     }
 
-    /** What a webhook carries; fails when it is gone. Its memory is not counted: attempts are. */
+    /**
+     * Loads the content of a webhook. Fails if the webhook was deleted. Its memory is not counted, because
+     * the number of attempts is limited.
+     */
     public Mono<WebhookBody> content(long seq) {
         return read(deliveries,
                 from -> from.first("SELECT fields, body, spool, size FROM contents JOIN webhooks USING (seq)"
@@ -122,12 +126,15 @@ public final class InboxReads {
                 .switchIfEmpty(Mono.error(() -> new StoreException.Absent("the webhook is gone")));
     }
 
-    /** One entry; empty: there is none. */
+    /** Loads one entry; empty: it does not exist. */
     public Mono<InboxEntry> entry(String id) {
         return read(operators, from -> from.first(VIEW + " WHERE id = ?", InboxReads::entry, id));
     }
 
-    /** The newest that the query asks for. Each state is read by its index alone: a runtime may have a million delivered ones. */
+    /**
+     * Loads the newest entries of a query. Reads each state by its index alone, because a runtime may have a
+     * million delivered webhooks.
+     */
     public Mono<InboxPage> page(InboxQuery query) {
         List<WebhookState> states = query.state() == null
                 ? List.of(WebhookState.values())
@@ -140,7 +147,8 @@ public final class InboxReads {
         String sql = pageOf(query);
         return read(operators, from -> {
             List<Row> rows = new ArrayList<>();
-            // One view of all states: a webhook that changes its own meanwhile is in one of them.
+            // One snapshot for all states, so that a webhook whose state changes meanwhile appears in exactly
+            // one of them.
             try (Statement view = from.connection().createStatement()) {
                 view.execute("BEGIN");
                 try {
@@ -162,7 +170,7 @@ public final class InboxReads {
         });
     }
 
-    /** A page of one state. */
+    /** Returns the SQL of a page of one state. */
     static String pageOf(InboxQuery query) {
         return VIEW + " WHERE " + (query.runtimeId() == null ? "" : "runtime = ? AND ")
                 + (query.source() == null ? "" : "source = ? AND ")
@@ -194,7 +202,7 @@ public final class InboxReads {
                 hasEnded ? Instant.ofEpochMilli(ended) : null, row.getInt(18) != 0);
     }
 
-    /** Lets reading end, then closes the database. */
+    /** Waits for reads in progress, then closes the connections. */
     public Mono<Void> close() {
         return deliveries.close().then(operators.close()).then(Mono.fromRunnable(files::close));
     }

@@ -4,11 +4,12 @@ import dev.culvert.inbox.model.StoredAnswer;
 import dev.culvert.store.SqliteSchema;
 import java.util.List;
 
-/** The inbox's tables, by version. A version that was released is never edited. */
+/** The inbox's tables, by version. Never edit a released version. */
 final class InboxSchema {
     /**
-     * Content stands apart: a row changes with each attempt, and would take its body along. {@code aside} rows wait for a time
-     * of their own, the others stand in their source's line. {@code begun} counts attempts that may have been sent.
+     * Content has its own table: a row changes with each attempt, and SQLite would rewrite the body with it.
+     * Rows with {@code aside} wait for a time of their own; the others wait in their source's queue.
+     * {@code begun} counts attempts that may have been sent.
      */
     private static final List<List<String>> VERSIONS = List.of(List.of(
             """
@@ -41,7 +42,8 @@ final class InboxSchema {
             List.of("CREATE INDEX webhooks_by_end ON webhooks (state, ended) WHERE ended IS NOT NULL",
                     "CREATE INDEX webhooks_dead ON webhooks (runtime, ended) WHERE state = 2",
                     "CREATE INDEX webhooks_dead_of_source ON webhooks (runtime, source, ended) WHERE state = 2"),
-            // Sources that accepted; what operators filter by; the oldest of each runtime; answers count.
+            // Adds sources that accepted, indexes for operators' filters and for the oldest of each runtime,
+            // and counts answers.
             List.of("""
                     CREATE TABLE sources (
                       runtime TEXT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (runtime, source)) STRICT, WITHOUT ROWID""",

@@ -13,23 +13,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets the database's file shrink when webhooks are forgotten: SQLite moves pages from its end to free places, some at a time
- * (sqlite.org/pragma.html#pragma_auto_vacuum). All methods block.
+ * Shrinks the database's file when webhooks are deleted: SQLite moves pages from its end to free places, some
+ * at a time (sqlite.org/pragma.html#pragma_auto_vacuum). All methods block.
  */
 final class InboxVacuum {
     private static final Logger log = LoggerFactory.getLogger(InboxVacuum.class);
     private static final int INCREMENTAL = 2;
-    /** Free pages that stay, 4 MiB: the next webhooks need them. */
+    /** The number of free pages kept, 4 MiB: the next webhooks need them. */
     static final int SLACK = 1024;
-    /** Pages moved in one transaction: others wait meanwhile. */
+    /** The number of pages moved in one transaction, during which other tasks wait. */
     static final int CHUNK = 256;
-    /** Rewritten at a start beside another process: in less time than that one waits for the lock. */
+    /**
+     * The maximum bytes rewritten at a start beside another process. The rewrite takes less time than that
+     * process waits for the lock.
+     */
     private static final long SMALL = 32L << 20;
     private static final long LARGE = 512L << 20;
 
     private InboxVacuum() {}
 
-    /** An empty file becomes a database that can shrink; this is decided before its first page is written. */
+    /**
+     * Makes an empty file a database that can shrink. SQLite needs this setting before the first page is
+     * written.
+     */
     static void prepare(Path file) throws SQLException, IOException {
         if (Files.size(file) > 0) {
             return;
@@ -44,8 +50,9 @@ final class InboxVacuum {
     }
 
     /**
-     * Lets the file of an older version shrink from now on: rewrites it, which SQLite does wholly or not at all. A large one only
-     * while no other process delivers, and only with room for a copy; else it stays as it is until another start.
+     * Rewrites the file of an older version, so that it can shrink from now on. SQLite does this completely
+     * or not at all. A large file is rewritten only while no other process delivers, and only if the disk has
+     * room for a copy. Otherwise a later start tries again.
      */
     static void convert(Path file, Connection writes, Clock clock) throws SQLException, IOException {
         try (var statements = new Statements(writes)) {
@@ -74,7 +81,7 @@ final class InboxVacuum {
         return statements.number("PRAGMA auto_vacuum") == INCREMENTAL;
     }
 
-    /** Gives some free pages back, in the caller's transaction. Returns whether there are more. */
+    /** Returns some free pages to the disk, in the caller's transaction. Returns whether there are more. */
     static boolean step(Transaction tx) throws SQLException {
         Statements statements = tx.statements();
         long free = statements.number("PRAGMA freelist_count");
@@ -82,7 +89,7 @@ final class InboxVacuum {
             return false;
         }
         try (Statement statement = statements.connection().createStatement()) {
-            // A prepared statement would move one page with each of its steps.
+            // A prepared statement would move only one page for each of its steps.
             statement.executeUpdate("PRAGMA incremental_vacuum(" + Math.min(CHUNK, free - SLACK) + ")");
         }
         return statements.number("PRAGMA freelist_count") > SLACK;

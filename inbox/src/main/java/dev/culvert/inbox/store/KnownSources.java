@@ -6,19 +6,20 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The event sources that are known to be there: one that accepted a webhook, or that the cluster's configuration names. Callers
- * can invent others where the allow-list has a wildcard: those share a small quota ({@link InboxQuota}). Of the commit thread.
+ * The event sources that are known to exist: they accepted a webhook, or the cluster's configuration names
+ * them. If the allow-list has a wildcard, callers can invent others, which share a small quota
+ * ({@link InboxQuota}). Belongs to the commit thread.
  */
 public final class KnownSources {
-    /** Names that are known without a look at the table. */
+    /** The maximum number of cached names, which need no query. */
     private static final int CACHED = 10_000;
-    /** Rows of a runtime, for each source that may have pending webhooks at once. */
+    /** The maximum number of a runtime's rows, for each source that may have pending webhooks at once. */
     public static final int ROWS = 4;
 
     private final Set<String> cached = new HashSet<>();
     private final long most;
 
-    /** @param maxSources of a runtime, with pending webhooks */
+    /** @param maxSources the maximum number of a runtime's sources with pending webhooks */
     public KnownSources(int maxSources) {
         this.most = (long) ROWS * maxSources;
     }
@@ -39,7 +40,10 @@ public final class KnownSources {
         return there;
     }
 
-    /** From now on it is known. Beyond the bound of its runtime it is not noted: where everything is accepted names prove nothing. */
+    /**
+     * Records a known source. Over the bound of its runtime it is not recorded: a runtime that accepts
+     * everything does not prove that names exist.
+     */
     void add(Statements statements, String runtime, String source) throws SQLException {
         if (!has(statements, runtime, source)
                 && statements.number("SELECT count(*) FROM sources WHERE runtime = ?", runtime) < most) {
@@ -47,7 +51,7 @@ public final class KnownSources {
         }
     }
 
-    /** A runtime was deleted. */
+    /** Removes the sources of a deleted runtime. */
     public static void forget(Statements statements, String runtime) throws SQLException {
         statements.update("DELETE FROM sources WHERE runtime = ?", runtime);
     }

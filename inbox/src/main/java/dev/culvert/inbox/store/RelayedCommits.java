@@ -5,10 +5,13 @@ import dev.culvert.inbox.model.SourceKey;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Tells of commits those that are made after the thread of commits, and the thread that gives way to it. */
+/**
+ * Forwards commit notifications to the dispatcher, which is created after the commit thread, and to the file
+ * thread, which yields to commits.
+ */
 public final class RelayedCommits implements CommitListener {
     private final BulkThread files;
-    /** Set before that thread begins. */
+    /** The dispatcher's listener. Set before the commit thread starts. */
     public @Nullable CommitListener to;
 
     public RelayedCommits(BulkThread files) {

@@ -9,13 +9,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forgets what was kept long enough, and what is beyond the room for it: then the runtime that has most of it gives way, with its
- * oldest, so that a busy one costs no other its replays and its memory of duplicates. What is pending is never touched.
+ * Deletes webhooks that were kept for the configured time, or that exceed their limits. Over a limit, the
+ * runtime with most of them loses its oldest, so that a busy runtime costs no other its replays and known
+ * duplicates. Pending webhooks are never touched.
  */
 public final class Retention {
-    /** In one transaction: others wait meanwhile. */
+    /** The maximum number of deletions in one transaction, during which other tasks wait. */
     public static final int CHUNK = 200;
-    /** Delivered webhooks that are remembered, however short ago that was. */
+    /** The maximum number of delivered webhooks, whatever their age. */
     static final long MAX_DELIVERED = 1_000_000;
 
     private final InboxConfig config;
@@ -31,21 +32,21 @@ public final class Retention {
     }
 
     /**
-     * What a step did.
+     * The result of a step.
      *
-     * @param spools files that no row names any more
-     * @param more whether there is more to forget
+     * @param spools the files that no row names any more
+     * @param more whether there is more to delete
      */
     public record Step(List<String> spools, boolean more) {}
 
     private record Old(long seq, @Nullable String spool) {}
 
-    /** A bounded step. Only the process that delivers takes it. */
+    /** Runs a bounded step. Only the process that delivers may run it. */
     public Step step(Transaction tx) throws SQLException {
         tx.requireLease();
         List<String> spools = new ArrayList<>();
         int dead = forget(tx, WebhookState.DEAD, tx.now() - config.keepDead().toMillis(), spools);
-        // What was just forgotten is still counted: the next step sees what is left.
+        // The rows just deleted are still counted, so the next step sees the rest.
         boolean more = dead > 0 || forgetDead(tx, spools);
         int forgotten = forget(tx, WebhookState.DELIVERED, tx.now() - config.keepDelivered().toMillis(),
                 spools);
@@ -82,8 +83,8 @@ public final class Retention {
     private record Excess(String runtime, String source, long bytes) {}
 
     /**
-     * Lets the oldest dead ones go of who has more of them than may be pending: an event source, or a runtime. Returns whether
-     * there was one: others may have more, too.
+     * Deletes the oldest dead webhooks of an event source, or a runtime, that exceeds its limit. Returns
+     * whether it found one; others may exceed theirs, too.
      */
     private boolean forgetDead(Transaction tx, List<String> spools) throws SQLException {
         Excess first = tx.statements()
@@ -112,13 +113,13 @@ public final class Retention {
     }
 
     /**
-     * The runtime with most of something, and what it has to give.
+     * The runtime that holds most, and the amount that it must give up.
      *
-     * @param excess at most so much, until another one has more
+     * @param excess the maximum amount, after which another runtime holds more
      */
     private record Heaviest(String runtime, long excess) {}
 
-    /** The runtime that has most, if all together have more than {@code most}; of delivered ones. */
+    /** Returns the runtime that holds most delivered webhooks, if the total exceeds {@code most}. */
     private static @Nullable Heaviest heaviest(Transaction tx, String sum, String order, long most)
             throws SQLException {
         long excess = tx.statements().number(sum) - most;
@@ -135,7 +136,7 @@ public final class Retention {
         return new Heaviest(first.getFirst().runtime, Math.clamp(ahead, 1, excess));
     }
 
-    /** Lets the oldest delivered ones go. Returns whether there may be more. */
+    /** Deletes the oldest delivered webhooks. Returns whether there may be more. */
     private boolean forgetDelivered(Transaction tx, List<String> spools) throws SQLException {
         Heaviest runtime = heaviest(tx,
                 "SELECT coalesce(sum(entries), 0) FROM usage WHERE source = '' AND state = 1",
@@ -152,7 +153,10 @@ public final class Retention {
         return true;
     }
 
-    /** Lets the oldest content go, then answers, until what is left may stay. Returns whether there may be more. */
+    /**
+     * Deletes the oldest content, then the oldest responses, until the rest is within the limit. Returns
+     * whether there may be more.
+     */
     private boolean empty(Transaction tx, List<String> spools) throws SQLException {
         Heaviest runtime = heaviest(tx,
                 "SELECT coalesce(sum(bytes), 0) FROM usage WHERE source = '' AND state = 1",

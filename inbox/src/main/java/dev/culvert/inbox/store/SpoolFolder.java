@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of large bodies: a folder for each process, which holds a lock in it as long as it lives. So what a dead process
- * left behind can be told from what a living one is just writing. All methods block.
+ * The files of large bodies. Each process has its own folder and holds a lock in it while it lives, which
+ * separates the leftovers of a dead process from the files that a living one is writing. All methods block.
  */
 public final class SpoolFolder implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(SpoolFolder.class);
@@ -47,7 +47,7 @@ public final class SpoolFolder implements AutoCloseable {
         boolean isNamed(String name) throws SQLException;
     }
 
-    /** Makes this process's folder below {@code root}. */
+    /** Creates this process's folder below {@code root}. */
     static SpoolFolder open(Path root) throws IOException {
         Files.createDirectories(root, FOLDER);
         Path own = Files.createDirectory(root.resolve(UUID.randomUUID().toString()), FOLDER);
@@ -58,17 +58,17 @@ public final class SpoolFolder implements AutoCloseable {
         return new SpoolFolder(root, own, channel);
     }
 
-    /** What a row says of a file. */
+    /** Returns the name of a file as rows store it. */
     static String name(Path file) {
         return Objects.requireNonNull(file.getParent()).getFileName() + "/" + file.getFileName();
     }
 
-    /** The file of a row. */
+    /** Returns the file of a stored name. */
     public Path file(String name) {
         return root.resolve(name);
     }
 
-    /** A new file of this process, with its channel. */
+    /** Returns the path of a new file of this process. */
     public Path create(String id) {
         return own.resolve(id);
     }
@@ -77,12 +77,12 @@ public final class SpoolFolder implements AutoCloseable {
         return FileChannel.open(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), FILE);
     }
 
-    /** Makes sure that names of new files in this process's folder are on the disk. */
+    /** Forces the names of new files in this process's folder to disk. */
     public void sync() throws IOException {
         sync(own);
     }
 
-    /** Removes what dead processes left and no row names. */
+    /** Removes files that dead processes left and no row names. */
     void removeOrphans(Known rows) throws IOException, SQLException {
         try (Stream<Path> folders = Files.list(root)) {
             for (Path folder : folders.filter(folder -> !folder.equals(own)).toList()) {
@@ -114,16 +114,16 @@ public final class SpoolFolder implements AutoCloseable {
             if (removed > 0) {
                 log.atInfo()
                         .addKeyValue("files", removed)
-                        .log("bodies of webhooks that were never stored removed");
+                        .log("orphaned webhook bodies removed");
             }
         } catch (OverlappingFileLockException ofThisProcess) {
-            // Another inbox of this process lives in it.
+            // Another inbox of this process uses the folder.
         }
     }
 
     private static List<Path> filesOf(Path folder) throws IOException {
         if (Files.notExists(folder)) {
-            return List.of(); // closed before
+            return List.of(); // the other process closed it meanwhile
         }
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> !file.endsWith(LOCK)).toList();

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The statements of a connection, each prepared once. Belongs to the connection's thread. All texts are constants. */
+/**
+ * The prepared statements of a connection, each prepared once. Belongs to the connection's thread. All SQL
+ * texts are constants.
+ */
 public final class Statements implements AutoCloseable {
     private final Connection connection;
     private final Map<String, PreparedStatement> prepared = new HashMap<>();
@@ -67,13 +70,13 @@ public final class Statements implements AutoCloseable {
         return statement;
     }
 
-    /** One that failed, as of a full disk, can't be used again. */
+    /** Closes all statements: one that failed, as on a full disk, cannot be used again. */
     void forget() {
         for (PreparedStatement statement : prepared.values()) {
             try {
                 statement.close();
             } catch (SQLException failedBefore) {
-                // Its failure was told; the connection goes on without it.
+                // Its failure was reported before; the connection works without it.
             }
         }
         prepared.clear();

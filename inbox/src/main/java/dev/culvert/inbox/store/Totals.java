@@ -7,15 +7,15 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * How many webhooks there are in each state, and their bytes: kept in memory, and read again only when another process has changed
- * the database. Of the commit thread.
+ * Counts the webhooks in each state, and their bytes. Kept in memory, and read again only if another process
+ * has changed the database. Belongs to the commit thread.
  */
 public final class Totals {
     private final Map<WebhookState, Usage> states = new EnumMap<>(WebhookState.class);
-    /** SQLite's number of what others changed (sqlite.org/pragma.html#pragma_data_version). */
+    /** SQLite's counter of changes by other processes (sqlite.org/pragma.html#pragma_data_version). */
     private long version = -1;
 
-    /** Makes sure that what others changed is counted. */
+    /** Reads the totals again if another process has changed the database. */
     void refresh(Statements statements) throws SQLException {
         long now = statements.number("PRAGMA data_version");
         if (now == version) {
@@ -31,7 +31,7 @@ public final class Totals {
         version = now;
     }
 
-    /** What a transaction of this process changed; after its commit. */
+    /** Adds the changes of a transaction of this process. Called after its commit. */
     void add(Map<WebhookState, Usage> changes) {
         changes.forEach((state, usage) -> states.merge(state, usage, Usage::plus));
     }

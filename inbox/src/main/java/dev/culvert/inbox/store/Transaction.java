@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One transaction of the {@link CommitThread}: the lease is looked at once, and what rows add to their source's usage is
- * written once, at the end.
+ * One transaction of the {@link CommitThread}. Checks the lease once, and writes the changed usage of each
+ * source once, at the end.
  */
 public final class Transaction {
     private final Statements statements;
@@ -62,12 +62,15 @@ public final class Transaction {
         return now;
     }
 
-    /** The newest webhook. */
+    /** The sequence number of the newest webhook. */
     long last() {
         return last;
     }
 
-    /** Returns the sources for which others stored something after {@code known}. */
+    /**
+     * Starts the transaction. Returns the sources of webhooks that other processes stored after
+     * {@code known}.
+     */
     List<SourceKey> begin(long known) throws SQLException {
         last = statements.number("SELECT last FROM sequence");
         return last == known ? List.of() : WebhookRows.storedSince(statements, known);
@@ -93,48 +96,48 @@ public final class Transaction {
         return known;
     }
 
-    /** This process took the lease. */
+    /** Takes the lease for this process. */
     public void take() throws SQLException {
         lease.take(statements.connection());
         holding = true;
     }
 
-    /** This process goes on with the lease. Throws {@link StoreException.Held}. */
+    /** Renews the lease of this process. Throws {@link StoreException.Held}. */
     public void renew() throws SQLException {
         lease.renew(statements.connection());
     }
 
-    /** Another process may deliver. */
+    /** Returns the lease, so that another process may deliver. */
     public void giveBack() throws SQLException {
         lease.giveBack(statements.connection());
         holding = false;
     }
 
-    /** Throws {@link StoreException.Held} when another process delivers. */
+    /** Throws {@link StoreException.Held} if another process delivers. */
     void requireLease() throws SQLException {
         if (!isHolding()) {
             throw new StoreException.Held("another process delivers the webhooks");
         }
     }
 
-    /** Whether nothing of this source was asked so before in this transaction. */
+    /** Whether this is the first call for the source in this transaction. */
     boolean isFirst(String runtime, String source) {
         return reserved.add(runtime + '\n' + source);
     }
 
-    /** A webhook comes into a state, or with negative numbers leaves it. */
+    /** Counts webhooks that enter a state, or with negative numbers leave it. */
     void count(String runtime, String source, WebhookState state, int entries, long bytes) {
         var usage = new Usage(entries, bytes);
         changes.merge(new UsageKey(runtime, source, state), usage, Usage::plus);
         changes.merge(new UsageKey(runtime, "", state), usage, Usage::plus);
     }
 
-    /** What is pending of a source; of all sources when that is empty. */
+    /** Returns the pending usage of a source, or of all sources if {@code source} is empty. */
     Usage pending(String runtime, String source) throws SQLException {
         return used(runtime, source, WebhookState.PENDING);
     }
 
-    /** The event sources of a runtime with something pending. */
+    /** Returns the number of a runtime's event sources with pending webhooks. */
     long pendingSources(String runtime) throws SQLException {
         long sources = statements.number("SELECT count(*) FROM usage WHERE runtime = ? AND state = 0"
                 + " AND source <> '' AND entries > 0", runtime);
@@ -148,7 +151,7 @@ public final class Transaction {
         return sources;
     }
 
-    /** Whether an event source is known to be there. */
+    /** Whether an event source is known to exist. */
     boolean isKnown(String runtime, String source) throws SQLException {
         return known.has(statements, runtime, source);
     }
@@ -157,7 +160,10 @@ public final class Transaction {
         known.add(statements, runtime, source);
     }
 
-    /** The event sources of a runtime that are not known to be there and have something pending, and its bytes. */
+    /**
+     * Returns the number of a runtime's event sources that have pending webhooks and are not known to exist,
+     * and their bytes.
+     */
     Usage pendingOfUnknown(String runtime) throws SQLException {
         Map<String, Usage> found = new HashMap<>();
         statements.list(
@@ -175,13 +181,13 @@ public final class Transaction {
         return new Usage(found.size(), found.values().stream().mapToLong(Usage::bytes).sum());
     }
 
-    /** How many webhooks there are, before this transaction. */
+    /** Returns the totals before this transaction. */
     public Totals totals() throws SQLException {
         totals.refresh(statements);
         return totals;
     }
 
-    /** What this transaction changes of them. */
+    /** Returns the changes of this transaction to the totals. */
     Map<WebhookState, Usage> changed() {
         Map<WebhookState, Usage> changed = new EnumMap<>(WebhookState.class);
         changes.forEach((key, usage) -> {
@@ -205,7 +211,7 @@ public final class Transaction {
         return before.plus(changes.getOrDefault(key, Usage.NONE));
     }
 
-    /** Writes what is written once. */
+    /** Writes the sequence number and the changed usage. */
     void finish() throws SQLException {
         if (stored) {
             update("UPDATE sequence SET last = ?", last);

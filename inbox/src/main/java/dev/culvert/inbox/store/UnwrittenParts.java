@@ -5,20 +5,23 @@ import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Parts of a large body that wait to be written: small ones are merged, so that they cost what they carry. Of one loop. */
+/**
+ * Queues the parts of a large body until they are written. Small parts are merged, so that their memory
+ * matches their length. Belongs to one event loop.
+ */
 public final class UnwrittenParts {
-    /** A part below this is copied behind the one before. */
+    /** The length below which a part is copied behind the previous one. */
     private static final int SMALL = 4 << 10;
     private static final int CHUNK = 16 << 10;
-    /** Of a part that stays as it came: the buffer and its place. */
+    /** The overhead of a part that is not copied: its buffer and its place in the list. */
     private static final int OBJECT = 256;
 
     private List<ByteBuf> parts = new ArrayList<>();
-    /** Whether the last part is this class's own, with room. */
+    /** Whether the last part is a merge buffer with free space. */
     private boolean open;
     private long cost;
 
-    /** What keeping so many more bytes costs. */
+    /** Returns the memory cost of queueing {@code bytes} more bytes. */
     public long costOf(int bytes) {
         if (bytes >= SMALL) {
             return (long) bytes + OBJECT;
@@ -26,7 +29,7 @@ public final class UnwrittenParts {
         return open && parts.getLast().writableBytes() >= bytes ? 0 : CHUNK + OBJECT;
     }
 
-    /** Takes ownership. */
+    /** Queues a part and takes ownership of it. */
     public void add(ByteBuf part) {
         int bytes = part.readableBytes();
         cost += costOf(bytes);
@@ -47,12 +50,12 @@ public final class UnwrittenParts {
         return parts.isEmpty();
     }
 
-    /** What those that wait cost. */
+    /** The memory cost of the queued parts. */
     public long cost() {
         return cost;
     }
 
-    /** All that waits, which the caller owns then. */
+    /** Removes and returns all queued parts. The caller owns them. */
     public List<ByteBuf> take() {
         List<ByteBuf> taken = parts;
         parts = new ArrayList<>();

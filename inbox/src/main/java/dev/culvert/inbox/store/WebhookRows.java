@@ -15,9 +15,12 @@ import java.util.List;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** The rows of webhooks: what changes them in a transaction of the {@link CommitThread}, and what reads them for the dispatcher. */
+/**
+ * The rows of webhooks: changes them in transactions of the {@link CommitThread}, and reads them for the
+ * dispatcher.
+ */
 public final class WebhookRows {
-    /** Others than the first of that name and content are not delivered for so long. */
+    /** The time for which duplicates of a webhook are not delivered. */
     private static final Duration DUPLICATES = Duration.ofHours(24);
     private static final String DISPATCHED = "seq, id, runtime, source, ordered, stored, begun, failures, next, aside,"
             + " dedupe IS NOT NULL, EXISTS (SELECT 1 FROM sources WHERE sources.runtime = webhooks.runtime"
@@ -25,14 +28,15 @@ public final class WebhookRows {
 
     private WebhookRows() {}
 
-    /** What is known of a row that ends. */
+    /** The properties of a row that ends. */
     public record Settled(String runtime, String source, WebhookState state, long cost,
             @Nullable String spool) {}
 
     /**
      * Stores a webhook, unless it is a duplicate.
      *
-     * @param idle whether a runtime's source has nothing to do: its attempt's number is reserved with it then
+     * @param idle whether a source of a runtime has no webhook to deliver; then the number of the first
+     *     attempt is reserved in the same transaction
      */
     public static Receipt store(Transaction tx, IncomingWebhook draft, BiPredicate<String, String> idle)
             throws SQLException {
@@ -83,19 +87,19 @@ public final class WebhookRows {
                         }, draft.known().dedupe, tx.now() - DUPLICATES.toMillis());
     }
 
-    /** Notes that an attempt is about to be sent. False: it is not pending any more. */
+    /** Records that an attempt is about to be sent. Returns false if the webhook is not pending any more. */
     public static boolean begin(Transaction tx, long seq) throws SQLException {
         tx.requireLease();
         return tx.update("UPDATE webhooks SET begun = begun + 1 WHERE seq = ? AND state = 0", seq) == 1;
     }
 
-    /** It could not be sent. */
+    /** Records that the webhook could not be sent. Returns false if it is not pending any more. */
     public static boolean note(Transaction tx, long seq, String outcome) throws SQLException {
         tx.requireLease();
         return tx.update("UPDATE webhooks SET outcome = ? WHERE seq = ? AND state = 0", outcome, seq) == 1;
     }
 
-    /** It is tried again at {@code next}. False: it is not pending any more. */
+    /** Schedules the next attempt at {@code next}. Returns false if the webhook is not pending any more. */
     public static boolean retry(Transaction tx, long seq, int failures, long next, boolean aside,
             String outcome)
             throws SQLException {
@@ -105,13 +109,13 @@ public final class WebhookRows {
                 failures, next, aside ? 1 : 0, outcome, seq) == 1;
     }
 
-    /** Others are delivered before it, or it before others. */
+    /** Takes the webhook out of its source's order. */
     public static void stepAside(Transaction tx, long seq) throws SQLException {
         tx.requireLease();
         tx.update("UPDATE webhooks SET aside = 1 WHERE seq = ? AND state = 0", seq);
     }
 
-    /** It is delivered, or dead. False: it was not pending any more. */
+    /** Ends the webhook as delivered or dead. Returns false if it was not pending any more. */
     public static boolean end(Transaction tx, long seq, WebhookState state, String outcome,
             byte @Nullable [] answer)
             throws SQLException {
@@ -133,7 +137,7 @@ public final class WebhookRows {
         return true;
     }
 
-    /** Puts it at the end of its source's line. Throws {@link StoreException}. */
+    /** Appends the webhook to its source's queue. Throws {@link StoreException}. */
     public static QueuedWebhook replay(Transaction tx, String id) throws SQLException {
         Long seq = tx.statements().first("SELECT seq FROM webhooks WHERE id = ?", row -> row.getLong(1), id);
         Settled row = seq == null ? null : row(tx, seq);
@@ -142,7 +146,7 @@ public final class WebhookRows {
         }
         if (row.state == WebhookState.PENDING) {
             throw new StoreException.Conflict(
-                    "the webhook is to be delivered anyway (expected: one that is delivered or dead)");
+                    "the webhook is still pending (expected: one that is delivered or dead)");
         }
         if (tx.statements().number("SELECT content FROM webhooks WHERE seq = ?", seq) == 0) {
             throw new StoreException.Conflict("the webhook's content is not kept any more");
@@ -168,7 +172,7 @@ public final class WebhookRows {
         return again;
     }
 
-    /** Forgets it. Returns its row. Throws {@link StoreException.Absent}. */
+    /** Deletes the webhook. Returns its row. Throws {@link StoreException.Absent}. */
     public static Settled delete(Transaction tx, long seq) throws SQLException {
         Settled row = row(tx, seq);
         if (row == null) {
@@ -180,14 +184,14 @@ public final class WebhookRows {
         return row;
     }
 
-    /** Forgets its content alone: its answer still counts. Returns what is free then. */
+    /** Deletes the content but keeps the response, which still counts. Returns the freed bytes. */
     static long empty(Transaction tx, long seq) throws SQLException {
         tx.update("DELETE FROM contents WHERE seq = ?", seq);
         return shrink(tx, seq,
                 "UPDATE webhooks SET content = 0, cost = coalesce(length(answer), 0), spool = NULL WHERE seq = ?");
     }
 
-    /** Forgets the answer of one without content. Returns what is free then. */
+    /** Deletes the response of a webhook without content. Returns the freed bytes. */
     static long forgetAnswer(Transaction tx, long seq) throws SQLException {
         return shrink(tx, seq, "UPDATE webhooks SET answer = NULL, cost = 0 WHERE seq = ?");
     }
@@ -212,16 +216,16 @@ public final class WebhookRows {
                         seq);
     }
 
-    // ---- what the dispatcher reads ----
+    // ---- reads for the dispatcher ----
 
-    /** The sources with something to deliver that came after {@code known}. */
+    /** Returns the sources with pending webhooks that were stored after {@code known}. */
     static List<SourceKey> storedSince(Statements statements, long known) throws SQLException {
         return statements
                 .list("SELECT runtime, source, max(ordered) FROM webhooks WHERE seq > ? AND state = 0"
                         + " GROUP BY runtime, source", WebhookRows::source, known);
     }
 
-    /** The sources with something to deliver. */
+    /** Returns the sources with pending webhooks. */
     public static List<SourceKey> pendingSources(Statements statements) throws SQLException {
         return statements.list("SELECT runtime, source, max(ordered) FROM webhooks WHERE state = 0"
                 + " GROUP BY runtime, source", WebhookRows::source);

@@ -1,4 +1,4 @@
-/** Webhooks on disk: commits, reads, retention, backup. */
+/** Webhooks on disk: commits, reads, retention, and backup. */
 @NullMarked
 package dev.culvert.inbox.store;
 
