@@ -18,21 +18,25 @@ import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The authority of {@code tunnel.ca}, read again when its files change: so that one authority follows another without a
- * restart. Files that can't be used leave things as they are, which is logged. {@link #get} is callable from any thread.
+ * The authority of {@code tunnel.ca}. Reads its files again when they change, so an authority can be replaced
+ * without a restart. If the new files are unusable, the error is logged and the present authority stays.
+ * {@link #get} is callable from any thread.
  */
 final class AuthorityFiles implements Supplier<CertificateAuthority> {
     private static final Logger log = LoggerFactory.getLogger(AuthorityFiles.class);
-    /** More than eight certificates with much text around them. */
+    /** The maximum size of a file that is read: room for eight certificates with much text around them. */
     private static final long MAX_FILE_BYTES = 1 << 20;
-    /** Between two looks at the files: soon enough for whoever waits for a change. */
+    /**
+     * The interval between two checks of the files. It is short enough for an operator who waits for a
+     * change.
+     */
     static final Duration LOOK = Duration.ofSeconds(2);
 
     private final Path certificate;
     private final Path key;
     private final Clock clock;
     private volatile CertificateAuthority present;
-    /** Of the looks alone. */
+    /** The digests of the files at the last check. Used by the checks alone. */
     private List<Sha256> seen;
 
     /** Reads the files. Blocks. Errors: {@link CertsException} naming the file. */
@@ -49,7 +53,7 @@ final class AuthorityFiles implements Supplier<CertificateAuthority> {
         return present;
     }
 
-    /** Looks every {@link #LOOK} until it is disposed of. */
+    /** Checks the files every {@link #LOOK} until disposed. */
     Disposable watch() {
         return Flux.interval(LOOK, LOOK, Schedulers.boundedElastic())
                 .onBackpressureDrop()
@@ -77,7 +81,7 @@ final class AuthorityFiles implements Supplier<CertificateAuthority> {
         }
     }
 
-    /** Of what is in the files, however it came there; one that can't be read counts as empty. */
+    /** The digests of the files' contents. A file that can't be read counts as empty. */
     private List<Sha256> stamps() {
         return Stream.of(certificate, key).map(AuthorityFiles::stamp).toList();
     }

@@ -6,24 +6,27 @@ import dev.culvert.server.store.SqliteRuntimeStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose callers are asked for certificates in the TLS handshake: those who ask for the host of a runtime whose rules want
- * some. Others are not, as browsers would ask their users. Asked by any thread, never waits.
+ * Decides whether the TLS handshake requests a client certificate. It does so for the hosts of runtimes whose
+ * access rules check one, and for no others, because browsers would prompt their users. Callable from any
+ * thread; never blocks.
  */
 final class ClientCertRequests {
-    /** Set once the store is open, before any listener is. */
+    /** Set when the store is open, before any listener is. */
     private volatile @Nullable SqliteRuntimeStore store;
 
     void read(SqliteRuntimeStore runtimes) {
         store = runtimes;
     }
 
-    /** Whether there is any such runtime. */
+    /** Whether the rules of any runtime check client certificates. */
     boolean any() {
         SqliteRuntimeStore runtimes = store;
         return runtimes != null && runtimes.asksForCertificates();
     }
 
-    /** Whether those are asked who ask for this host; null: they ask for none. */
+    /**
+     * Whether a handshake for this server name requests a certificate. Null: the caller sent no server name.
+     */
     boolean of(@Nullable String serverName) {
         SqliteRuntimeStore runtimes = store;
         if (runtimes == null || serverName == null) {

@@ -23,22 +23,22 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the connections of edge and tunnel begin, as configured.
+ * The configured TLS and PROXY protocol steps at the start of edge and tunnel connections.
  *
- * @param edge of the edge's listener, which may be the tunnel's, too
- * @param tunnel of the tunnel's own listener
- * @param tunnelHosts which hosts are the tunnel's, where both share a listener
- * @param provenTo to which names clients may prove their certificate where TLS did not bring it: the domain, what the
- *        tunnel's certificate is for, and {@code tunnel.hosts}
- * @param certificates by listener, of those that have any
- * @param asking the edge's once more, for hosts whose callers are asked for certificates
+ * @param edge the entrance of the edge's listener, which may also be the tunnel's
+ * @param tunnel the entrance of the tunnel's own listener
+ * @param tunnelHosts accepts the tunnel's hosts where edge and tunnel share a listener
+ * @param provenTo accepts the server names to which clients may prove a certificate that TLS did not carry:
+ *        the domain, the names in the tunnel's certificate, and {@code tunnel.hosts}
+ * @param certificates the certificates by listener; a plain listener has none
+ * @param asking the edge's certificates once more, with contexts that request client certificates
  */
 record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
         Predicate<String> provenTo,
         Map<String, ListenerTls> certificates, @Nullable ListenerTls asking) {
-    /** A balancer sends its header at once, and may lose it once on the way. */
+    /** The wait for a PROXY header. A balancer sends it at once; the wait allows for one lost packet. */
     private static final Duration PROXY_HEADER_TIME = Duration.ofSeconds(5);
-    /** What ALPN may agree on, preferred first. */
+    /** The protocols offered by ALPN, preferred first. */
     private static final List<String> EDGE_PROTOCOLS = List.of("h2", "http/1.1");
     /** A tunnel is a WebSocket over HTTP/1.1. */
     private static final List<String> TUNNEL_PROTOCOLS = List.of("http/1.1");
@@ -49,7 +49,8 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
             Clock clock) {
         ListenerTls edgeTls = edgeTls(config.edge(), material -> TlsContexts.edge(material, EDGE_PROTOCOLS),
                 clock);
-        // Its own tickets, too: a session that was begun without a certificate is not resumed where one is asked for.
+        // Session tickets are separate, too: a session begun without a certificate can't be resumed where one
+        // is required.
         ListenerTls askingTls = edgeTls(config.edge(),
                 material -> TlsContexts.edgeAsking(material, EDGE_PROTOCOLS), clock);
         ListenerTls tunnelTls = tunnelTls(config.tunnel(), clientAuthorities, clock);
@@ -70,7 +71,8 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
         }
         Entrance tunnel = entrance(tunnelTls, tunnelPeers);
         if (config.shared() && edgeTls != null && tunnelTls != null) {
-            // Only who asks for the tunnel is asked for a certificate: browsers would ask their users for one.
+            // Only handshakes for the tunnel's hosts request a certificate: browsers would prompt their users
+            // for one.
             Entrance.Contexts ofCallers = ((Entrance.Secure) edge).contexts();
             edge = new Entrance.Secure(name -> name != null && tunnelHosts.test(name)
                     ? tunnelTls.context(name)
@@ -137,7 +139,7 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
                 .register(telemetry.registry()));
     }
 
-    /** All that reads files again. */
+    /** Every set of certificates whose files are watched. */
     List<ListenerTls> watched() {
         List<ListenerTls> all = new ArrayList<>(certificates.values());
         if (asking != null) {

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tunnel server's configuration: {@code server.yaml}, its variables and flags. Paths are used as they are; the
- * binder has already resolved relative ones against the file's folder.
+ * The tunnel server's configuration: {@code server.yaml}, its variables and flags. Paths are used as they
+ * are; the binder has already resolved relative ones against the file's folder.
  *
  * @param edge the listener for callers
  * @param tcp the listener for raw connections; null: none
@@ -38,7 +38,10 @@ public record ServerConfig(
         Store store,
         InboxConfig inbox) {
 
-    /** A runtime's label of 63, a dot and this must fit a DNS name of 253. */
+    /**
+     * The maximum length of the domain: a runtime's label of 63 characters, a dot and the domain fit into a
+     * DNS name of 253.
+     */
     private static final int MAX_DOMAIN = 189;
     private static final Pattern DOMAIN = Pattern
             .compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*");
@@ -54,17 +57,17 @@ public record ServerConfig(
         }
     }
 
-    /** Without raw connections, with the usual inbox. */
+    /** Makes a configuration without raw connections and with the default inbox. */
     public ServerConfig(Edge edge, Tunnel tunnel, Admin admin, Path dataDir, Store store) {
         this(edge, null, tunnel, admin, dataDir, store, InboxConfig.defaults());
     }
 
-    /** The same with another listener for raw connections. */
+    /** Returns a copy with another listener for raw connections. */
     public ServerConfig with(@Nullable Tcp raw) {
         return new ServerConfig(edge, raw, tunnel, admin, dataDir, store, inbox);
     }
 
-    /** Whether callers and tunnel clients come in by one listener, as both have the same address. */
+    /** Whether callers and tunnel clients share one listener, because both addresses are the same. */
     boolean shared() {
         return shared(edge, tunnel);
     }
@@ -74,19 +77,19 @@ public record ServerConfig(
     }
 
     /**
-     * The edge: where callers come in.
+     * The edge: the listener for callers.
      *
      * @param listen address of the HTTPS listener
      * @param domain runtime hosts are {@code <account>-<runtime>.<domain>}; kept in lower case
      * @param tls certificate for the domain and {@code *.domain}, with its key; null exactly when plain
-     * @param certificates further ones, for custom hosts
+     * @param certificates further certificates, for custom hosts
      * @param plain whether it speaks HTTP without TLS, to trusted proxies only
-     * @param limits what a caller may use
+     * @param limits the limits of each caller
      * @param trustedProxies networks whose forwarding fields are believed
      * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
-     * @param serverTiming whether responses tell the time spent per hop
-     * @param accessLog whether each request is a line of the logger {@code access}
-     * @param access who may call, where runtimes do not say
+     * @param serverTiming whether responses carry the time spent per hop in {@code Server-Timing}
+     * @param accessLog whether the logger {@code access} writes a line for each request
+     * @param access the access policy of runtimes without access rules
      */
     public record Edge(
             @Setting(value = "Address of the HTTPS listener for callers; port 0 picks a free one", byDefault = "0.0.0.0:8443") HostPort listen,
@@ -116,7 +119,7 @@ public record ServerConfig(
             }
         }
 
-        /** One whose runtimes are open unless they have access rules. */
+        /** Makes an edge whose runtimes are open unless they have access rules. */
         public Edge(HostPort listen, String domain, @Nullable Tls tls, List<Tls> certificates, boolean plain,
                 CallerLimits limits, List<String> trustedProxies, boolean proxyProtocol, boolean serverTiming,
                 boolean accessLog) {
@@ -128,7 +131,7 @@ public record ServerConfig(
     }
 
     /**
-     * Who may call.
+     * The access policy.
      *
      * @param withoutRules whether runtimes without access rules may be called
      * @param ca authorities of the services and issuers that rules name
@@ -138,8 +141,8 @@ public record ServerConfig(
             @Nullable @Setting("PEM file of authorities that are trusted beside the public ones when the server asks the services and fetches the keys that access rules name") Path ca) {}
 
     /**
-     * The listener for raw connections, which are passed through by the server name of their TLS handshake; what they may
-     * use is said by the edge's limits.
+     * The listener for raw connections. The server name of the TLS handshake selects the runtime; the bytes
+     * are passed through. The edge's limits apply.
      *
      * @param listen its address
      */
@@ -154,7 +157,10 @@ public record ServerConfig(
         }
     }
 
-    /** Who may say where others come from must be said. */
+    /**
+     * Requires the senders of PROXY protocol headers to be listed, because they state the addresses of
+     * callers.
+     */
     private static void requireSenders(boolean proxyProtocol, List<String> trustedProxies) {
         if (proxyProtocol && trustedProxies.isEmpty()) {
             throw new ConfigException("trustedProxies",
@@ -162,13 +168,13 @@ public record ServerConfig(
         }
     }
 
-    /** Without TLS it must be said in so many words, and who may connect. */
+    /** Requires either a certificate, or {@code plain: true} with the proxies that may connect. */
     private static void requireOneOf(@Nullable Tls tls, boolean plain, List<String> trustedProxies) {
         if (plain && tls != null) {
             throw new ConfigException("plain", "false where tls names a certificate: one or the other");
         } else if (plain && trustedProxies.isEmpty()) {
             throw new ConfigException("trustedProxies",
-                    "the addresses of the balancers, as 10.0.0.0/8: a plain listener serves nobody else");
+                    "the addresses of the balancers, as 10.0.0.0/8: a plain listener accepts no other peers");
         } else if (!plain && tls == null) {
             throw new ConfigException("tls",
                     "a certificate and its key; or plain: true and trustedProxies, behind a balancer that ends TLS");
@@ -186,7 +192,8 @@ public record ServerConfig(
      * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
      * @param ca the authority that issues and verifies clients' certificates
      * @param requireMutualTls whether clients whose TLS is ended on the way are refused
-     * @param hosts names and addresses that clients dial and the listener's certificate does not have; kept in lower case
+     * @param hosts names and addresses that clients dial and that the listener's certificate does not
+     *        contain; kept in lower case
      */
     public record Tunnel(
             @Setting(value = "Address of the WSS listener for tunnel clients, that of edge.listen to share one; port 0 picks a free one", byDefault = "0.0.0.0:7443") HostPort listen,
@@ -198,7 +205,7 @@ public record ServerConfig(
             Ca ca,
             @Setting(value = "Whether clients must show their certificate by TLS; else one whose TLS is ended on the way may prove it in the first frames", byDefault = "false") boolean requireMutualTls,
             @Setting(value = "Names by which clients dial the tunnel, besides edge.domain and those of tunnel.tls: those of the balancer's certificate before a plain listener. A certificate that TLS did not bring is proven to these names only", accepts = "host names or addresses, as tunnel.example.com", byDefault = "") List<String> hosts) {
-        /** With the names of the certificate only. */
+        /** Makes a listener without further names. */
         public Tunnel(HostPort listen, @Nullable Tls tls, boolean allowTls12, boolean plain,
                 List<String> trustedProxies, boolean proxyProtocol, Ca ca, boolean requireMutualTls) {
             this(listen, tls, allowTls12, plain, trustedProxies, proxyProtocol, ca, requireMutualTls,
@@ -247,7 +254,7 @@ public record ServerConfig(
      *
      * @param certificate PEM certificate
      * @param key PEM private key
-     * @param clientLife how long the certificates of clients live
+     * @param clientLife the lifetime of client certificates
      */
     public record Ca(
             @Setting("PEM file of the authority's certificate, from culvert certs init; others in it are trusted, too, while one authority follows another") Path certificate,

@@ -53,7 +53,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** What a server's listeners share, wired together once. */
+/** The components that a server's listeners share, wired once. */
 record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
         EnrolmentService enrolment, RenewalService renewal,
         TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events,
@@ -61,16 +61,20 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         EdgeContext edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
         AccessControl access, Webhooks webhooks, Disposable certificateWatch) {
 
-    /** Requests of a deleted runtime are still counted while they end. */
+    /**
+     * The delay before the meters and quotas of a deleted runtime are dropped: its last requests are still
+     * counted.
+     */
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
 
-    /** The files a server reads once. */
+    /** The files that a server reads at its start. */
     private record Files(ListenerSecurity entrances, AuthorityFiles ca, ClientCertRequests asked,
             List<X509Certificate> accessAuthorities) {
 
         /** Blocks. */
         static Files load(ServerConfig config, Clock clock) {
-            // No authority is named to clients: they may change, and a client has one certificate.
+            // The handshake names no authority to clients: authorities may change, and a client has only one
+            // certificate.
             ClientCertRequests asked = new ClientCertRequests();
             Path accessCa = config.edge().access().ca();
             return new Files(ListenerSecurity.load(config, List.of(), asked, clock),
@@ -95,7 +99,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                                         .onErrorResume(failed -> store.close().then(Mono.error(failed))))));
     }
 
-    /** What there is before the inbox, which delivers through it. */
+    /** The components that exist before the inbox. The inbox delivers through them. */
     private record Base(ServerConfig config, Files files, AdminToken adminToken, SqliteRuntimeStore store,
             EventLoops loops, Telemetry telemetry, RuntimeQuotas quotas, MemoryBudget memory,
             ServerEvents events,
@@ -179,7 +183,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         var handshake = new TunnelHandshake.Shared(store, enrolment, renewal,
                 () -> files.ca.get().authorities(),
                 config.tunnel().requireMutualTls(),
-                // A runtime's host may lie below a wildcard: what its service relays is not this server's.
+                // A runtime's host may match a wildcard. A proof relayed by the runtime's service is not made
+                // for this server.
                 host -> files.entrances.provenTo().test(host) && store.byHost(host) == null,
                 openings, sessions::start, telemetry, clock);
         ListenerSecurity entrances = files.entrances;
@@ -211,7 +216,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 access.of(runtime.id(), runtime.access()));
     }
 
-    /** Gives back everything but the sockets, which the listeners close. */
+    /** Releases all resources except the sockets, which the listeners close. */
     Mono<Void> close() {
         certificateWatch.dispose();
         AccessLog accessLog = edge.reports().accessLog();

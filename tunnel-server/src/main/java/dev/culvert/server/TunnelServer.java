@@ -18,21 +18,30 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
- * The tunnel server: edge, tunnel and admin listeners over one store. Several can run in one JVM, each with its own data
- * folder.
+ * The tunnel server: edge, tunnel and admin listeners over one store. Several can run in one JVM, each with
+ * its own data folder.
  */
 public final class TunnelServer {
-    /** What is left of a stop's grace for the tunnels, once the callers are done. */
+    /** The grace for the tunnels after the callers' connections have ended. */
     private static final Duration TUNNEL_GRACE = Duration.ofSeconds(2);
-    /** Callers move to another server while this one still has the tunnels: then fewer of them wait there. */
+    /**
+     * The time for which callers leave before the tunnels do. Callers that move first, while this server
+     * still has the tunnels, find fewer requests held at the other server.
+     */
     private static final Duration CALLERS_FIRST = EdgeContext.DRAIN_IDLE.plusMillis(100);
-    /** Over how long tunnel clients are sent away, so that they do not all dial the other server at once. */
+    /**
+     * The period over which tunnel clients are drained, so that they do not all dial the other server at
+     * once.
+     */
     private static final Duration SPREAD = Duration.ofSeconds(10);
 
-    /** A balancer asks whether this is ready every second or so; callers that it sends until then are served. */
+    /**
+     * The time in which balancers notice that this server is not ready; they probe about once a second.
+     * Callers that arrive until then are served.
+     */
     private static final Duration BALANCERS_SEE = Duration.ofSeconds(2);
 
-    /** For answers on the admin listener, and the last events, to leave. */
+    /** The time in which the admin listener sends its last responses and events. */
     private static final Duration LAST_WORDS = Duration.ofMillis(500);
 
     private final ServerParts parts;
@@ -48,8 +57,9 @@ public final class TunnelServer {
     }
 
     /**
-     * Starts a server. Cancelling or failing leaves nothing behind. Errors: {@link dev.culvert.http.net.ListenException} when an
-     * address is taken, {@link dev.culvert.certs.CertsException} for a file that can't be used, {@link StoreException}.
+     * Starts a server. A cancelled or failed start releases everything. Errors: {@link
+     * dev.culvert.http.net.ListenException} when an address is taken, {@link
+     * dev.culvert.certs.CertsException} for a file that can't be used, {@link StoreException}.
      */
     public static Mono<TunnelServer> start(ServerConfig config) {
         return ServerParts.load(config).flatMap(parts -> {
@@ -97,61 +107,66 @@ public final class TunnelServer {
                 .doOnNext(started -> tunnel = started);
     }
 
-    /** Where callers come in. */
+    /** The address of the listener for callers. */
     public HostPort edgeAddress() {
         return Objects.requireNonNull(edge).address();
     }
 
-    /** Where raw connections come in; null: nowhere. */
+    /** The address of the listener for raw connections; null: there is none. */
     public @Nullable HostPort tcpAddress() {
         RawListener listener = raw;
         return listener == null ? null : listener.address();
     }
 
-    /** Where tunnel clients come in. */
+    /** The address of the listener for tunnel clients. */
     public HostPort tunnelAddress() {
         return Objects.requireNonNull(tunnel).address();
     }
 
-    /** Where the admin API is. */
+    /** The address of the admin listener. */
     public HostPort adminAddress() {
         return Objects.requireNonNull(admin).address();
     }
 
-    /** Callers' connections that are open now. */
+    /** The number of open connections of callers. */
     public int edgeConnections() {
         return Objects.requireNonNull(edge).connections();
     }
 
-    /** Tunnel clients' connections that are open now. */
+    /** The number of open connections of tunnel clients. */
     public int tunnelConnections() {
         return Objects.requireNonNull(tunnel).connections();
     }
 
-    /** Where traffic runs; operators are answered elsewhere. */
+    /** The event loops of the traffic. The admin listener has its own. */
     EventLoops loops() {
         return parts.loops();
     }
 
-    /** Streams open in all tunnels, now. */
+    /** The number of open streams in all tunnels. */
     public long streams() {
         return parts.meter().streams();
     }
 
-    /** Bytes that wait in all tunnels, now: {@code culvert_buffered_bytes}. */
+    /** The number of bytes buffered in all tunnels: {@code culvert_buffered_bytes}. */
     public long bufferedBytes() {
         return parts.meter().bufferedBytes();
     }
 
-    /** Errors with {@link StoreException.Held} when another server took the database over. Never completes. */
+    /**
+     * Errors with {@link StoreException.Held} when another server has taken over the database. Never
+     * completes.
+     */
     public Mono<Void> ended() {
         return parts.store().lost();
     }
 
     /**
-     * Drains: not ready, the database free for the next server, no new tunnels. Callers are taken until balancers have seen
-     * that, then told to close, and after them tunnel clients to go elsewhere. Webhooks are delivered here as long as the
-     * clients are. Exchanges in flight have {@code grace} to end, then everything closes.
+     * Drains the server. Readiness turns off, the database is released for the next server, and new tunnels
+     * are refused. Callers are accepted until balancers have noticed, and are then asked to close their
+     * connections. After the callers, tunnel clients are asked to connect elsewhere. Webhooks are delivered
+     * here as long as the clients are connected. Exchanges in flight have {@code grace} to end; then
+     * everything closes.
      */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
@@ -162,7 +177,7 @@ public final class TunnelServer {
             TunnelListener tunnels = tunnel;
             EdgeServer operators = admin;
             if (tunnels != null) {
-                tunnels.refuse(); // who is sent away dials another server
+                tunnels.refuse(); // drained clients must dial another server
             }
             Duration seen = shorter(grace.dividedBy(10), BALANCERS_SEE);
             Mono<Void> callersDone = callers == null
@@ -191,7 +206,7 @@ public final class TunnelServer {
         });
     }
 
-    /** A runtime that the next server revokes is off here, too. */
+    /** Disconnects the runtimes that the next server revokes or deletes. */
     private void followSuccessor() {
         successor.update(parts.store()
                 .endedBySuccessor()

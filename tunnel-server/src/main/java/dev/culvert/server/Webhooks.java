@@ -34,10 +34,13 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** The inbox in front of the tunnels of a server, and what it has to know of them. */
+/**
+ * Connects the inbox to the server's tunnels: passes webhooks to the inbox, and notifies the inbox of
+ * sessions and announced routes.
+ */
 final class Webhooks implements ServerSession.Told {
     private static final Logger log = LoggerFactory.getLogger(Webhooks.class);
-    /** For the lease to be given back. */
+    /** The time in which the lease is released. */
     private static final Duration LAST = Duration.ofMillis(500);
     private static final Problem DELETED = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime was deleted");
 
@@ -54,8 +57,8 @@ final class Webhooks implements ServerSession.Told {
     /**
      * Opens the inbox below a data folder. Errors: {@link dev.culvert.store.StoreException}.
      *
-     * @param callers finds out who sent a webhook
-     * @param loops where deliveries live that nobody waits for
+     * @param callers finds the address of a webhook's sender
+     * @param loops the event loops of deliveries without a waiting caller
      */
     static Mono<Webhooks> open(Path dataDir, InboxConfig config, SqliteRuntimeStore store, Delivery delivery,
             ForwardingRules callers, EventLoopGroup loops, Telemetry telemetry, Clock clock) {
@@ -67,7 +70,7 @@ final class Webhooks implements ServerSession.Told {
                         .map(inbox -> new Webhooks(inbox, announced, callers)));
     }
 
-    /** Tells those who watch what happens to webhooks, until disposed. */
+    /** Publishes the events of webhooks to the watchers of {@code events}, until disposed. */
     Disposable tell(ServerEvents events, RuntimeStore store, Clock clock) {
         return inbox.events().filter(any -> events.isWatched()).subscribe(event -> {
             RegisteredRuntime runtime = store.byId(event.runtimeId());
@@ -76,7 +79,7 @@ final class Webhooks implements ServerSession.Told {
         });
     }
 
-    /** Where webhooks go: into the tunnel of their runtime. */
+    /** Delivers each webhook into the tunnel of its runtime. */
     static Delivery into(RuntimeStore store, TunnelRegistry registry, RuntimeQuotas quotas) {
         return new Delivery() {
             @Override
@@ -98,7 +101,7 @@ final class Webhooks implements ServerSession.Told {
         return inbox;
     }
 
-    /** The way to a runtime, for one request of a caller. */
+    /** The relay to a runtime with the inbox in front of its tunnel. */
     Relay inFrontOf(Relay tunnel, RegisteredRuntime runtime) {
         DurableRoutes routes = announced.of(runtime.id());
         var target = new InboxRelay.Target(runtime.id(), routes, WebhookSecrets.SHARED, Hop.EDGE);
@@ -115,22 +118,25 @@ final class Webhooks implements ServerSession.Told {
 
     @Override
     public void announced(RegisteredRuntime runtime, byte[] document) {
-        // What the cluster's policy refused may be allowed now.
+        // The new policy may allow webhooks that the old one refused.
         announced.announced(runtime, document, () -> inbox.reachable(runtime.id()));
     }
 
-    /** Lets the next server deliver, once what is under way has ended or {@code grace} is over. Completes empty. */
+    /**
+     * Releases the inbox to the next server, once the deliveries under way have ended or {@code grace} is
+     * over. Completes empty.
+     */
     Mono<Void> release(Duration grace) {
         return Mono.defer(inbox::release).timeout(grace.plus(LAST), Mono.empty());
     }
 
-    /** A runtime was deleted: its webhooks go with it. Returns at once. */
+    /** Forgets the webhooks and routes of a deleted runtime. Returns at once. */
     void forget(RegisteredRuntime runtime) {
         announced.forget(runtime.id());
         inbox.forget(runtime.id())
                 .subscribe(nothing -> {}, failed -> log.atWarn()
                         .addKeyValue("runtime", runtime.name())
                         .addKeyValue("reason", failed.getMessage())
-                        .log("webhooks of a deleted runtime not forgotten"));
+                        .log("webhooks of a deleted runtime could not be deleted"));
     }
 }
