@@ -10,7 +10,10 @@ import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.TooLongHttpContentException;
 
-/** Collects bodies; one that is too large is passed on as a failed request, to be answered like every other mistake. */
+/**
+ * Aggregates request bodies. A body that is too large is passed on as a failed request, so it is answered
+ * like any other invalid request.
+ */
 final class EnrolmentBodies extends HttpObjectAggregator {
     EnrolmentBodies() {
         super(EnrolmentService.MAX_BODY_BYTES, true);

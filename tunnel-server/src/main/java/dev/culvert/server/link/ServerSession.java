@@ -32,8 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One session from its client's hello to its end, kept in step with the registry. Drained when the client's certificate
- * ends before the client has proven another. On the session's event loop.
+ * One session from its client's hello to its end. Registers the session with the registry and removes it.
+ * Drains the session when the client's certificate expires before the client has proven another. Runs on the
+ * session's event loop.
  */
 public final class ServerSession implements SessionListener {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
@@ -51,20 +52,20 @@ public final class ServerSession implements SessionListener {
     @Nullable
     TunnelChannelHandler handler;
     private @Nullable LiveSession live;
-    /** Closed: what was judged meanwhile changes nothing any more. */
+    /** Whether the session is closed. Verdicts that arrive afterwards are ignored. */
     private boolean over;
 
-    /** What the sessions of a server share. */
+    /** The dependencies that all sessions of a server share. */
     public record Shared(RuntimeStore store, TunnelRegistry registry, RenewalService renewal,
             ServerEvents events,
             Told told, Clock clock) {}
 
-    /** Who has to know of sessions. Called on event loops: returns at once. */
+    /** Receives notifications of sessions. Called on event loops; must not block. */
     public interface Told {
-        /** Streams can be opened to a runtime. */
+        /** A session of the runtime is live: streams can be opened. */
         void live(RegisteredRuntime runtime);
 
-        /** A runtime's client announces {@code document}. */
+        /** The runtime's client announced {@code document}. */
         void announced(RegisteredRuntime runtime, byte[] document);
     }
 
@@ -72,9 +73,9 @@ public final class ServerSession implements SessionListener {
      * Makes the listener of a session.
      *
      * @param channel its connection
-     * @param host the server's name as the client's request said it
-     * @param ownNonce what the server's hello says
-     * @param proven whom the client's certificate stands for, or null when the client has yet to prove it
+     * @param host the server's name from the client's request
+     * @param ownNonce the nonce in the server's hello
+     * @param proven the runtime of the client's certificate, or null when the client has yet to prove it
      */
     ServerSession(Shared shared, Channel channel, String host, Hello.Nonce ownNonce,
             @Nullable Proven proven) {
@@ -108,7 +109,7 @@ public final class ServerSession implements SessionListener {
             admit(hello);
         } else if ((hello.capabilities() & Hello.PROOF) == 0) {
             handler().close(ErrorCode.UNAUTHORIZED,
-                    "no client certificate came, and this client proves none");
+                    "TLS carried no client certificate, and this client can't prove one in its first frames");
         }
     }
 
@@ -130,7 +131,8 @@ public final class ServerSession implements SessionListener {
         }
         live = admitted;
         if (isGone(runtime)) {
-            // In between: what closed the others may have missed this session, and those since may be good.
+            // Revoked since the first check: closeAll may have missed this session. Sessions admitted later
+            // may be valid.
             session.close(ErrorCode.UNAUTHORIZED, gone(runtime));
             return;
         }
@@ -165,13 +167,13 @@ public final class ServerSession implements SessionListener {
                     .subscribe(nothing -> {}, error -> log.atWarn()
                             .addKeyValue("runtime", runtime().name())
                             .addKeyValue("reason", error.getMessage())
-                            .log("first connect not noted"));
+                            .log("the runtime's first connection could not be stored"));
         }
         shared.registry.held().wake(runtime().id());
         shared.told.live(runtime());
     }
 
-    /** Looks again when the certificate, as known now, has ended. */
+    /** Schedules a check for the end of the certificate, as known now. */
     private void endWithCertificate() {
         long millis = Math.max(0, Duration.between(shared.clock.instant(), proven().until()).toMillis());
         ending = handler().eventLoop().schedule(this::certificateEnded, millis, TimeUnit.MILLISECONDS);
@@ -210,7 +212,10 @@ public final class ServerSession implements SessionListener {
                 .subscribe(end -> later(() -> proven(end)), error -> later(() -> refused(error)));
     }
 
-    /** Goes on with what took its time elsewhere, unless the session has ended meanwhile. */
+    /**
+     * Runs the continuation of an asynchronous verdict on the event loop, unless the session has ended
+     * meanwhile.
+     */
     private void later(Runnable work) {
         handler().eventLoop().execute(() -> {
             if (!over) {
@@ -223,11 +228,14 @@ public final class ServerSession implements SessionListener {
         log.atInfo()
                 .addKeyValue("remote", remote)
                 .addKeyValue("reason", reason(error))
-                .log("client refused, its proof is not good");
+                .log("client refused: its certificate proof is invalid");
         handler().close(code(error), reason(error));
     }
 
-    /** UNAUTHORIZED only for what was judged: who could not be judged may come again with the same certificate. */
+    /**
+     * UNAUTHORIZED only for a verdict. A client whose proof could not be judged may try again with the same
+     * certificate.
+     */
     private static ErrorCode code(Throwable error) {
         return switch (error) {
             case EdgeException judged -> ErrorCode.UNAUTHORIZED;
@@ -241,7 +249,7 @@ public final class ServerSession implements SessionListener {
             case EdgeException known -> known.problem().detail();
             case CertsException unreadable -> String.valueOf(unreadable.getMessage());
             case RejectedExecutionException full -> FULL;
-            default -> "it can't be judged now; try again later";
+            default -> "the certificate can't be judged now; try again later";
         };
     }
 
@@ -266,7 +274,7 @@ public final class ServerSession implements SessionListener {
 
     @Override
     public void announced(SessionEvent.Announced announced) {
-        if (live != null && live.isAccepting()) { // of one that was replaced nothing counts any more
+        if (live != null && live.isAccepting()) { // announcements of a replaced session are ignored
             shared.told.announced(runtime(), announced.document());
         }
     }

@@ -11,11 +11,12 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds the sessions that are being opened, from the upgrade request to the session's start: after a storm's TLS
- * handshakes, their certificates and hellos are a second wave. What is scarce is shared: places of clients that TLS has
- * proven by runtimes; places of the others by source address, few of them while a proof is judged, which costs
- * processor time, and many while none has come, which costs a connection's memory for 5 s at most. When there is no
- * place the newest session of whoever has most gives way to another's. Callable from any thread.
+ * Bounds the sessions that are being opened, from the upgrade request to the session's start. After a storm
+ * of TLS handshakes, certificates and hellos follow as a second wave. Clients that TLS has proven share their
+ * places by runtime, the others by source address. Few places exist for proofs being judged, which cost
+ * processor time. Many exist for clients whose proof has not arrived, which cost a connection's memory for 5
+ * s at most. When no place is free, the newest session of the runtime or address with the most places is
+ * closed for another's. Callable from any thread.
  *
  * <pre>
  *  upgrade ──certificate by TLS──► PROVEN ──────────────────────┐
@@ -23,15 +24,24 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class SessionAdmission {
-    /** A second of work for one core; each is over within a round trip, and after 10 s in any case. */
+    /**
+     * The number of places of clients proven by TLS: a second of work for one core. Each is free again within
+     * a round trip, and after 10 s in any case.
+     */
     public static final int MAX_PROVEN = 512;
-    /** A WebSocket and a session that wait, some 16 KiB each. Clients that are not slower than a second are 2,000 a second. */
+    /**
+     * The number of places of clients whose proof has not arrived: a waiting WebSocket and session of some 16
+     * KiB each. Clients that answer within a second can open 2,000 sessions a second.
+     */
     public static final int MAX_SILENT = 2048;
-    /** Two signatures to verify each: half a second of the thread that judges. */
+    /**
+     * The number of places of proofs being judged. Each verifies two signatures: in total half a second of
+     * the judging thread.
+     */
     public static final int MAX_JUDGED = 512;
-    /** Who is sent away comes back after this at least, */
+    /** The shortest delay before a refused client may try again. */
     private static final Duration SHORTEST_WAIT = Duration.ofSeconds(1);
-    /** and at most: far apart, so that the next wave is a lower one. */
+    /** The longest delay. A wide range flattens the next wave. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
     private static final AttributeKey<Place> PLACE = AttributeKey.valueOf(SessionAdmission.class, "place");
 
@@ -40,7 +50,7 @@ public final class SessionAdmission {
     private final Quota<SourceAddress> judged;
     private final RandomGenerator random;
 
-    /** What a connection uses until its session is live. On the connection's event loop. */
+    /** The place of one connection until its session is live. Used on the connection's event loop. */
     private final class Place {
         private final Channel channel;
         private Quota<?>.Claim claim;
@@ -65,7 +75,7 @@ public final class SessionAdmission {
         }
     }
 
-    /** @param random spreads those that are sent away; thread-safe */
+    /** @param random spreads the delays of refused clients; thread-safe */
     public SessionAdmission(int maxProven, int maxSilent, int maxJudged, RandomGenerator random) {
         proven = new Quota<>(maxProven);
         silent = new Quota<>(maxSilent);
@@ -74,9 +84,9 @@ public final class SessionAdmission {
     }
 
     /**
-     * Takes a place until {@link #opened} or the channel's end. Returns false, and takes none, when there is none.
+     * Takes a place until {@link #opened} or the channel's end. Returns false when no place is free.
      *
-     * @param runtimeId whose certificate TLS brought; null: a proof is promised
+     * @param runtimeId the runtime of the certificate that TLS carried; null: the client promised a proof
      */
     boolean begin(Channel channel, @Nullable String runtimeId) {
         Runnable giveWay = () -> giveWay(channel);
@@ -97,18 +107,21 @@ public final class SessionAdmission {
                 : SourceAddress.UNKNOWN;
     }
 
-    /** On a later pass of its event loop: who needs the place may hold locks. */
+    /** Closes the channel on a later pass of its event loop, because the caller may hold locks. */
     private static void giveWay(Channel channel) {
         channel.eventLoop().execute(channel::close);
     }
 
-    /** The promised proof has come. Returns false when there is no place for it to be judged now. */
+    /**
+     * Moves the channel to a place for judging: its proof has arrived. Returns false when no such place is
+     * free.
+     */
     static boolean judge(Channel channel) {
         Place place = channel.attr(PLACE).get();
         return place == null || place.judge();
     }
 
-    /** The session of {@code channel} has begun. */
+    /** Frees the place of {@code channel}: its session has begun. */
     static void opened(Channel channel) {
         Place place = channel.attr(PLACE).getAndSet(null);
         if (place != null) {
@@ -116,13 +129,13 @@ public final class SessionAdmission {
         }
     }
 
-    /** How long somebody who found no place should wait: whole seconds. */
+    /** The delay for a refused client, in whole seconds. */
     Duration retryAfter() {
         return Duration
                 .ofSeconds(random.nextLong(SHORTEST_WAIT.toSeconds(), LONGEST_WAIT.toSeconds() + 1));
     }
 
-    /** Sessions that are being opened now. */
+    /** The number of sessions being opened. */
     public int count() {
         return (int) (proven.used() + silent.used() + judged.used());
     }

@@ -50,21 +50,24 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A connection of the tunnel listener until it is a tunnel: enrolment, and the WebSocket handshake of a client whose
- * certificate is good. Every refusal is a problem that says why.
+ * Handles a connection of the tunnel listener until it is a tunnel: enrolment, and the WebSocket handshake of
+ * a client with a valid certificate. Every refusal is a problem document with the reason.
  */
 public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     static final String PATH = "/tunnel/v1";
     static final String ENROL_PATH = PATH + "/enrol";
     static final String RENEW_PATH = PATH + "/renew";
     static final String SUBPROTOCOL = "culvert.v1";
-    /** Of clients who can prove their certificate in the first frames (docs/protocol.md §4.1). */
+    /** Sent by clients that can prove their certificate in the first frames (docs/protocol.md §4.1). */
     private static final String PROOF_FIELD = "culvert-proof";
     /** RFC 6455 §4.1. */
     private static final String WEB_SOCKET_VERSION = "13";
-    /** Longest batch; docs/protocol.md §1. */
+    /** The maximum length of a batch (docs/protocol.md §1). */
     private static final int MAX_MESSAGE = 65_535;
-    /** From accepting to a tunnel: TLS, and at most an enrolment of two requests, or the proof of a certificate. */
+    /**
+     * The time from accept to a tunnel: TLS, and at most an enrolment of two requests, or the proof of a
+     * certificate.
+     */
     private static final Duration TIME = Duration.ofSeconds(5);
 
     private final Shared shared;
@@ -73,11 +76,11 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     private @Nullable Future<?> timeout;
 
     /**
-     * What all connections share.
+     * The dependencies that all connections share.
      *
-     * @param authorities whose client certificates count
-     * @param requireMutualTls whether a certificate that TLS did not bring counts for nothing
-     * @param provenTo the server's names, in their compared form: a certificate is proven to no other
+     * @param authorities the accepted issuers of client certificates
+     * @param requireMutualTls whether only certificates that TLS carried are accepted
+     * @param provenTo accepts the server's names, in their compared form; a proof for another name is refused
      * @param openings bounds the sessions that are being opened
      */
     public record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
@@ -89,15 +92,18 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     /** Puts a session's handler behind the WebSocket codec of a runtime's connection. */
     @FunctionalInterface
     public interface Tunnels {
-        /** Puts it there; {@code proven} is null when the client has yet to prove its certificate to {@code host}, in the time {@code left}. */
+        /**
+         * Adds the handler. {@code proven} is null when the client has yet to prove its certificate to {@code
+         * host}, within {@code left}.
+         */
         void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left);
     }
 
     /**
      * Makes the handler of one connection.
      *
-     * @param once whether it serves one request only, because the next one may be somebody else's: balancers reuse
-     *        their connections
+     * @param once whether it serves one request only, because the next one may be another client's: balancers
+     *        reuse their connections
      */
     TunnelHandshake(Shared shared, boolean once) {
         this.shared = shared;
@@ -194,7 +200,7 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return upgrade(ctx, request);
     }
 
-    /** What answers a request for a certificate. */
+    /** Answers requests for certificates: enrolment or renewal. */
     @FunctionalInterface
     private interface Desk {
         Mono<EnrolmentAnswer> answer(byte[] body, String requestId, InetSocketAddress remote);
@@ -232,7 +238,10 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** The runtime whose certificate the client showed, judged now: the handshake itself accepts anything. */
+    /**
+     * Judges the client's certificate, since the TLS handshake accepts any, and upgrades the connection.
+     * Returns the problem of a refusal, or null.
+     */
     private @Nullable Problem upgrade(ChannelHandlerContext ctx, FullHttpRequest request) {
         SslHandler tls = ctx.pipeline().get(SslHandler.class);
         List<X509Certificate> shown = tls == null
@@ -245,13 +254,13 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 if (shared.requireMutualTls()
                         || !request.headers().contains(PROOF_FIELD, "opening", false)) {
                     yield unauthorized(shared.requireMutualTls()
-                            ? "no client certificate was shown, and this server takes no other proof; does something on"
+                            ? "no client certificate was shown, and this server requires mutual TLS; does a proxy on"
                                     + " the way end TLS?"
                             : "no client certificate was shown; enrol first");
                 }
                 String host = host(request);
                 if (!shared.provenTo().test(host)) {
-                    // A proof for another server's name was perhaps made for that server, and relayed.
+                    // A proof for another server's name may have been made for that server, and relayed.
                     yield unauthorized(
                             "no client certificate was shown, and none can be proven to the name that was"
                                     + " dialled: it is neither in the server's certificate nor in its tunnel.hosts");
@@ -297,7 +306,7 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         var handshaker = new WebSocketServerHandshaker13("wss://" + request.headers().get("host") + PATH,
                 SUBPROTOCOL, config);
         stopTimer();
-        // Only once the 101 has left does the WebSocket codec stand alone in the pipeline.
+        // The WebSocket codec replaces the HTTP codec only after the 101 is written.
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
             if (done.isSuccess()) {
                 ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
@@ -329,13 +338,13 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
     }
 
-    /** {@code culvert doctor} compares clocks by it. */
+    /** The Date field. {@code culvert doctor} compares clocks by it. */
     private String date() {
         return DateFormatter.format(Date.from(shared.clock().instant()));
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // a broken TLS handshake or socket; nothing was promised yet
+        ctx.close(); // a failed TLS handshake or socket; no response is owed yet
     }
 }

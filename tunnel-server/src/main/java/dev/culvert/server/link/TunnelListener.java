@@ -19,13 +19,13 @@ import java.time.Duration;
 import reactor.core.publisher.Mono;
 
 /**
- * Where tunnel clients come in, for {@code /tunnel/v1} and what is below it: a listener of their own, or the edge's, of which
- * their connections are kept apart.
+ * The listener of tunnel clients, for {@code /tunnel/v1} and the paths below it. It is their own listener, or
+ * the edge's with the tunnel connections counted apart.
  */
 public final class TunnelListener {
-    /** One batch at most waits behind the one that the socket is taking (docs/protocol.md §7). */
+    /** At most one batch waits behind the one that is being written to the socket (docs/protocol.md §7). */
     static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
-    /** What may sit in the kernel in front of a head. */
+    /** The maximum number of unsent bytes in the kernel in front of a head. */
     static final int NOT_SENT_LOW_WATER = 128 << 10;
 
     private final RelayListener listener;
@@ -36,12 +36,18 @@ public final class TunnelListener {
         this.connections = connections;
     }
 
-    /** On the edge's listener. {@code connections} are those that come in by its {@link TunnelUpgrade}. */
+    /**
+     * Uses the edge's listener. {@code connections} holds the connections that its {@link TunnelUpgrade}
+     * accepts.
+     */
     public static TunnelListener within(EdgeListener edge, OpenConnections connections) {
         return new TunnelListener(edge.listener(), connections);
     }
 
-    /** Binds; takes {@code maxPerAddress} connections of one address. Errors: {@link dev.culvert.http.net.ListenException}. */
+    /**
+     * Binds. Accepts at most {@code maxPerAddress} connections of one address. Errors: {@link
+     * dev.culvert.http.net.ListenException}.
+     */
     public static Mono<TunnelListener> start(HostPort address, Entrance entrance,
             TunnelHandshake.Shared shared,
             int maxPerAddress, EventLoops loops) {
@@ -53,7 +59,7 @@ public final class TunnelListener {
                 .map(listener -> new TunnelListener(listener, listener.connections()));
     }
 
-    /** Keeps queues short, in front of heads and pings. */
+    /** Keeps the write queues short, so heads and pings are not delayed. */
     static void tune(Channel channel) {
         channel.config().setWriteBufferWaterMark(WATER_MARK);
         if (channel instanceof EpollSocketChannel) {
@@ -83,7 +89,7 @@ public final class TunnelListener {
         return listener.address();
     }
 
-    /** Accepts no more connections. */
+    /** Stops accepting connections. */
     public void refuse() {
         listener.refuse();
     }

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Starts the server's end of sessions. */
+/** Starts the server's side of sessions. */
 public final class TunnelSessions {
     private final ServerSession.Shared shared;
     private final SessionMeter meter;
@@ -29,11 +29,11 @@ public final class TunnelSessions {
     }
 
     /**
-     * Puts a session behind the WebSocket codec of an authenticated connection.
+     * Adds a session behind the WebSocket codec of a connection.
      *
-     * @param proven whom the client's certificate stands for, or null when TLS did not bring it
-     * @param host the server's name as the client's request said it
-     * @param left how long a client whom TLS did not prove has to prove its certificate
+     * @param proven the runtime of the client's certificate, or null when TLS did not carry it
+     * @param host the server's name from the client's request
+     * @param left the time in which a client without a TLS certificate must prove its certificate
      */
     public void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left) {
         SessionLimits own = proven == null ? limits.opening(left) : limits;

@@ -13,8 +13,8 @@ import java.util.Queue;
 import java.util.function.Predicate;
 
 /**
- * The way to the tunnel on a listener that callers and tunnel clients share: a request for {@code /tunnel/v1} and what is
- * below it, on a host that is the tunnel's, turns its connection into one of the tunnel, for good.
+ * Turns connections of a shared listener into tunnel connections. A request for {@code /tunnel/v1}, or a path
+ * below it, on a tunnel host turns its connection for good.
  */
 public final class TunnelUpgrade implements TunnelWay {
     private final Predicate<String> hosts;
@@ -22,10 +22,10 @@ public final class TunnelUpgrade implements TunnelWay {
     private final OpenConnections tunnels;
 
     /**
-     * Makes the door of a listener.
+     * Makes the upgrade of one listener.
      *
-     * @param hosts which names are the tunnel's, in their compared form
-     * @param tunnels where the connections of tunnel clients belong
+     * @param hosts accepts the tunnel's host names, in their compared form
+     * @param tunnels receives the connections of tunnel clients
      */
     public TunnelUpgrade(Predicate<String> hosts, TunnelHandshake.Shared shared, OpenConnections tunnels) {
         this.hosts = hosts;
