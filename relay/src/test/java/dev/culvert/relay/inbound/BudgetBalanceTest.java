@@ -14,7 +14,9 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Whatever happens to exchanges, in whatever order: when their connection has ended, the memory budget holds nothing. */
@@ -25,6 +27,8 @@ class BudgetBalanceTest {
     private static final Problem BROKEN = Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL, "lost");
 
     private final MemoryBudget budget = MemoryBudget.ofProcess(MAX);
+    /** Exchanges of the connection whose answer has begun. */
+    private final Set<FakeRelay.Exchange> begun = new HashSet<>();
 
     /** What a caller sends next. */
     private interface Caller {
@@ -33,6 +37,7 @@ class BudgetBalanceTest {
 
     private void play(long seed, boolean http2, Caller caller) {
         Random random = new Random(seed);
+        begun.clear();
         int filled = 0;
         try (var edge = http2
                 ? EmbeddedEdge.http2(budget)
@@ -63,20 +68,34 @@ class BudgetBalanceTest {
         assertThat(budget.used()).as("seed " + seed).isZero();
     }
 
-    private static void answer(EmbeddedEdge edge, Random random) {
+    private void answer(EmbeddedEdge edge, Random random) {
         if (edge.relay.all.isEmpty()) {
             return;
         }
         FakeRelay.Exchange exchange = edge.relay.all.get(random.nextInt(edge.relay.all.size()));
-        switch (random.nextInt(9)) {
-            case 0 -> exchange.ok("hello");
-            case 1 -> exchange.head("200", false);
-            case 2 -> exchange.head("204", true);
-            case 3, 4 -> exchange.body(1 + random.nextInt(random.nextBoolean() ? 100 : 100_000));
-            case 5 -> exchange.end();
-            case 6 -> exchange.end("x-trailer", "value");
-            case 7 -> exchange.fail(BROKEN);
+        if (begun.add(exchange)) {
+            begin(exchange, random);
+            return;
+        }
+        switch (random.nextInt(7)) {
+            case 0, 1 -> exchange.body(1 + random.nextInt(random.nextBoolean() ? 100 : 100_000));
+            case 2 -> exchange.end();
+            case 3 -> exchange.end("x-trailer", "value");
+            case 4 -> exchange.fail(BROKEN);
             default -> passOn(exchange, random);
+        }
+    }
+
+    private void begin(FakeRelay.Exchange exchange, Random random) {
+        switch (random.nextInt(5)) {
+            case 0 -> exchange.ok("hello");
+            case 1 -> exchange.head("204", true);
+            case 2 -> exchange.fail(BROKEN);
+            case 3 -> {
+                passOn(exchange, random);
+                begun.remove(exchange);
+            }
+            default -> exchange.head("200", false);
         }
     }
 
