@@ -56,13 +56,8 @@ public final class AccessFields {
 
     /** Reads rules, also those that were accepted by an earlier version. Throws HandlerException with {@code BAD_REQUEST}. */
     public static AccessRules read(byte[] body) {
-        JsonFields fields = JsonFields.read(body, ALL);
-        List<AccessRule> rules = fields.objects("rules", RULE).stream().map(AccessFields::rule).toList();
-        try {
-            return new AccessRules(addresses(fields), rules);
-        } catch (IllegalArgumentException e) {
-            throw HandlerException.of(Reason.BAD_REQUEST, String.valueOf(e.getMessage()));
-        }
+        return JsonFields.read(body, ALL, fields -> new AccessRules(addresses(fields),
+                fields.objects("rules", RULE).stream().map(AccessFields::rule).toList()));
     }
 
     private static AccessRule rule(JsonFields fields) {

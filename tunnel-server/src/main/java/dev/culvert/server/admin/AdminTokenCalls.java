@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The calls below {@code /api/v1/admin-tokens}. All of them need the role admin. */
@@ -51,14 +52,17 @@ final class AdminTokenCalls {
 
     private Mono<EdgeResponse> create(EdgeRequest request) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
-            JsonFields fields = JsonFields.read(body, Set.of("name", "role"));
-            String name = NamedToken.checked(fields.text("name"));
-            return audit.noted(request.context(), "admin token made", name,
-                    access.create(name, role(fields.text("role"))));
+            NewToken wanted = JsonFields.read(body, Set.of("name", "role"),
+                    fields -> new NewToken(NamedToken.checked(fields.text("name")),
+                            role(fields.text("role"))));
+            return audit.noted(request.context(), "admin token made", wanted.name,
+                    access.create(wanted.name, wanted.role));
         })
                 .map(made -> AdminJson.answer(HttpResponseStatus.CREATED,
                         AdminJson.IssuedAdminTokenView.of(made)));
     }
+
+    private record NewToken(String name, AdminRole role) {}
 
     private Mono<EdgeResponse> rotate(EdgeRequest request, String name) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES)
@@ -83,7 +87,10 @@ final class AdminTokenCalls {
     }
 
     private static Duration keep(byte[] body) {
-        String keep = body.length == 0 ? null : JsonFields.read(body, Set.of("keep")).optionalText("keep");
+        String keep = body.length == 0
+                ? null
+                : JsonFields.<@Nullable String>read(body, Set.of("keep"),
+                        fields -> fields.optionalText("keep"));
         return keep == null ? Duration.ZERO : TokenLife.of("keep", keep);
     }
 

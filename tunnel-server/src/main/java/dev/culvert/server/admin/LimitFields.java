@@ -16,7 +16,10 @@ final class LimitFields {
 
     /** Reads the limits that are given; null is as left out. Throws HandlerException with {@code BAD_REQUEST}. */
     static OwnLimits read(byte[] body) {
-        JsonFields fields = JsonFields.read(body, Set.copyOf(RuntimeLimit.keys()));
+        return JsonFields.read(body, Set.copyOf(RuntimeLimit.keys()), LimitFields::limits);
+    }
+
+    private static OwnLimits limits(JsonFields fields) {
         Map<RuntimeLimit, Long> given = new EnumMap<>(RuntimeLimit.class);
         for (RuntimeLimit limit : RuntimeLimit.values()) {
             String text = fields.optionalScalar(limit.key());

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -61,12 +62,15 @@ final class RuntimeCalls {
 
     private Mono<EdgeResponse> create(EdgeRequest request) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
-            JsonFields fields = JsonFields.read(body, Set.of("account", "name", "hosts"));
-            var name = new RuntimeName(fields.text("account"), fields.text("name"));
-            return audit.noted(request.context(), "runtime created", name,
-                    registrar.register(name, fields.texts("hosts")));
+            NewRuntime wanted = JsonFields.read(body, Set.of("account", "name", "hosts"),
+                    fields -> new NewRuntime(new RuntimeName(fields.text("account"), fields.text("name")),
+                            fields.texts("hosts")));
+            return audit.noted(request.context(), "runtime created", wanted.name,
+                    registrar.register(wanted.name, wanted.hosts));
         }).map(made -> AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.CreatedRuntimeView.of(made)));
     }
+
+    private record NewRuntime(RuntimeName name, List<String> hosts) {}
 
     /** Off the event loop: the list may be long. */
     private Mono<EdgeResponse> list() {
@@ -98,9 +102,10 @@ final class RuntimeCalls {
 
     private Mono<EdgeResponse> change(EdgeRequest request, RuntimeName name) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
-            JsonFields fields = JsonFields.read(body, Set.of("hosts"));
+            List<String> hosts = JsonFields.read(body, Set.of("hosts"),
+                    fields -> fields.requiredTexts("hosts"));
             return audit.noted(request.context(), "runtime hosts changed", name,
-                    registrar.replaceHosts(name, fields.requiredTexts("hosts")));
+                    registrar.replaceHosts(name, hosts));
         })
                 .map(runtime -> AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
                         tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()),
@@ -131,7 +136,10 @@ final class RuntimeCalls {
     }
 
     private static Duration life(byte[] body) {
-        String ttl = body.length == 0 ? null : JsonFields.read(body, Set.of("ttl")).optionalText("ttl");
+        String ttl = body.length == 0
+                ? null
+                : JsonFields.<@Nullable String>read(body, Set.of("ttl"),
+                        fields -> fields.optionalText("ttl"));
         return ttl == null ? RuntimeRegistrar.TOKEN_LIFE : TokenLife.of("ttl", ttl);
     }
 

@@ -153,7 +153,7 @@ final class WebhookCalls {
     }
 
     private static String source(byte[] body) {
-        String source = JsonFields.read(body, Set.of("source")).text("source");
+        String source = JsonFields.read(body, Set.of("source"), fields -> fields.text("source"));
         if (source.isEmpty() || source.length() > MAX_SOURCE) {
             throw wrong("source: no text of 1.." + MAX_SOURCE + " characters (expected: as argo/push)");
         }

@@ -97,7 +97,10 @@ public final class EnrolmentService {
             throw EnrolmentAnswers.refused(Cause.BODY_TOO_LARGE,
                     "the body is larger than " + MAX_BODY_BYTES + " bytes");
         }
-        JsonFields fields = JsonFields.readOpen(body);
+        return JsonFields.readOpen(body, EnrolmentService::step);
+    }
+
+    private static Step step(JsonFields fields) {
         String tokenId = fields.text("token");
         if (tokenId.isEmpty() || tokenId.length() > MAX_TOKEN_ID_CHARS) {
             throw EnrolmentAnswers.refused(Cause.BAD_REQUEST, "token: not the id of an enrolment token");

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -153,29 +154,37 @@ public final class RenewalService {
     private record CertificateView(String certificate, String ca, String account, String runtime,
             String host, String authorities, String authoritiesProof) {}
 
+    /** The body of a request. Without a nonce it asks for one, and needs neither {@code proof} nor {@code csr}. */
+    private record Asked(String certificate, @Nullable String nonce, String proof, String csr) {
+        static Asked of(JsonFields fields) {
+            String nonce = fields.optionalText("nonce");
+            return new Asked(fields.text("certificate"), nonce, nonce == null ? "" : fields.text("proof"),
+                    nonce == null ? "" : fields.text("csr"));
+        }
+    }
+
     private Mono<EnrolmentAnswer> answer(byte[] body, InetSocketAddress remote) {
         if (body.length > EnrolmentService.MAX_BODY_BYTES) {
             throw EnrolmentAnswers.refused(Cause.BODY_TOO_LARGE,
                     "the body is larger than " + EnrolmentService.MAX_BODY_BYTES + " bytes");
         }
-        JsonFields fields = JsonFields.readOpen(body);
-        X509Certificate certificate = one(Pem.certificates(fields.text("certificate")));
+        Asked asked = JsonFields.readOpen(body, Asked::of);
+        X509Certificate certificate = one(Pem.certificates(asked.certificate));
         RegisteredRuntime runtime = runtimeOf(certificate);
         String subject = certificate.getSerialNumber().toString(16);
-        String nonce = fields.optionalText("nonce");
-        return nonce == null
+        return asked.nonce == null
                 ? Mono.just(EnrolmentAnswers.of(200, new NonceView(Base64Url.encode(nonces.issue(subject)))))
-                : renewed(fields, nonce, certificate, runtime, remote);
+                : renewed(asked, asked.nonce, certificate, runtime, remote);
     }
 
-    private Mono<EnrolmentAnswer> renewed(JsonFields fields, String encodedNonce, X509Certificate certificate,
+    private Mono<EnrolmentAnswer> renewed(Asked asked, String encodedNonce, X509Certificate certificate,
             RegisteredRuntime runtime, InetSocketAddress remote) {
         byte[] nonce = Base64Url.decode("nonce", encodedNonce, EnrolmentProof.NONCE_BYTES);
-        byte[] proof = Base64Url.decodeUpTo("proof", fields.text("proof"), KeyProof.MAX_BYTES);
+        byte[] proof = Base64Url.decodeUpTo("proof", asked.proof, KeyProof.MAX_BYTES);
         if (!nonces.fresh(certificate.getSerialNumber().toString(16), nonce)) {
             throw EnrolmentAnswers.startAgain();
         }
-        CertificateRequest request = CertificateRequest.parse(fields.text("csr"));
+        CertificateRequest request = CertificateRequest.parse(asked.csr);
         if (!KeyProof.renewal(nonce, request.encoded()).isBy(certificate.getPublicKey(), proof)) {
             throw unauthorized("the proof is not by the certificate's key");
         }

@@ -1,14 +1,8 @@
 package dev.culvert.platform.directory;
 
-import com.fasterxml.jackson.annotation.JsonSetter;
-import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.JsonMappingException;
-import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
-import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.handlers.rest.JsonFields;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
@@ -17,29 +11,30 @@ import dev.culvert.platform.directory.store.Id;
 import dev.culvert.platform.directory.store.Rule;
 import dev.culvert.platform.directory.store.RuntimeTokens;
 import io.netty.handler.codec.http.HttpResponseStatus;
-import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** JSON of requests, read strictly into records, and of answers. */
+/** JSON of requests, as records, and of answers. */
 final class Bodies {
     /** A rule with all its values. */
     private static final int MAX_BYTES = 64 << 10;
     private static final int MAX_TEXT = 256;
-    private static final JsonMapper JSON = JsonMapper.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .defaultSetterInfo(JsonSetter.Value.forContentNulls(Nulls.FAIL))
-            .build();
+    private static final JsonMapper JSON = new JsonMapper();
 
     private Bodies() {}
 
     record NewAccount(@Nullable String id, String name) {
+        static NewAccount of(JsonFields fields) {
+            return new NewAccount(fields.optionalText("id"), fields.text("name"));
+        }
+
         NewAccount {
             text("name", name);
             if (id != null && !Id.valid(id)) {
@@ -49,6 +44,10 @@ final class Bodies {
     }
 
     record NewUser(String name, String email, boolean admin) {
+        static NewUser of(JsonFields fields) {
+            return new NewUser(fields.text("name"), fields.text("email"), fields.flag("admin"));
+        }
+
         NewUser {
             text("name", name);
             text("email", email);
@@ -58,19 +57,24 @@ final class Bodies {
         }
     }
 
-    record NewTeam(String name, @Nullable List<String> members) {
-        NewTeam {
-            text("name", name);
-            members = members == null ? List.of() : List.copyOf(members);
+    record NewTeam(String name, List<String> members) {
+        static NewTeam of(JsonFields fields) {
+            return new NewTeam(fields.text("name"), fields.texts("members"));
         }
 
-        List<String> list() {
-            return Objects.requireNonNull(members);
+        NewTeam {
+            text("name", name);
+            members = List.copyOf(members);
         }
     }
 
     record NewKey(@Nullable String user, @Nullable String runtime, @Nullable String name,
             @Nullable Long expires) {
+        static NewKey of(JsonFields fields) {
+            return new NewKey(fields.optionalText("user"), fields.optionalText("runtime"),
+                    fields.optionalText("name"), fields.optionalNumber("expires"));
+        }
+
         NewKey {
             if ((user == null) == (runtime == null)) {
                 throw new IllegalArgumentException("user, runtime: one of them, the key's holder");
@@ -82,44 +86,44 @@ final class Bodies {
         }
     }
 
-    record NewRuntimeToken(String runtime, @Nullable Integer ttlSeconds) {
+    record NewRuntimeToken(String runtime, @Nullable Long ttlSeconds) {
+        static NewRuntimeToken of(JsonFields fields) {
+            return new NewRuntimeToken(fields.text("runtime"), fields.optionalNumber("ttlSeconds"));
+        }
+
         NewRuntimeToken {
-            Objects.requireNonNull(runtime, "runtime: missing");
             if (ttlSeconds != null && (ttlSeconds < 1 || ttlSeconds > RuntimeTokens.MAX_SECONDS)) {
                 throw new IllegalArgumentException("ttlSeconds: 1.." + RuntimeTokens.MAX_SECONDS);
             }
         }
 
         int seconds() {
-            return ttlSeconds == null ? RuntimeTokens.DEFAULT_SECONDS : ttlSeconds;
+            return ttlSeconds == null ? RuntimeTokens.DEFAULT_SECONDS : ttlSeconds.intValue();
         }
     }
 
-    record NewRule(String entity, List<String> actions, @Nullable List<String> teams,
-            @Nullable List<String> users,
-            @Nullable Map<String, List<String>> attributes) {
+    record NewRule(String entity, List<String> actions, List<String> teams, List<String> users,
+            Map<String, List<String>> attributes) {
+        static NewRule of(JsonFields fields) {
+            return new NewRule(fields.text("entity"), fields.requiredTexts("actions"), fields.texts("teams"),
+                    fields.texts("users"), fields.textsByName("attributes"));
+        }
+
         Rule rule() {
-            return new Rule(Id.create(), entity, actions, teams == null ? List.of() : teams,
-                    users == null ? List.of() : users, attributes == null ? Map.of() : attributes);
-        }
-
-        NewRule {
-            Objects.requireNonNull(entity, "entity: missing");
-            Objects.requireNonNull(actions, "actions: missing");
+            return new Rule(Id.create(), entity, actions, teams, users, attributes);
         }
     }
 
-    record Ask(@Nullable String user, String entity, String action,
-            @Nullable Map<String, String> attributes) {
-        Ask {
-            Objects.requireNonNull(entity, "entity: missing");
-            Objects.requireNonNull(action, "action: missing");
+    record Ask(@Nullable String user, String entity, String action, Map<String, String> attributes) {
+        static Ask of(JsonFields fields) {
+            return new Ask(fields.optionalText("user"), fields.text("entity"), fields.text("action"),
+                    fields.textByName("attributes"));
         }
     }
 
     record Token(String token) {
-        Token {
-            Objects.requireNonNull(token, "token: missing");
+        static Token of(JsonFields fields) {
+            return new Token(fields.text("token"));
         }
 
         @Override
@@ -129,6 +133,10 @@ final class Bodies {
     }
 
     record Reach(String url) {
+        static Reach of(JsonFields fields) {
+            return new Reach(fields.text("url"));
+        }
+
         Reach {
             text("url", url);
         }
@@ -141,20 +149,12 @@ final class Bodies {
     }
 
     /** Reads a request's body. Errors: HandlerException with BAD_REQUEST or BODY_TOO_LARGE. */
-    static <T> Mono<T> read(EdgeRequest request, Class<T> type) {
-        return request.aggregate(MAX_BYTES).map(bytes -> {
-            try {
-                T value = JSON.readValue(bytes, type);
-                if (value == null) {
-                    throw invalid("the body is not a JSON object (expected: {…})");
-                }
-                return value;
-            } catch (JsonProcessingException e) {
-                throw invalid(told(e));
-            } catch (IOException e) {
-                throw invalid("the body is not JSON in UTF-8");
-            }
-        });
+    static <T extends Record> Mono<T> read(EdgeRequest request, Class<T> type,
+            Function<JsonFields, T> making) {
+        return request.aggregate(MAX_BYTES)
+                .map(bytes -> JsonFields.read(bytes, Arrays.stream(type.getRecordComponents())
+                        .map(RecordComponent::getName)
+                        .collect(Collectors.toSet()), making));
     }
 
     static EdgeResponse.Http answer(HttpResponseStatus status, Object view) {
@@ -177,33 +177,5 @@ final class Bodies {
             throw new IllegalArgumentException(
                     field + ": a line of 1.." + MAX_TEXT + " characters without < and >");
         }
-    }
-
-    /** No name of a class, and nothing of the value, which may be a secret. */
-    private static String told(JsonProcessingException failed) {
-        return switch (failed) {
-            case UnrecognizedPropertyException unknown ->
-                shown(unknown.getPropertyName()) + ": unknown field (expected: "
-                        + unknown.getKnownPropertyIds() + ")";
-            case ValueInstantiationException refused when refused.getCause() instanceof RuntimeException cause
-                    && cause.getMessage() != null ->
-                cause.getMessage();
-            case JsonMappingException other -> "not what is expected at " + path(other);
-            default -> "the body is not JSON";
-        };
-    }
-
-    private static String path(JsonMappingException failed) {
-        String path = failed.getPath()
-                .stream()
-                .map(step -> step.getFieldName() == null
-                        ? "[" + step.getIndex() + "]"
-                        : shown(step.getFieldName()))
-                .collect(Collectors.joining("."));
-        return path.isEmpty() ? "its beginning (expected: {…})" : path;
-    }
-
-    private static String shown(String name) {
-        return name.length() > 40 ? name.substring(0, 40) + "…" : name;
     }
 }

@@ -79,14 +79,14 @@ final class PeopleCalls {
     }
 
     private Mono<EdgeResponse.Http> addAccount(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewAccount.class)
+        return Bodies.read(scope.request(), Bodies.NewAccount.class, Bodies.NewAccount::of)
                 .flatMap(wanted -> created(scope, directory
                         .addAccount(wanted.id() == null ? Id.create() : wanted.id(), wanted.name()),
                         Account::id));
     }
 
     private Mono<EdgeResponse.Http> addUser(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewUser.class)
+        return Bodies.read(scope.request(), Bodies.NewUser.class, Bodies.NewUser::of)
                 .flatMap(wanted -> created(scope, directory.addUser(scope.account(), wanted.name(),
                         wanted.email(), wanted.admin()), User::id));
     }
@@ -116,9 +116,9 @@ final class PeopleCalls {
     }
 
     private Mono<EdgeResponse.Http> addTeam(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewTeam.class)
+        return Bodies.read(scope.request(), Bodies.NewTeam.class, Bodies.NewTeam::of)
                 .flatMap(wanted -> created(scope,
-                        directory.addTeam(scope.account(), wanted.name(), wanted.list()), Team::id));
+                        directory.addTeam(scope.account(), wanted.name(), wanted.members()), Team::id));
     }
 
     private Mono<Void> member(Scope scope, boolean member) {
@@ -126,7 +126,7 @@ final class PeopleCalls {
     }
 
     private Mono<EdgeResponse.Http> addKey(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewKey.class)
+        return Bodies.read(scope.request(), Bodies.NewKey.class, Bodies.NewKey::of)
                 .flatMap(wanted -> wanted.expires() != null && wanted.expires() <= directory.now()
                         ? Mono.error(Bodies.invalid("expires: " + wanted.expires()
                                 + " is past (expected: seconds since 1970, in the future)"))
@@ -145,7 +145,7 @@ final class PeopleCalls {
     }
 
     private Mono<EdgeResponse.Http> addRule(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewRule.class).flatMap(wanted -> {
+        return Bodies.read(scope.request(), Bodies.NewRule.class, Bodies.NewRule::of).flatMap(wanted -> {
             try {
                 return created(scope, directory.addRule(scope.account(), wanted.rule()), Rule::id);
             } catch (IllegalArgumentException e) {

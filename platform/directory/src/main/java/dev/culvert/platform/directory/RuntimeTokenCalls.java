@@ -58,7 +58,7 @@ final class RuntimeTokenCalls {
     }
 
     private Mono<EdgeResponse.Http> decide(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.Ask.class).flatMap(asked -> {
+        return Bodies.read(scope.request(), Bodies.Ask.class, Bodies.Ask::of).flatMap(asked -> {
             User self = scope.holder().user();
             String user = asked.user() == null ? (self == null ? "" : self.id()) : asked.user();
             if (self != null && !self.id().equals(user) && !scope.holder().isAdmin()) {
@@ -67,7 +67,7 @@ final class RuntimeTokenCalls {
             }
             try {
                 var question = new AccessQuery(user, asked.entity(), asked.action(),
-                        asked.attributes() == null ? Map.of() : asked.attributes());
+                        asked.attributes());
                 return directory.decide(scope.account(), question).map(RuntimeTokenCalls::ok);
             } catch (IllegalArgumentException e) {
                 return Mono.error(Bodies.invalid(String.valueOf(e.getMessage())));
@@ -79,13 +79,13 @@ final class RuntimeTokenCalls {
         User user = scope.holder().user();
         return user == null
                 ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "a runtime's key is nobody's"))
-                : Bodies.read(scope.request(), Bodies.NewRuntimeToken.class)
+                : Bodies.read(scope.request(), Bodies.NewRuntimeToken.class, Bodies.NewRuntimeToken::of)
                         .flatMap(wanted -> directory.issueToken(user, wanted.runtime(), wanted.seconds()))
                         .map(issued -> Bodies.answer(HttpResponseStatus.CREATED, issued));
     }
 
     private Mono<EdgeResponse.Http> resolve(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.Token.class)
+        return Bodies.read(scope.request(), Bodies.Token.class, Bodies.Token::of)
                 .flatMap(body -> (RuntimeTokens.looksLike(body.token())
                         ? directory.tokenOf(scope.account(), runtime(scope), body.token())
                                 .map(known -> new Resolved("known", known.user(), known.expires()))
@@ -124,7 +124,7 @@ final class RuntimeTokenCalls {
     }
 
     private Mono<EdgeResponse.Http> reach(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.Reach.class).flatMap(body -> {
+        return Bodies.read(scope.request(), Bodies.Reach.class, Bodies.Reach::of).flatMap(body -> {
             String origin = origins.origin(body.url());
             if (origin == null) {
                 return Mono.error(HandlerException.of(Reason.FORBIDDEN,
