@@ -7,9 +7,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins small parts of one body that arrive in one pass of an event loop while earlier ones are still under way: each part
- * costs every step behind this one as much as a large one. Nothing waits here longer than the pass lasts. Belongs to the
- * loop.
+ * Joins small parts of one body that arrive in one pass of an event loop while earlier ones are still in
+ * flight, because each later step costs as much for a small part as for a large one. No part is held longer
+ * than the pass. Belongs to the loop.
  */
 public final class SmallParts {
     private static final int FIRST_BYTES = 256;
@@ -18,20 +18,20 @@ public final class SmallParts {
     private final EventLoop loop;
     private final Consumer<ByteBuf> target;
     private @Nullable ByteBuf joined;
-    /** Whether {@link #flush} runs at the end of this pass. */
+    /** Whether {@link #flush} will run at the end of this pass. */
     private boolean scheduled;
     private boolean closed;
 
-    /** @param target takes ownership of what it is given */
+    /** @param target receives the parts and takes ownership of them */
     public SmallParts(EventLoop loop, Consumer<ByteBuf> target) {
         this.loop = loop;
         this.target = target;
     }
 
     /**
-     * Takes ownership of {@code part}.
+     * Receives a part and takes ownership of it.
      *
-     * @param mayWait whether something is under way, so that nobody behind this waits for so little
+     * @param mayWait whether earlier parts are in flight, so that joining delays no receiver
      */
     public void data(ByteBuf part, boolean mayWait) {
         if (closed) {
@@ -72,7 +72,7 @@ public final class SmallParts {
         }
     }
 
-    /** Hands on what waits here: the end of the body follows, or the end of the pass. */
+    /** Passes on the joined parts, before the end of the body or at the end of the pass. */
     public void flush() {
         ByteBuf last = joined;
         if (last != null) {
@@ -81,7 +81,7 @@ public final class SmallParts {
         }
     }
 
-    /** Drops what waits, and what still comes. */
+    /** Drops the joined parts and all later ones. */
     public void close() {
         closed = true;
         ByteBuf last = joined;

@@ -7,27 +7,28 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of the access log. Never a query, a cookie or {@code Authorization}: secrets stand there.
+ * One line of the access log. It never contains a query, a cookie or {@code Authorization}, which may hold
+ * secrets.
  *
- * @param endedMillis since 1970
- * @param runtime {@code account/name}; empty when the host is nobody's
- * @param status 0: the caller left before there was one
- * @param bytesIn of the request's body
- * @param bytesOut of the response's body
- * @param totalMicros from the head, once read, to the end of the exchange
+ * @param endedMillis the end of the exchange, in milliseconds since 1970
+ * @param runtime {@code account/name}; empty if no runtime has the host
+ * @param status the status; 0: the caller left before a response
+ * @param bytesIn the length of the request's body
+ * @param bytesOut the length of the response's body
+ * @param totalMicros the time from the complete head to the end of the exchange
  */
 record AccessEntry(long endedMillis, CharSequence requestId, String runtime, RequestFacts facts, int status,
         @Nullable Problem problem, long bytesIn, long bytesOut, End end, HopTimings times, long totalMicros) {
     static final int MAX_PATH = 2048;
     static final int MAX_TEXT = 256;
 
-    /** How an exchange ended. */
+    /** The ways in which an exchange ends. */
     enum End {
-        /** Both sides have all that they should have. */
+        /** Both sides received their complete message. */
         COMPLETE,
-        /** The caller went away before it had its response. */
+        /** The caller disconnected before it had the response. */
         CALLER_LEFT,
-        /** The response was cut off, so that it does not look complete. */
+        /** The response was aborted, so that it does not look complete. */
         RESET;
 
         String word() {
@@ -35,7 +36,7 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
         }
     }
 
-    /** Gives keys and values, in the order in which they stand in the line. */
+    /** Passes keys and values to {@code line}, in the order of the log line. */
     void tell(BiConsumer<String, Object> line) {
         line.accept("began", Instant.ofEpochMilli(endedMillis - totalMicros / 1000).toString());
         line.accept("requestId", text(requestId, MAX_TEXT));
@@ -64,7 +65,10 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
         line.accept("totalMicros", totalMicros);
     }
 
-    /** One line of printable ASCII without quotes, so that nobody writes lines or keys of their own. */
+    /**
+     * Converts a text to one line of printable ASCII without quotes, so that callers cannot forge lines or
+     * keys.
+     */
     private static String text(CharSequence value, int most) {
         int length = Math.min(value.length(), most);
         var text = new StringBuilder(length + 16);

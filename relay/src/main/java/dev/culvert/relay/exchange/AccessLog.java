@@ -15,11 +15,15 @@ import org.slf4j.spi.LoggingEventBuilder;
 import reactor.core.publisher.Mono;
 
 /**
- * One line a request, by the logger {@code access} (docs/operations.md). Written by a thread of its own, so that a slow
- * terminal or disk holds up no event loop: what does not fit its queue is dropped, and counted.
+ * Writes one line for each request to the logger {@code access} (docs/operations.md). A separate thread
+ * writes, so that a slow terminal or disk delays no event loop. Entries that exceed its queue are dropped and
+ * counted.
  */
 public final class AccessLog {
-    /** About a megabyte or two of lines; at 20,000 requests per second the writer may stand still for 0.4 s. */
+    /**
+     * The maximum number of queued entries: one to two megabytes. At 20,000 requests per second the writer
+     * may stall for 0.4 s.
+     */
     static final int MAX_WAITING = 8192;
     private static final Logger log = LoggerFactory.getLogger("access");
 
@@ -37,7 +41,7 @@ public final class AccessLog {
         writer = Thread.ofPlatform().daemon().name("access-log").unstarted(this::run);
     }
 
-    /** A log that writes from now on. Whoever starts it closes it. */
+    /** Starts a log. The caller must close it. */
     public static AccessLog start(Telemetry telemetry) {
         return new AccessLog(AccessLog::line).shown(telemetry).begin();
     }
@@ -53,7 +57,7 @@ public final class AccessLog {
         return this;
     }
 
-    /** Takes an entry, or drops it. Any thread; never waits. */
+    /** Queues an entry, or drops it. Any thread; never waits. */
     void add(AccessEntry entry) {
         if (count.incrementAndGet() > MAX_WAITING || closing) {
             count.decrementAndGet();
@@ -66,12 +70,12 @@ public final class AccessLog {
         }
     }
 
-    /** Entries that were not written because the queue was full. */
+    /** The number of entries that were dropped because the queue was full. */
     long dropped() {
         return dropped.sum();
     }
 
-    /** Writes what waits, then ends. */
+    /** Writes the queued entries, then ends the thread. */
     public Mono<Void> close() {
         return Mono.defer(() -> {
             closing = true;

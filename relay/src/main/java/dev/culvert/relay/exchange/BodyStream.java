@@ -4,22 +4,28 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
 
-/** What takes bytes for a caller: the body of a response, or one direction of a raw connection. On the connection's event loop. */
+/**
+ * Writes bytes to a caller: the body of a response, or one direction of a raw connection. Belongs to the
+ * connection's event loop.
+ */
 public interface BodyStream {
     EventLoop loop();
 
-    /** How long the caller may take nothing of what waits for it; zero: as long as it likes. */
+    /** The maximum time for which the caller may accept none of the waiting bytes; zero: unlimited. */
     Duration stallTimeout();
 
-    /** Writes bytes that may stand here. Takes ownership of {@code body}. */
+    /**
+     * Writes bytes. The caller of this method has checked that the response allows them here. Takes ownership
+     * of {@code body}.
+     */
     void data(ByteBuf body);
 
-    /** The bytes that the caller's socket has taken since the last call. */
+    /** Returns the number of bytes that the caller's socket has accepted since the last call. */
     int passedOn();
 
-    /** The bytes that no call has reported yet, taken or not: nobody waits for them any more. */
+    /** Returns the number of bytes not reported yet, accepted or not: no further reports follow. */
     int rest();
 
-    /** Runs {@code then} when all that was written has left, or never will. */
+    /** Runs {@code then} when all written bytes were sent, or never will be. */
     void whenWritten(Runnable then);
 }

@@ -4,9 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long the edge still waits for a caller's request body. It waits for a silent caller as long as that is allowed, and a
- * second more for as many bytes as must come each second, never more than that again: so a caller that sends single bytes
- * is cut like a silent one, and one that was fast may pause. Only the time in which nothing waits for the upstream counts.
+ * Computes the remaining wait for a caller's request body. A silent caller has a fixed time. Each second's
+ * worth of bytes, at the minimum rate, adds a second, up to the initial time. So a caller that sends single
+ * bytes is cut like a silent one, and a fast caller may pause. Only the time in which no bytes wait for the
+ * upstream counts.
  */
 final class BodyTimeout {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -16,7 +17,7 @@ final class BodyTimeout {
     private long sinceNanos;
     private boolean waiting;
 
-    /** @param silence what a silent caller is allowed */
+    /** @param silence the time that a silent caller has */
     BodyTimeout(Duration silence, long nowNanos) {
         this.most = silence.toNanos();
         this.left = most;
@@ -25,9 +26,9 @@ final class BodyTimeout {
     }
 
     /**
-     * Bytes came, which now wait for the upstream.
+     * Bytes arrived, which now wait for the upstream.
      *
-     * @param bytesPerSecond what a caller must send on average; 0: anything will do
+     * @param bytesPerSecond the minimum average rate; 0: any rate is enough
      */
     void came(int bytes, long bytesPerSecond, long nowNanos) {
         left = left(nowNanos);
@@ -35,7 +36,7 @@ final class BodyTimeout {
         left = bytesPerSecond == 0 ? most : Math.min(most, left + bytes * SECOND / bytesPerSecond);
     }
 
-    /** All that came was passed on: it is the caller's turn. */
+    /** All received bytes were passed on, so the caller's time runs again. */
     void turn(long nowNanos) {
         if (!waiting) {
             waiting = true;
@@ -43,7 +44,7 @@ final class BodyTimeout {
         }
     }
 
-    /** The time that is left, in nanoseconds; 0 when the caller was too slow. */
+    /** Returns the remaining time in nanoseconds; 0 if the caller was too slow. */
     long left(long nowNanos) {
         return waiting ? Math.max(0, left - (nowNanos - sinceNanos)) : left;
     }

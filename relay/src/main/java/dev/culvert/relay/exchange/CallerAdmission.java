@@ -10,11 +10,11 @@ import java.net.InetAddress;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
-/** Puts a runtime's admission, if it has one, in front of its tunnel. */
+/** Adds a runtime's admission, if it has one, before its tunnel. */
 final class CallerAdmission {
     private CallerAdmission() {}
 
-    /** The way that a request takes, whose fields are made ready to be forwarded. */
+    /** Returns the relay for a request, and prepares the request's fields for forwarding. */
     static Relay way(EdgeRuntimes.RuntimeEndpoint runtime, EdgeRequestHead head, ForwardingRules.Peer peer,
             EdgeStream stream) {
         Relay target = runtime.relay();

@@ -7,13 +7,14 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.util.ReferenceCountUtil;
 
 /**
- * Stands first in a caller's connection and closes it when it brings bytes that nobody reads now, because the caller is
- * gone: epoll's transport then reads the socket to its end, however slow what takes the bytes is, and the end of many callers
- * at once would cost more memory than there is. After a reset those bytes are worth nothing. Behind a FIN they may be the
- * rest of a request, and pass as long as the memory budget is not spent.
+ * The first handler of a caller's connection. It closes the connection when bytes arrive although reading is
+ * off, because the caller is gone. Netty's epoll transport then reads the socket to its end, however slow the
+ * receiver is, and the end of many callers at once would need more memory than there is. After a reset those
+ * bytes are worthless. After a FIN they may be the rest of a request, and pass while the memory budget is not
+ * spent.
  */
 public final class DeadCallerDetector extends ChannelInboundHandlerAdapter {
-    /** TCP's states as Linux numbers them (include/net/tcp_states.h). */
+    /** The TCP states as Linux numbers them (include/net/tcp_states.h). */
     private static final int CLOSED = 7;
     private static final int CLOSE_WAIT = 8;
 
@@ -39,7 +40,7 @@ public final class DeadCallerDetector extends ChannelInboundHandlerAdapter {
 
     private boolean isGone(ChannelHandlerContext ctx) {
         if (!(ctx.channel() instanceof EpollSocketChannel socket)) {
-            return false; // other transports read what they are asked to
+            return false; // other transports do not read while reading is off
         }
         int state = socket.tcpInfo().state();
         return state == CLOSED || (state == CLOSE_WAIT && memory.isSpent());

@@ -18,43 +18,50 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all connections of a listener share.
+ * The state shared by all connections of a listener.
  *
- * @param scheme {@code https}; {@code http} where a balancer has ended TLS
- * @param door for tunnel clients, on a listener that serves them, too
- * @param reports what is told about each request
- * @param memory what bodies may take up
- * @param inboxPeers who is believed that an inbox of its own has stored a webhook; usually nobody
+ * @param scheme {@code https}; {@code http} if a balancer has ended TLS
+ * @param door the way to the tunnel, on a listener that also serves tunnel clients; null: none
+ * @param reports the reports about each request
+ * @param memory the memory budget of bodies
+ * @param inboxPeers the only peers that may mark a webhook as already stored in an inbox of their own;
+ *     usually none
  */
 public record EdgeContext(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits,
         Telemetry telemetry,
         EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, EdgeReporting reports,
         MemoryBudget memory,
         List<Cidr> inboxPeers) {
-    /** How long an idle connection stays open when the server drains. */
+    /** The time for which an idle connection stays open when the server drains. */
     public static final Duration DRAIN_IDLE = Duration.ofSeconds(1);
 
     public EdgeContext {
         inboxPeers = List.copyOf(inboxPeers);
     }
 
-    /** One whose callers mark nothing. */
+    /** Creates a context without inbox peers. */
     public EdgeContext(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits, Telemetry telemetry,
             EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, EdgeReporting reports,
             MemoryBudget memory) {
         this(runtimes, rules, limits, telemetry, meters, scheme, door, reports, memory, List.of());
     }
 
-    /** What all requests of a connection share, with the version of HTTP as {@code Via} writes it. */
+    /**
+     * Returns the properties shared by all requests of a connection, with the HTTP version as {@code Via}
+     * writes it.
+     */
     public ForwardingRules.Peer peer(Channel channel, String version) {
         return rules.peer(CallerAddress.judged(channel), scheme.toString(), CallerAddress.port(channel),
                 version);
     }
 
-    /** Who answers a request, whose fields are made ready for that. Throws EdgeException when nobody does. */
+    /**
+     * Returns the runtime of a request, and prepares the request's fields for forwarding. Throws
+     * EdgeException if no runtime has the host.
+     */
     EdgeRuntimes.RuntimeEndpoint route(EdgeRequestHead head, ForwardingRules.Peer peer) {
         EdgeRuntimes.RuntimeEndpoint runtime = runtimes.byHost(head.host());
-        if (runtime == null) { // first: strangers' fields are no work then
+        if (runtime == null) { // first, so that requests for unknown hosts cost no work on their fields
             throw new EdgeException(
                     Problem.of(Cause.UNKNOWN_HOST, Hop.EDGE, "no runtime has this host"));
         }

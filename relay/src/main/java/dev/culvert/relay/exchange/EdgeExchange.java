@@ -16,17 +16,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request and its response, whatever the caller's protocol. The request is {@link RequestHalf}'s; this is the response,
- * and the end of both. Everything happens on the connection's event loop.
+ * One request and its response, in any protocol of the caller. {@link RequestHalf} handles the request; this
+ * class handles the response and the end of both. Runs on the connection's event loop.
  */
 public final class EdgeExchange implements ResponseSink {
-    /** How long an upgraded exchange may take to end after its caller left: its last bytes may still be on their way. */
+    /**
+     * The time that an upgraded exchange has to end after its caller left: its last bytes may still be on
+     * their way.
+     */
     private static final Duration LINGER = Duration.ofSeconds(10);
 
     private final EdgeStream stream;
     private final ResponseProgress response;
     private final RequestHalf request;
-    /** Of the request's body. */
+    /** Joins small parts of the request's body. */
     private final SmallParts parts;
     private final BudgetedBytes held;
     private final ResponseBody body;
@@ -39,10 +42,10 @@ public final class EdgeExchange implements ResponseSink {
     private boolean responseEnded;
     private boolean callerGone;
     private boolean ended;
-    /** Why the WebSocket is closed as soon as a frame may stand there. */
+    /** The reason to close the WebSocket at the next frame boundary. */
     private @Nullable Problem closing;
 
-    /** @param facts what is known of the request before anything is done with it */
+    /** @param facts the properties of the request before it is processed */
     public EdgeExchange(EdgeStream stream, RequestFacts facts) {
         this.stream = stream;
         this.response = stream.response();
@@ -59,7 +62,7 @@ public final class EdgeExchange implements ResponseSink {
         requestId = id;
     }
 
-    /** The connection closes behind this exchange. */
+    /** Closes the connection after this exchange. */
     public void lastOfConnection() {
         stream.lastOfConnection();
     }
@@ -68,24 +71,27 @@ public final class EdgeExchange implements ResponseSink {
         return request.isEnded();
     }
 
-    /** Bytes of the request's body that wait: for the upstream, or for room. */
+    /** The bytes of the request's body that wait for the upstream, or for memory. */
     public int unforwarded() {
         return request.unforwarded() + held.owedRequest();
     }
 
-    /** Whether nothing of the request should be read because memory is short; the stream is told when that ends. */
+    /**
+     * Whether reading of the request must stop because memory is short. The stream is notified when that
+     * ends.
+     */
     public boolean isStopped() {
         return !request.isEnded() && held.isStopped();
     }
 
     // ---- the request ----
 
-    /** The caller sends its body only when it is told to go on (RFC 9110 §10.1.1), or tires of waiting. */
+    /** The caller sends its body only after a 100 response (RFC 9110 §10.1.1), or after its own time-out. */
     public void bodyAwaits100() {
         request.awaits100();
     }
 
-    /** Sends the request on its way. Throws {@link dev.culvert.http.problem.EdgeException} when it has none. */
+    /** Forwards the request. Throws {@link dev.culvert.http.problem.EdgeException} if it is refused. */
     public void forward(EdgeRequestHead head, ForwardingRules.Peer peer, boolean hasBody) {
         requestId = ForwardingRules.requestId(head.fields());
         EdgeRuntimes.RuntimeEndpoint runtime = stream.shared().route(head, peer);
@@ -123,7 +129,7 @@ public final class EdgeExchange implements ResponseSink {
         }
     }
 
-    /** What windows granted before memory was short may be more than there is room for. */
+    /** Ends the exchange if windows granted more bytes, before memory was short, than there is room for. */
     private void requireRoom() {
         if (!responseEnded && held.isTooMuch()) {
             giveWay();
@@ -143,7 +149,7 @@ public final class EdgeExchange implements ResponseSink {
         }
     }
 
-    /** Trailers wait for what stands before them. */
+    /** Counts trailers, which wait for the bytes before them. */
     private void hold(@Nullable Http2Headers trailers) {
         if (trailers != null) {
             held.takeHead(HeadCost.of(trailers));
@@ -152,7 +158,7 @@ public final class EdgeExchange implements ResponseSink {
 
     public void malformedBody(Problem problem) {
         if (responseEnded) {
-            stream.close(); // where the next request begins can't be told
+            stream.close(); // the start of the next request is unknown
             return;
         }
         request.ended(true);
@@ -191,7 +197,7 @@ public final class EdgeExchange implements ResponseSink {
 
     @Override
     public void informational(Http2Headers head) {
-        // to a caller who does not read they would only pile up, and the final head says all that matters
+        // a caller that does not read would only collect them, and the final head carries the result
         if (!response.isHeadSent() && !responseEnded && !callerGone && stream.channel().isWritable()) {
             request.goOn();
             stream.informational(head);
@@ -214,7 +220,7 @@ public final class EdgeExchange implements ResponseSink {
         record.answers(head);
         response.fields().forEach(field -> head.add(field.name(), field.value()));
         if (!stream.channel().isWritable()) {
-            held.takeHead(HeadCost.of(head)); // it waits with what stands before it
+            held.takeHead(HeadCost.of(head)); // it waits behind earlier bytes
         }
         stream.head(head, ended, upgrade);
         if (response.isUpgraded()) {
@@ -240,7 +246,7 @@ public final class EdgeExchange implements ResponseSink {
         }
     }
 
-    /** Reports as consumed what the caller's socket has taken. */
+    /** Reports the bytes that the caller's socket has accepted as consumed. */
     public void passedOn() {
         body.passedOn();
     }
@@ -252,7 +258,7 @@ public final class EdgeExchange implements ResponseSink {
         }
         if (callerGone) {
             responseEnded = true;
-            record.completed(); // a WebSocket: its caller leaves first as often as not
+            record.completed(); // a WebSocket: its caller often leaves first
             end();
             return;
         }
@@ -275,7 +281,7 @@ public final class EdgeExchange implements ResponseSink {
         }
     }
 
-    /** Memory is short, and the caller's address holds more of it than others that need some. */
+    /** Memory is short, and the caller's address holds more of it than other addresses that need some. */
     private void giveWay() {
         if (!responseEnded && !response.isHeadSent()) {
             giveUp(EdgeProblems.GAVE_WAY);
@@ -284,7 +290,7 @@ public final class EdgeExchange implements ResponseSink {
         }
     }
 
-    /** The caller takes nothing, for too long. */
+    /** Resets the exchange of a caller that accepts no bytes for too long. */
     private void cutReader() {
         record.problem(EdgeProblems.TOO_SLOW);
         request.abandon(EdgeProblems.TOO_SLOW);
@@ -303,7 +309,7 @@ public final class EdgeExchange implements ResponseSink {
         responseDone();
     }
 
-    /** The caller gets what came before the failure, then learns of it. */
+    /** Fails the response. The caller receives the bytes before the failure, then sees the failure. */
     @Override
     public void fail(Problem problem) {
         if (responseEnded) {
@@ -335,7 +341,8 @@ public final class EdgeExchange implements ResponseSink {
     /**
      * Answers a request that was not forwarded.
      *
-     * @param close whether nothing more can be understood; else the rest of the request is read, and dropped
+     * @param close whether later bytes of the connection cannot be parsed; if not, the rest of the request is
+     *     read and dropped
      * @param withoutBody whether the request is complete
      */
     public void refuse(Problem problem, boolean close, boolean withoutBody) {
@@ -352,7 +359,7 @@ public final class EdgeExchange implements ResponseSink {
 
     // ---- the end ----
 
-    /** Ends both halves: the request is cancelled, the caller told why as far as it still can be. */
+    /** Ends both halves: cancels the request, and reports the problem to the caller as far as possible. */
     private void giveUp(Problem problem) {
         request.abandon(problem);
         if (!responseEnded && !callerGone && response.isHeadSent()) {
@@ -370,7 +377,7 @@ public final class EdgeExchange implements ResponseSink {
         breakOff(problem);
     }
 
-    /** The server stops, and this exchange has had its time. */
+    /** Ends the exchange because the server stops and its grace is over. */
     public void cut() {
         if (response.isUpgraded() && !responseEnded) {
             closing = EdgeProblems.STOPPING;
@@ -386,7 +393,10 @@ public final class EdgeExchange implements ResponseSink {
         }
     }
 
-    /** A WebSocket gets Close 1001 between two frames; all others see the end itself. */
+    /**
+     * Closes a WebSocket with Close 1001 between two frames. Other responses see the end of the connection
+     * itself.
+     */
     @Override
     public void ending(Problem problem) {
         if (response.isUpgraded() && !responseEnded && !callerGone && closing == null) {
@@ -403,7 +413,10 @@ public final class EdgeExchange implements ResponseSink {
         }
     }
 
-    /** Closes the caller's WebSocket because its end of the way goes, if a frame may stand here. */
+    /**
+     * Sends Close 1001 to the caller's WebSocket because the upstream's side goes away. Returns false if the
+     * stream is not at a frame boundary.
+     */
     private boolean goAway() {
         if (!response.isBetweenFrames() || body.isWaiting()) {
             return false;
@@ -420,7 +433,7 @@ public final class EdgeExchange implements ResponseSink {
         end();
     }
 
-    /** The caller's connection is gone. */
+    /** The caller's connection closed. */
     public void callerGone() {
         callerGone = true;
         body.drop();

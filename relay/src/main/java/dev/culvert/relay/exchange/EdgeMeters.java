@@ -23,8 +23,8 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The edge's meters (docs/operations.md). Labels are bounded: runtimes exist in the store, status classes and hops are
- * few. Safe for use by any thread.
+ * The edge's meters (docs/operations.md). Labels are bounded: runtimes exist in the store, and status classes
+ * and hops are few. Safe for use by any thread.
  */
 public final class EdgeMeters {
     private final MeterRegistry registry;
@@ -34,10 +34,10 @@ public final class EdgeMeters {
     private final ConcurrentMap<String, Connections> tcp = new ConcurrentHashMap<>();
     private final Map<Http2Error, Counter> http2Errors = new EnumMap<>(Http2Error.class);
 
-    /** A runtime's usage, and the meters that show it. */
+    /** A runtime's usage, and the meters that export it. */
     private record Usage(RuntimeUsage shown, List<FunctionCounter> meters) {}
 
-    /** A runtime's raw connections, and the meter that shows them. */
+    /** A runtime's raw connections, and the meter that exports them. */
     private record Connections(LongAdder count, Gauge meter) {}
 
     private record Labels(String runtime, int statusClass, Hop hop) {}
@@ -55,19 +55,19 @@ public final class EdgeMeters {
         active.increment();
     }
 
-    /** A request is over; status 0 means that it was not answered. */
+    /** Records the end of a request. Status 0 means that it had no response. */
     void end(String runtime, int status, Hop hop, long nanos) {
         active.decrement();
         timers.computeIfAbsent(new Labels(runtime, status / 100, hop), this::timer)
                 .record(nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** A caller broke HTTP/2's rules, or a limit: its connection ends. */
+    /** Counts a caller that violated HTTP/2 or a limit, whose connection therefore ends. */
     public void http2Error(Http2Error error) {
         Objects.requireNonNull(http2Errors.get(error)).increment();
     }
 
-    /** A runtime has a raw connection more. Returns where its end is to be counted. */
+    /** Counts a new raw connection of a runtime. Returns the counter to decrement at its end. */
     public LongAdder tcpBegin(String runtime) {
         LongAdder count = tcp.computeIfAbsent(runtime, this::connections).count;
         count.increment();
@@ -81,9 +81,9 @@ public final class EdgeMeters {
                 .register(registry));
     }
 
-    /** Shows what a runtime uses, from its first request on. */
+    /** Exports the usage of a runtime, from its first request on. */
     @SuppressWarnings("ReferenceEquality")
-    public // a runtime deleted and made again has another
+    public // a runtime that was deleted and created again has another usage
     void usage(String runtime, RuntimeUsage usage) {
         Usage known = usages.get(runtime);
         if (known == null || known.shown != usage) {
@@ -124,7 +124,7 @@ public final class EdgeMeters {
         }
     }
 
-    /** A runtime was deleted: its label ends. */
+    /** Removes the meters of a deleted runtime. */
     public void forget(String runtime) {
         remove(usages.remove(runtime));
         Connections raw = tcp.remove(runtime);

@@ -5,9 +5,9 @@ import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import java.time.Duration;
 
-/** The problems of an exchange at the edge that more than one place finds. */
+/** The problems of exchanges at the edge that several classes report. */
 public final class EdgeProblems {
-    /** For the runtime: nobody waits for its answer any more. */
+    /** Sent to the runtime: the caller no longer waits for the response. */
     public static final Problem CALLER_GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
     public static final Problem TOO_SLOW = Problem.of(Cause.OVERLOADED, Hop.EDGE,
             "the caller takes nothing, and memory is short");
@@ -23,12 +23,12 @@ public final class EdgeProblems {
             "the body is malformed");
     public static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
 
-    /** What 405 allows. */
+    /** The {@code Allow} field of a 405 response. */
     public static final String SERVED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
     private EdgeProblems() {}
 
-    /** The upstream's answer can't be passed on. */
+    /** Returns the problem of an upstream's response that cannot be forwarded. */
     static Problem broken(String detail) {
         return Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM, detail);
     }

@@ -3,12 +3,12 @@ package dev.culvert.relay.exchange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an edge tells about each request, as configured.
+ * The configured reports about each request.
  *
- * @param accessLog null: none
- * @param serverTiming whether responses tell callers the time spent per hop
+ * @param accessLog the access log; null: none
+ * @param serverTiming whether responses carry the time spent per hop
  */
 public record EdgeReporting(@Nullable AccessLog accessLog, boolean serverTiming) {
-    /** Nothing. */
+    /** Reports nothing. */
     public static final EdgeReporting NONE = new EdgeReporting(null, false);
 }

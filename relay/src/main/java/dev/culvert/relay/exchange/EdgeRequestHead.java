@@ -21,20 +21,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The head of an HTTP/1.1 request, checked and turned into the relay's form.
+ * The head of an HTTP/1.1 request, validated and converted to the relay's form.
  *
- * @param fields lower-case names, pseudo-fields first; hop-by-hop fields still there
- * @param host the host asked for, as sent
+ * @param fields lower-case names, pseudo-fields first; hop-by-hop fields are still present
+ * @param host the requested host, as sent
  * @param upgrade whether it asks for a WebSocket
  */
 public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
     private static final AsciiString HOST = AsciiString.cached("host");
     private static final AsciiString TRANSFER_ENCODING = AsciiString.cached("transfer-encoding");
     private static final AsciiString WEBSOCKET = AsciiString.cached("websocket");
-    /** Pseudo-fields and what forwarding adds. */
+    /** Room for pseudo-fields and for fields added by forwarding. */
     private static final int EXTRA_FIELDS = 16;
 
-    /** Reads a decoded request. Throws EdgeException with the caller's fault. */
+    /** Converts a decoded request. Throws EdgeException with the caller's fault. */
     public static EdgeRequestHead of(HttpRequest request, CharSequence scheme, CallerLimits limits) {
         if (request.decoderResult().isFailure()) {
             throw new EdgeException(undecodable(request.decoderResult().cause()));
@@ -68,7 +68,7 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         return new EdgeRequestHead(fields, host, upgrade);
     }
 
-    /** The length of the body as the head says, checked when it was decoded; 0 when it says none. */
+    /** Returns the declared length of the body, which was checked during decoding; 0 if none is declared. */
     long bodyBytes() {
         CharSequence length = fields.get("content-length");
         return length == null ? 0 : Math.max(0, ContentLength.parse(length));
@@ -86,7 +86,10 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         };
     }
 
-    /** RFC 9112 §6.1: the coding is for this hop only, so that no other one can be passed on; and HTTP/1.0 has none. */
+    /**
+     * Accepts only the coding {@code chunked} of HTTP/1.1 (RFC 9112 §6.1): codings are for one hop, so no
+     * other one can be forwarded, and HTTP/1.0 has none.
+     */
     private static void requireChunked(HttpRequest request) {
         List<String> codings = request.headers().getAll(TRANSFER_ENCODING);
         boolean chunked = codings.size() == 1 && codings.getFirst().equalsIgnoreCase("chunked")
@@ -96,7 +99,10 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         }
     }
 
-    /** RFC 9112 §3.2: exactly one Host, and a valid one; HTTP/1.0 without it can't be routed either. */
+    /**
+     * Returns the host. RFC 9112 §3.2 requires exactly one valid Host. HTTP/1.0 without it cannot be routed
+     * either.
+     */
     private static String host(HttpRequest request) {
         List<String> hosts = request.headers().getAll(HOST);
         if (hosts.size() != 1 || !RequestTarget.isAuthority(hosts.getFirst())) {
@@ -105,7 +111,10 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         return hosts.getFirst();
     }
 
-    /** RFC 9112 §3.2: origin-form, absolute-form whose authority is the Host's, or {@code *} for OPTIONS. */
+    /**
+     * Returns the path of the target (RFC 9112 §3.2): origin-form, absolute-form with the authority of Host,
+     * or {@code *} for OPTIONS.
+     */
     private static String path(HttpRequest request, String host) {
         String target = request.uri();
         if (target.startsWith("/") || (target.equals("*") && request.method().equals(HttpMethod.OPTIONS))) {
@@ -127,7 +136,10 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         return RequestTarget.checked(rest.startsWith("/") ? rest : "/" + rest);
     }
 
-    /** RFC 9110 §7.8, RFC 6455 §4.1; any other Upgrade is dropped with the hop-by-hop fields. */
+    /**
+     * Whether the request asks for a WebSocket (RFC 9110 §7.8, RFC 6455 §4.1). Any other Upgrade is dropped
+     * with the hop-by-hop fields.
+     */
     private static boolean asksForWebSocket(HttpRequest request) {
         HttpHeaders headers = request.headers();
         return request.method().equals(HttpMethod.GET)
@@ -141,7 +153,10 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         return RequestTarget.problem(cause, detail);
     }
 
-    /** RFC 9110 §10.1.1: HTTP/1.0 expects nothing, and nobody expects to be asked for a body that there is not. */
+    /**
+     * Removes an expectation that must be ignored (RFC 9110 §10.1.1): HTTP/1.0 has none, and a request
+     * without a body has no use for one.
+     */
     private static void dropExpectation(Http2Headers fields) {
         CharSequence expected = fields.get("expect");
         if (expected != null && AsciiString.contentEqualsIgnoreCase(expected, "100-continue")) {

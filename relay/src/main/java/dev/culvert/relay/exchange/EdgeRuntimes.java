@@ -5,23 +5,25 @@ import dev.culvert.relay.Relay;
 import dev.culvert.relay.quota.RuntimeQuota;
 import org.jspecify.annotations.Nullable;
 
-/** Finds who answers a host. Called for each request on event loops: no lock, no IO. */
+/**
+ * Finds the runtime of a host. Called for each request on event loops: implementations use no lock and no IO.
+ */
 @FunctionalInterface
 public interface EdgeRuntimes {
-    /** The runtime of an authority as a caller sent it, or null. */
+    /** Returns the runtime of an authority as the caller sent it, or null. */
     @Nullable
     RuntimeEndpoint byHost(String authority);
 
     /**
-     * A runtime as the edge sees it.
+     * The properties of a runtime that the edge uses.
      *
      * @param name {@code account/name}, for metrics and logs
      * @param relay its tunnel
-     * @param quota what it may use, and uses
-     * @param admission who may call; null: everybody
+     * @param quota its limits and its usage
+     * @param admission decides which callers are admitted; null: all
      */
     record RuntimeEndpoint(String name, Relay relay, RuntimeQuota quota, @Nullable Admission admission) {
-        /** One that everybody may call. */
+        /** Creates a runtime that admits all callers. */
         public RuntimeEndpoint(String name, Relay relay, RuntimeQuota quota) {
             this(name, relay, quota, null);
         }

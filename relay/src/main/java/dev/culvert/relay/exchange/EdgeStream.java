@@ -8,11 +8,14 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The caller's side of one exchange, in the form of the caller's protocol. Everything happens on the connection's event
- * loop; what is written leaves at the end of the event-loop pass.
+ * The caller's side of one exchange, in the caller's protocol. Runs on the connection's event loop. Written
+ * bytes are flushed at the end of the event-loop pass.
  */
 public interface EdgeStream extends BodyStream {
-    /** Of the exchange: it is closed with it, or belongs to the next one. */
+    /**
+     * The deadline of the exchange. It is closed with the exchange, or the connection's next exchange uses
+     * it.
+     */
     Deadline deadline();
 
     EdgeContext shared();
@@ -22,66 +25,67 @@ public interface EdgeStream extends BodyStream {
         return shared().limits().responseStallTimeout();
     }
 
-    /** Its connection, which other exchanges may share. */
+    /** The connection, which other exchanges may share. */
     Channel channel();
 
     // ---- the response ----
 
-    /** How far the response has come. */
+    /** The progress of the response. */
     ResponseProgress response();
 
-    /** Writes an informational head, if the caller's protocol has such. */
+    /** Writes an informational head, if the caller's protocol has them. */
     void informational(Http2Headers head);
 
-    /** Writes the final head, a sound one, and notes it in {@link #response}. */
+    /** Writes the final head, which is valid, and records it in {@link #response}. */
     void head(Http2Headers head, boolean ended, boolean upgrade);
 
-    /** Ends the response, which may end here. */
+    /** Ends the response. Its body may end here. */
     void end(@Nullable Http2Headers trailers);
 
     /**
      * Writes a problem as the whole response.
      *
-     * @param close whether what the caller sends from now on can't be understood, or will not be read
+     * @param close whether the caller's later bytes cannot be parsed, or will not be read
      */
     void problem(Problem problem, CharSequence requestId, boolean close);
 
-    /** Closes the caller's WebSocket, which is between two frames, because its end of the way goes. */
+    /** Closes the caller's WebSocket, which is between two frames, because the upstream's side goes away. */
     void goAway();
 
     // ---- the request ----
 
-    /** So many bytes of the request's body were passed on: as many more may come. */
+    /** Bytes of the request's body were forwarded. The caller may send that many more. */
     void requestPassedOn(int bytes);
 
-    /** Bytes of a request came whose response is complete, and were dropped. */
+    /** Bytes of a request whose response is complete arrived and were dropped. */
     void requestDropped(int bytes);
 
     /**
      * The response is complete, the request is not.
      *
-     * @return whether its rest will never come; else the exchange ends with it
+     * @return whether the rest of the request will never arrive; if false, the exchange ends with it
      */
     boolean dropRequest();
 
-    /** What follows on this connection can't be told from the request's body: nothing is read any more. */
+    /** Stops reading from the connection: later requests cannot be told from the request's body. */
     void lastOfConnection();
 
     // ---- the end ----
 
-    /** Drops it so that the caller sees a truncated response, never one that looks complete. */
+    /** Resets the response, so that the caller sees it truncated, not complete. */
     void reset();
 
     /**
-     * Ends a response whose head was sent because of {@code why}, so that the caller sees that it is not complete.
+     * Ends a response whose head was sent because of {@code why}. The caller sees that it is not complete.
      *
-     * @return whether the response's own protocol says so in its trailers; else the stream was reset
+     * @return whether the response's own protocol reported the failure in its trailers; if not, the stream
+     *     was reset
      */
     boolean breakOff(Problem why);
 
     /** The exchange is over in both directions. */
     void finished();
 
-    /** Drops it without a word. */
+    /** Closes the connection without a response. */
     void close();
 }

@@ -8,7 +8,10 @@ import dev.culvert.relay.exchange.AccessEntry.End;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
-/** What one exchange tells about itself: times on its response, its meters, its line of the access log. On its event loop. */
+/**
+ * The reports about one exchange: times on its response, its meters, its line of the access log. Belongs to
+ * its event loop.
+ */
 final class ExchangeRecord {
     private final EdgeContext shared;
     private final HopTimings times = new HopTimings();
@@ -27,7 +30,7 @@ final class ExchangeRecord {
         return times;
     }
 
-    /** Bytes of the request came, or went on; or it ended. */
+    /** Records that bytes of the request arrived or were forwarded, or that it ended. */
     void passes(RequestHalf request) {
         boolean waits = request.unforwarded() > 0;
         times.waits(waits);
@@ -36,7 +39,7 @@ final class ExchangeRecord {
         }
     }
 
-    /** The response's head is about to leave. */
+    /** Records that the response's head is about to be written. */
     void answers(Http2Headers head) {
         times.answered();
         if (shared.reports().serverTiming()) {
@@ -44,7 +47,7 @@ final class ExchangeRecord {
         }
     }
 
-    /** Something went wrong; the first cause is the one to tell. */
+    /** Records a problem. The first one is the cause that is logged. */
     void problem(Problem noticed) {
         if (problem == null) {
             problem = noticed;
@@ -52,7 +55,7 @@ final class ExchangeRecord {
         shared.telemetry().problem(noticed);
     }
 
-    /** A problem is about to be the response. */
+    /** Records that a problem is about to be the response. */
     void answers(Problem answer, ResponseProgress response) {
         times.answered(answer.hop());
         response.carry(ProxyStatus.of(ProxyStatus.EDGE, answer));
@@ -61,17 +64,17 @@ final class ExchangeRecord {
         }
     }
 
-    /** The caller has the whole response, as far as it depends on the gateway. */
+    /** Records that the response is complete, as far as the gateway can tell. */
     void completed() {
         complete = true;
     }
 
-    /** The response does not end as it should. */
+    /** Records that the response was truncated. */
     void cut() {
         cut = true;
     }
 
-    /** The exchange is over. */
+    /** Reports the end of the exchange. */
     void end(String runtime, CharSequence requestId, ResponseProgress response, long bytesIn) {
         shared.meters()
                 .end(runtime, response.status(), problem == null ? Hop.UPSTREAM : problem.hop(),

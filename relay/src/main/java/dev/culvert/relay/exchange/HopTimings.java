@@ -3,8 +3,8 @@ package dev.culvert.relay.exchange;
 import dev.culvert.http.problem.Problem.Hop;
 
 /**
- * Where the time of one exchange goes until its response's head, by a monotonic clock. The shares follow one another, but for
- * the wait for windows, which is a part of the body's.
+ * Measures the time of one exchange per hop, until the response's head, by a monotonic clock. The shares
+ * follow one another, except the wait for windows, which is a part of the body's share.
  *
  * <pre>
  *  head read ──queue──► opened ──body──► request sent ──tunnel + router + upstream──► response head
@@ -26,21 +26,21 @@ final class HopTimings {
     private boolean told;
     private boolean over;
 
-    /** The request leaves the queue; the last time counts. */
+    /** The request leaves the queue. The last call counts. */
     void opened() {
         opened = true;
         openedNanos = System.nanoTime();
         sentNanos = openedNanos;
     }
 
-    /** The last byte of the request left this server. */
+    /** The last byte of the request was sent. */
     void requestSent() {
         if (!answered && !over) {
             sentNanos = System.nanoTime();
         }
     }
 
-    /** Whether bytes of the request wait in this server, for windows or for their turn. */
+    /** Records whether bytes of the request wait in this server, for windows or for their turn. */
     void waits(boolean now) {
         if (waiting != now && !over) {
             long at = System.nanoTime();
@@ -53,14 +53,14 @@ final class HopTimings {
         }
     }
 
-    /** What the other side of the tunnel has counted, in microseconds. */
+    /** Records the times that the other side of the tunnel measured, in microseconds. */
     void behind(int routerMicros, int upstreamMicros) {
         told = true;
         router = routerMicros;
         upstream = upstreamMicros;
     }
 
-    /** The response's head is there. */
+    /** The response's head has arrived. */
     void answered() {
         if (!answered) {
             answered = true;
@@ -68,7 +68,10 @@ final class HopTimings {
         }
     }
 
-    /** There is a problem instead of a head: the time since the request was sent is that of who noticed it. */
+    /**
+     * A problem takes the place of a head. The time since the request was sent counts for the hop that
+     * reported it.
+     */
     void answered(Hop hop) {
         answered();
         if (opened && !told) {
@@ -78,29 +81,34 @@ final class HopTimings {
         }
     }
 
-    /** The exchange is over: nothing changes any more, on whatever thread it is read. */
+    /** The exchange is over. The values do not change any more, so any thread may read them. */
     void end() {
         waits(false);
         answered();
         over = true;
     }
 
-    /** In this server, before the request went into the tunnel: admission, and the hold. */
+    /** The time in this server before the request entered the tunnel: admission, and the hold. */
     long queueMicros() {
         return micros((opened ? openedNanos : answeredNanos) - began);
     }
 
-    /** From then until the last byte of the request's body was sent, or the response's head came. */
+    /**
+     * The time from then until the last byte of the request's body was sent, or the response's head arrived.
+     */
     long bodyMicros() {
         return micros(sentNanos - openedNanos);
     }
 
-    /** In which bytes of the request waited here for windows, or for their turn in the tunnel. */
+    /**
+     * The time for which bytes of the request waited in this server, for windows or for their turn in the
+     * tunnel.
+     */
     long windowMicros() {
         return micros(waitedNanos + (waiting ? System.nanoTime() - waitingSince : 0));
     }
 
-    /** Both ways through the tunnel, and what of the way nobody has counted. */
+    /** The time of both directions of the tunnel, and all time that no other hop measured. */
     long tunnelMicros() {
         return opened && answered ? Math.max(0, micros(answeredNanos - sentNanos) - router - upstream) : 0;
     }
@@ -113,12 +121,12 @@ final class HopTimings {
         return upstream;
     }
 
-    /** Since the request's head was read. */
+    /** The time since the request's head was read. */
     long totalNanos() {
         return System.nanoTime() - began;
     }
 
-    /** {@code Server-Timing} (W3C): what is known at the head, in milliseconds. */
+    /** Returns the {@code Server-Timing} value (W3C): the times known at the head, in milliseconds. */
     String serverTiming() {
         var text = new StringBuilder(160);
         metric(text, "culvert-queue", queueMicros());

@@ -9,19 +9,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of a request the access log and the page of a problem need: forwarding changes the head, and gives it away.
+ * The properties of a request that the access log and problem pages need. They are copied because forwarding
+ * changes the head and passes its ownership on.
  *
- * @param protocol {@code HTTP/1.1}; empty when no head was understood
- * @param target as received, with its query
- * @param accept what the caller takes; empty for gRPC, which takes no page whatever it says
- * @param caller the address that it came from, by what trusted proxies say
+ * @param protocol the protocol, as {@code HTTP/1.1}; empty if the head was not parsed
+ * @param target the target as received, with its query
+ * @param accept the caller's {@code Accept} value; empty for gRPC, which has no problem pages
+ * @param caller the caller's address, by the fields of trusted proxies
  */
 public record RequestFacts(String protocol, CharSequence method, CharSequence host, CharSequence target,
         CharSequence userAgent, CharSequence accept, String caller) {
     private static final AsciiString FORWARDED_FOR = AsciiString.cached("x-forwarded-for");
     private static final String GRPC = "application/grpc";
 
-    /** Of a request whose head nobody understood. */
+    /** Returns the facts of a request whose head was not parsed. */
     public static RequestFacts unknown(String caller) {
         return new RequestFacts("", "", "", "", "", "", caller);
     }
@@ -53,7 +54,10 @@ public record RequestFacts(String protocol, CharSequence method, CharSequence ho
                 caller);
     }
 
-    /** No longer than a line of the log shows: what waits to be written is bounded. The query goes. */
+    /**
+     * Returns the facts without the query, bounded to the length of a log line, so that the queued entries
+     * are bounded.
+     */
     RequestFacts bounded() {
         return new RequestFacts(protocol, method, bounded(host, AccessEntry.MAX_TEXT),
                 bounded(path(target), AccessEntry.MAX_PATH), bounded(userAgent, AccessEntry.MAX_TEXT), "",
@@ -69,7 +73,7 @@ public record RequestFacts(String protocol, CharSequence method, CharSequence ho
         return target;
     }
 
-    /** One character too many stays, which shows that there were more. */
+    /** Keeps one character too many, which shows that the text was cut. */
     private static CharSequence bounded(CharSequence text, int most) {
         return text.length() > most ? text.subSequence(0, most + 1) : text;
     }

@@ -19,7 +19,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The caller's half of one exchange: passes the request on, counts what of it is under way, and watches its deadlines.
+ * The caller's half of one exchange: forwards the request, counts the bytes in flight, and applies its
+ * deadlines.
  *
  * <pre>
  *  BODY ──end──► ANSWER ──response head──► (no deadline)
@@ -29,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestHalf {
     private final EdgeStream stream;
-    /** Ends the exchange when a deadline is met. */
+    /** Ends the exchange when a deadline passes. */
     private final Consumer<Problem> giveUp;
-    /** How far the upstream's side lags behind. */
+    /** The bytes that the upstream's side has not consumed. */
     private final Lag untaken;
     private @Nullable RequestSink sink;
     private boolean ended;
@@ -42,7 +43,10 @@ final class RequestHalf {
     private @Nullable BodyTimeout patience;
     private @Nullable PacedBody paced;
     private long leastRate;
-    /** When the upstream's side last took some of the body, or some began to wait for it. */
+    /**
+     * The time at which the upstream's side last consumed bytes of the body, or the first bytes began to wait
+     * for it.
+     */
     private long takenNanos;
 
     RequestHalf(EdgeStream stream, Consumer<Problem> giveUp) {
@@ -51,7 +55,7 @@ final class RequestHalf {
         this.untaken = new Lag(stream.loop(), () -> {}, () -> giveUp.accept(EdgeProblems.SLOW_UPSTREAM));
     }
 
-    /** Whether nothing of it comes any more, as far as anybody waits for it. */
+    /** Whether the request has ended, or no further part of it is needed. */
     boolean isEnded() {
         return ended;
     }
@@ -60,37 +64,37 @@ final class RequestHalf {
         ended = complete;
     }
 
-    /** Body bytes that the upstream's side has not taken. */
+    /** The body bytes that the upstream's side has not consumed. */
     int unforwarded() {
         return unforwarded;
     }
 
-    /** Body bytes that came and were passed on, or wait for that. */
+    /** The body bytes that were received and forwarded, or wait for that. */
     long received() {
         return received;
     }
 
-    /** Whether somebody takes the request. */
+    /** Whether the request has a receiver. */
     boolean isTaken() {
         return sink != null;
     }
 
-    /** The caller sends its body only when it is told to go on (RFC 9110 §10.1.1), or tires of waiting. */
+    /** The caller sends its body only after a 100 response (RFC 9110 §10.1.1), or after its own time-out. */
     void awaits100() {
         awaits100 = true;
     }
 
-    /** Whether the caller may have skipped its body, so that the next request would be taken for it. */
+    /** Whether the caller may have skipped its body, so that its next request would be read as the body. */
     boolean maySkipBody() {
         return awaits100;
     }
 
-    /** The caller was told to go on. */
+    /** The caller received a 100 response. */
     void goOn() {
         awaits100 = false;
     }
 
-    /** Sends the head on its way, and waits for the rest. */
+    /** Forwards the head, and starts the deadline of the rest. */
     void open(EdgeRuntimes.RuntimeEndpoint runtime, Relay way, RelayRequest request, ResponseSink response,
             boolean withoutBody) {
         quota = runtime.quota();
@@ -104,7 +108,7 @@ final class RequestHalf {
         sink = way.open(request, response);
     }
 
-    /** Body bytes came. Takes ownership of {@code body}. */
+    /** Receives body bytes. Takes ownership of {@code body}. */
     void data(ByteBuf body) {
         RequestSink to = sink;
         awaits100 = false;
@@ -149,12 +153,12 @@ final class RequestHalf {
         }
     }
 
-    /** Whether more of the body came than the runtime takes. A WebSocket's bytes are no body. */
+    /** Whether the body exceeds the runtime's limit. A WebSocket's bytes are not a body. */
     boolean isTooLong() {
         return !stream.response().isUpgraded() && sink != null && quota().isTooLong(received);
     }
 
-    /** Counts the refusal. */
+    /** Counts the refusal and returns its problem. */
     Problem bodyTooLong() {
         return quota().bodyTooLong();
     }
@@ -163,7 +167,7 @@ final class RequestHalf {
         return Objects.requireNonNull(quota);
     }
 
-    /** Body bytes came that nobody wants any more. Takes ownership of {@code body}. */
+    /** Drops body bytes that are no longer needed. Takes ownership of {@code body}. */
     void drop(ByteBuf body) {
         int bytes = body.readableBytes();
         awaits100 = false;
@@ -179,7 +183,7 @@ final class RequestHalf {
         pass(trailers);
     }
 
-    /** Tells the upstream's side that the request has ended. */
+    /** Ends the request at the upstream's side. */
     void pass(@Nullable Http2Headers trailers) {
         ended = true;
         PacedBody pace = paced;
@@ -197,12 +201,12 @@ final class RequestHalf {
         }
     }
 
-    /** The response begins: from now on each side speaks when it has something to say. */
+    /** The response begins: no deadline applies any more. */
     void answered() {
         stream.deadline().clear();
     }
 
-    /** So many bytes of the body were passed on. */
+    /** Body bytes were consumed by the upstream's side. */
     void consumed(int bytes) {
         unforwarded -= bytes;
         untaken.taken(bytes);
@@ -223,7 +227,7 @@ final class RequestHalf {
         }
     }
 
-    /** The caller has taken so many bytes of the response. */
+    /** Reports response bytes that the caller has accepted. */
     void acknowledge(int bytes) {
         RequestSink to = sink;
         if (to != null && bytes > 0) {
@@ -231,7 +235,7 @@ final class RequestHalf {
         }
     }
 
-    /** Nobody waits for the answer any more. */
+    /** Cancels the request: its response is no longer needed. */
     void abandon(Problem why) {
         RequestSink to = sink;
         sink = null;
@@ -241,13 +245,13 @@ final class RequestHalf {
         }
     }
 
-    /** The upstream's side takes nothing any more. */
+    /** The upstream's side accepts no more of the request. */
     void refused() {
         sink = null;
         drop();
     }
 
-    /** What waits for its pace. */
+    /** Drops the bytes that wait for their pace. */
     private void drop() {
         untaken.close();
         PacedBody pace = paced;
@@ -256,7 +260,7 @@ final class RequestHalf {
         }
     }
 
-    /** The exchange is answered: what was under way counts no longer. */
+    /** The response is complete: bytes in flight no longer count. */
     void settle() {
         untaken.close();
         unforwarded = 0;
@@ -268,7 +272,7 @@ final class RequestHalf {
         stream.deadline().set(silence, this::bodyTooSlow);
     }
 
-    /** The messages of a gRPC call come as their sender has something to say. */
+    /** Returns the minimum rate of the body; 0 for gRPC, whose messages may be far apart. */
     private long leastRate(Http2Headers fields) {
         return GrpcContent.isGrpc(fields.get("content-type"))
                 ? 0
@@ -281,7 +285,7 @@ final class RequestHalf {
             return;
         }
         if (quota().memory().isSpent()) {
-            awaitBody(); // the edge does not read the body: that is not the caller's silence
+            awaitBody(); // the edge does not read the body, so the caller is not silent
             return;
         }
         long left = patience == null ? 0 : patience.left(System.nanoTime());
@@ -289,12 +293,15 @@ final class RequestHalf {
             stream.deadline().set(Duration.ofNanos(left), this::bodyTooSlow);
             return;
         }
-        ended = true; // as far as anybody waits for it
+        ended = true; // no further part is needed
         stream.lastOfConnection();
         giveUp.accept(Problem.of(Cause.REQUEST_TIMEOUT, Hop.EDGE, "the body did not arrive in time"));
     }
 
-    /** The upstream has yet to take what came of the request, which is not the caller's silence: looks again later. */
+    /**
+     * Waits for the upstream, which has not consumed all received bytes: the caller is not silent. Checks
+     * again later.
+     */
     private void awaitUpstream(Runnable look, Duration later) {
         Duration most = stream.shared().limits().requestStallTimeout();
         boolean pacing = paced != null && paced.isWaiting();

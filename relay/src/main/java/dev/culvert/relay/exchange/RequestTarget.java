@@ -8,9 +8,9 @@ import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.quota.CallerLimits;
 import java.util.List;
 
-/** What is asked of a request's target in every version of HTTP. */
+/** The checks of a request's target that all HTTP versions share. */
 public final class RequestTarget {
-    /** The longest name, a trailing dot and a port. */
+    /** The maximum length of a name, a trailing dot and a port. */
     private static final int MAX_AUTHORITY = 254 + 6;
 
     private RequestTarget() {}
@@ -26,7 +26,10 @@ public final class RequestTarget {
         }
     }
 
-    /** RFC 9110 §8.6: one number. Throws EdgeException for anything else that a head says of its body's length. */
+    /**
+     * Requires that a head declares its body's length by at most one number (RFC 9110 §8.6). Throws
+     * EdgeException otherwise.
+     */
     public static void requireLength(List<? extends CharSequence> lengths) {
         if (!lengths.isEmpty()
                 && (lengths.size() > 1 || ContentLength.parse(lengths.getFirst()) < 0)) {
@@ -34,14 +37,17 @@ public final class RequestTarget {
         }
     }
 
-    /** Throws EdgeException for a method that means something else at a gateway. */
+    /** Throws EdgeException for a method that has another meaning at a gateway. */
     public static void requireServed(String method) {
         if (method.equals("CONNECT") || method.equals("TRACE")) {
             throw problem(Cause.METHOD_NOT_ALLOWED, method + " is not served");
         }
     }
 
-    /** RFC 3986 §3.2.2: a name or an address, and a port perhaps. Names are those that a runtime can have. */
+    /**
+     * Whether a text is a name or an address with an optional port (RFC 3986 §3.2.2). Accepts only names that
+     * a runtime can have.
+     */
     public static boolean isAuthority(String host) {
         int end = host.startsWith("[") ? addressEnd(host) : nameEnd(host);
         boolean port = end < host.length();
@@ -57,7 +63,10 @@ public final class RequestTarget {
         return end;
     }
 
-    /** RFC 3986 §3.2.2: an IPv6 address in brackets; its digits need not be right, for no runtime has one. */
+    /**
+     * Returns the end of an IPv6 address in brackets (RFC 3986 §3.2.2). Its digits are not checked, because
+     * no runtime has one.
+     */
     private static int addressEnd(String host) {
         int end = host.indexOf(']');
         for (int i = 1; i < end; i++) {
@@ -81,7 +90,7 @@ public final class RequestTarget {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     }
 
-    /** The path as it is, if it needs no repair to be sent on. */
+    /** Returns the path unchanged if it can be sent without repair. Throws EdgeException otherwise. */
     public static String checked(String path) {
         for (int i = 0; i < path.length(); i++) {
             char c = path.charAt(i);

@@ -14,11 +14,12 @@ import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Map;
 
-/** The trailer section of a request, and what of it crosses. */
+/** Ends requests with their trailer section, reduced to the fields that may be forwarded. */
 public final class RequestTrailers {
     /**
-     * RFC 9110 §6.5.1: what frames, routes, modifies, authorises or describes a request is said in its head. A reader
-     * that merges trailers into the head would take it for the head's. The gateway's own fields are its own here, too.
+     * Fields that frame, route, modify, authorise or describe a request belong in its head (RFC 9110 §6.5.1).
+     * A recipient that merges trailers into the head would mistake them for the head's. The gateway's own
+     * fields are removed, too.
      */
     private static final List<AsciiString> OF_THE_HEAD = List.of("content-length", "host", "trailer",
             "expect",
@@ -33,7 +34,7 @@ public final class RequestTrailers {
 
     private RequestTrailers() {}
 
-    /** Ends a request of HTTP/1.1. */
+    /** Ends an HTTP/1.1 request. */
     public static void end(EdgeExchange exchange, HttpHeaders received, CallerLimits limits) {
         if (received.isEmpty()) {
             exchange.requestEnd(null);
@@ -44,7 +45,9 @@ public final class RequestTrailers {
         }
     }
 
-    /** RFC 9113 §8.2.1: no white space around a value; the codec looks at its front only. */
+    /**
+     * Whether no value ends with white space (RFC 9113 §8.2.1). The codec checks only the start of a value.
+     */
     public static boolean areTrimmed(Http2Headers received) {
         for (Map.Entry<CharSequence, CharSequence> field : received) {
             CharSequence value = field.getValue();
@@ -64,7 +67,7 @@ public final class RequestTrailers {
         return crossing(trailers);
     }
 
-    /** Ends a request of HTTP/2. */
+    /** Ends an HTTP/2 request. */
     public static void end(EdgeExchange exchange, Http2Headers received, CallerLimits limits) {
         if (received.size() > limits.maxHeadFields()) {
             exchange.malformedBody(tooLarge());
@@ -75,7 +78,7 @@ public final class RequestTrailers {
         }
     }
 
-    /** RFC 9113 §8.1: no pseudo-fields. */
+    /** Whether trailers have no pseudo-fields (RFC 9113 §8.1) and no trailing white space. */
     private static boolean areSound(Http2Headers received) {
         for (CharSequence name : received.names()) {
             if (name.isEmpty() || name.charAt(0) == ':') {
@@ -91,7 +94,7 @@ public final class RequestTrailers {
         return trailers;
     }
 
-    /** Why a body can't be read on. */
+    /** Returns the problem of a body that cannot be decoded further. */
     public static Problem malformed(HttpContent content) {
         return content.decoderResult().cause() instanceof TooLongFrameException
                 ? tooLarge()

@@ -11,9 +11,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of one response on its way to the caller: paced where its runtime has a limit, counted until the caller's socket
- * has taken it, and its caller cut who takes nothing for too long. On the connection's event loop, but for what {@link
- * MemoryBudget} asks.
+ * The body of one response on its way to the caller. It is paced if its runtime has a limit, and counted
+ * until the caller's socket has accepted it. A caller that accepts no bytes for too long is cut. Belongs to
+ * the connection's event loop, except for the calls of {@link MemoryBudget}.
  */
 public final class ResponseBody {
     private final BodyStream stream;
@@ -22,13 +22,13 @@ public final class ResponseBody {
     private final Runnable tooSlow;
     private @Nullable PacedBody paced;
     private @Nullable Deadline stall;
-    /** What the caller has not taken, and when it took some. */
+    /** The bytes that the caller has not accepted, and since when. */
     private final Lag unread;
     private long takenNanos;
 
     /**
-     * @param written runs behind each part that was written
-     * @param tooSlow runs when the caller is to be cut
+     * @param written runs after each written part
+     * @param tooSlow runs when the caller must be cut
      */
     public ResponseBody(BodyStream stream, BudgetedBytes held, Runnable written, Runnable tooSlow) {
         this.stream = stream;
@@ -38,7 +38,7 @@ public final class ResponseBody {
         this.unread = new Lag(stream.loop(), this::passedOn, tooSlow);
     }
 
-    /** Takes ownership of {@code body}. */
+    /** Writes a part of the body. Takes ownership of {@code body}. */
     public void data(ByteBuf body, RuntimeQuota quota) {
         int bytes = body.readableBytes();
         held.take(bytes);
@@ -55,7 +55,7 @@ public final class ResponseBody {
         }
     }
 
-    /** Runs {@code then} behind the last part. */
+    /** Runs {@code then} after the last part. */
     public void end(Runnable then) {
         PacedBody pace = paced;
         if (pace == null) {
@@ -81,7 +81,9 @@ public final class ResponseBody {
         written.run();
     }
 
-    /** Reports what the caller's socket has taken, or lets that wait while memory is short. */
+    /**
+     * Reports the bytes that the caller's socket has accepted. While memory is short, the report is delayed.
+     */
     public void passedOn() {
         int bytes = stream.passedOn();
         if (bytes > 0) {
@@ -92,7 +94,9 @@ public final class ResponseBody {
         }
     }
 
-    /** All bytes that were not reported, taken or not; the caller reports them. */
+    /**
+     * Returns the number of bytes not reported yet, accepted or not. The caller of this method reports them.
+     */
     public int rest() {
         return held.settleResponse() + stream.rest();
     }
@@ -121,7 +125,7 @@ public final class ResponseBody {
         }
     }
 
-    /** Drops what waits for its pace. */
+    /** Drops the bytes that wait for their pace. */
     void drop() {
         PacedBody pace = paced;
         if (pace != null) {
@@ -129,7 +133,9 @@ public final class ResponseBody {
         }
     }
 
-    /** The exchange is over. What the caller has not taken is still held, unless the caller is gone. */
+    /**
+     * The exchange is over. Bytes that the caller has not accepted stay counted, unless the caller is gone.
+     */
     public void close(boolean callerGone) {
         drop();
         if (stall != null) {

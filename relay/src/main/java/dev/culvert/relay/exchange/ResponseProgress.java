@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far one response has come, whatever the caller's protocol: its head, its status, its length held against what comes,
- * and, once it is a WebSocket, where its frames end. Belongs to the connection's event loop.
+ * The progress of one response, in any protocol of the caller: its head, its status, its declared and
+ * received length, and, for a WebSocket, its frame boundaries. Belongs to the connection's event loop.
  */
 public final class ResponseProgress {
     private final ResponseShape shape;
@@ -24,39 +24,42 @@ public final class ResponseProgress {
         shape = new ResponseShape(answersHead);
     }
 
-    /** The final head, whoever makes it, carries these fields of the gateway, too. */
+    /** Sets the gateway's fields for the final head, whether an upstream or the gateway creates it. */
     void carry(List<Field> gateways) {
         fields = gateways;
     }
 
-    /** And this one. */
+    /** Adds one of the gateway's fields for the final head. */
     void carry(Field gateways) {
         List<Field> all = new ArrayList<>(fields);
         all.add(gateways);
         fields = all;
     }
 
-    /** A problem, should there be one, is written in the form that this {@code Accept} field prefers. */
+    /** Sets the caller's {@code Accept} value, which chooses the form of a problem. */
     void problemsAs(CharSequence callers) {
         accept = callers;
     }
 
-    /** The form of problems: an {@code Accept} field's value. */
+    /** The {@code Accept} value that chooses the form of a problem. */
     public CharSequence accept() {
         return accept;
     }
 
-    /** Bytes of the body so far. */
+    /** The body bytes so far. */
     long bodyBytes() {
         return bodyBytes;
     }
 
-    /** What the gateway adds to the final head: lists, so that an upstream's own members stay beside them. */
+    /**
+     * The fields that the gateway adds to the final head. They are lists, so that the upstream's members are
+     * kept beside them.
+     */
     public List<Field> fields() {
         return fields;
     }
 
-    /** Whether the response has no body because its request asked for none. */
+    /** Whether the response has no body because its request was a HEAD. */
     public boolean answersHead() {
         return shape.answersHead();
     }
@@ -71,43 +74,43 @@ public final class ResponseProgress {
         return boundary != null;
     }
 
-    /** The status code that the caller gets; 0 before the final head. */
+    /** The caller's status code; 0 before the final head. */
     int status() {
         return status;
     }
 
     /**
-     * Whether this head can be said in one way only. Runtimes are not trusted with the connection: another runtime's answer
-     * may follow on it.
+     * Whether the head has exactly one interpretation. Runtimes are not trusted with the connection, because
+     * another runtime's response may follow on it.
      *
-     * @param upgrade whether the request asked for an upgrade: 101 is an answer to it
+     * @param upgrade whether the request asked for an upgrade, so that 101 is allowed
      */
     boolean isSound(Http2Headers head, boolean ended, boolean upgrade) {
         return shape.isSound(head, ended, upgrade);
     }
 
-    /** The final head, a sound one, is written. */
+    /** The final head, which is valid, is written. */
     public void begin(Http2Headers head, int code) {
         headSent = true;
         status = code;
         shape.begin(head);
     }
 
-    /** The head of a problem is written, which is made here, with a body of this length. */
+    /** The head of a problem that the gateway created is written, with a body of this length. */
     public void beginProblem(int code, int length) {
         headSent = true;
         status = code;
         bodyBytes = answersHead() ? 0 : length;
     }
 
-    /** The head that makes the request a WebSocket is written, with the code that the caller's protocol has for that. */
+    /** The head that starts a WebSocket is written, with the status code of the caller's protocol. */
     public void upgrade(int code) {
         headSent = true;
         status = code;
         boundary = new WebSocketBoundary();
     }
 
-    /** Whether these body bytes, which are borrowed, may follow; they are then taken as written. */
+    /** Counts body bytes as written, and borrows them. Returns false if they exceed the declared length. */
     boolean take(ByteBuf body) {
         WebSocketBoundary frames = boundary;
         bodyBytes += body.readableBytes();
@@ -123,7 +126,7 @@ public final class ResponseProgress {
         return shape.mayEnd();
     }
 
-    /** Whether a WebSocket frame of the gateway's own may stand here. */
+    /** Whether the gateway may insert a WebSocket frame of its own here. */
     boolean isBetweenFrames() {
         WebSocketBoundary frames = boundary;
         return frames != null && frames.isReached();

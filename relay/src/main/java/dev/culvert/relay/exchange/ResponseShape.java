@@ -5,10 +5,10 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.List;
 
-/** How long one response's body has to be (RFC 9110 §8.6), held against what comes. */
+/** Compares the declared length of one response's body (RFC 9110 §8.6) with the received bytes. */
 final class ResponseShape {
     private final boolean answersHead;
-    /** Body bytes that must still come; below 0 when nobody said how many. */
+    /** The body bytes still to come; below 0 if no length was declared. */
     private long due = -1;
 
     /** @param head whether the request was a HEAD */
@@ -20,7 +20,10 @@ final class ResponseShape {
         return answersHead;
     }
 
-    /** Whether the head says one length at most, and can keep it; and switches protocols only if it was asked. */
+    /**
+     * Whether the head declares at most one length that the response can have, and switches protocols only on
+     * request.
+     */
     boolean isSound(Http2Headers head, boolean ended, boolean upgrade) {
         boolean switches = "101".contentEquals(head.status());
         List<CharSequence> lengths = head.getAll(HttpHeaderNames.CONTENT_LENGTH);
@@ -31,13 +34,13 @@ final class ResponseShape {
         return length >= 0 && (!ended || length == 0 || isBodiless(head.status()));
     }
 
-    /** The response begins with a sound head. */
+    /** The response begins with a valid head. */
     void begin(Http2Headers head) {
         CharSequence length = head.get(HttpHeaderNames.CONTENT_LENGTH);
         due = length == null || isBodiless(head.status()) ? -1 : ContentLength.parse(length);
     }
 
-    /** Whether so many more bytes fit. */
+    /** Counts body bytes. Returns false if they exceed the declared length. */
     boolean take(int bytes) {
         if (due >= 0 && bytes > due) {
             return false;

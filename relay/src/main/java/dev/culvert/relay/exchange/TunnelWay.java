@@ -5,16 +5,16 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpRequest;
 import java.util.Queue;
 
-/** Where connections of tunnel clients leave a listener that callers share with them. */
+/** Hands connections of tunnel clients over on a listener shared with callers. */
 public interface TunnelWay {
-    /** Whether a request is for the tunnel: its connection is one of the tunnel then, for good. */
+    /** Whether a request is for the tunnel. Its connection then belongs to the tunnel for good. */
     boolean isFor(HttpRequest request);
 
     /**
-     * Replaces the edge's handlers behind the decoder, of which {@code edge} is the last one, and passes the request on,
-     * with what came behind it.
+     * Replaces the edge's handlers behind the decoder, of which {@code edge} is the last one, and passes on
+     * the request and the messages behind it.
      *
-     * @param encoder the handler in front of {@code edge}
+     * @param encoder the handler before {@code edge}
      */
     void enter(ChannelHandlerContext edge, ChannelHandler encoder, HttpRequest request, Queue<Object> behind);
 }

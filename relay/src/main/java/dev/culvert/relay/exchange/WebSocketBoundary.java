@@ -3,22 +3,25 @@ package dev.culvert.relay.exchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 
-/** Follows the frames (RFC 6455 §5.2) in one direction of a WebSocket, to know where a frame of ours may stand. */
+/**
+ * Tracks the frames (RFC 6455 §5.2) in one direction of a WebSocket, to find positions at which the gateway
+ * may insert a frame.
+ */
 public final class WebSocketBoundary {
-    /** RFC 6455 §5.5.1, §7.4.1: Close, not masked, 1001. */
+    /** An unmasked Close frame with code 1001 (RFC 6455 §5.5.1, §7.4.1). */
     private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 0x03, (byte) 0xe9};
     private static final int LENGTH_16 = 126;
     private static final int LENGTH_64 = 127;
     private static final int MASKED = 0x80;
 
-    /** Bytes of the header seen so far, of those that are known to make it up. */
+    /** The number of header bytes read so far, and the known length of the header. */
     private int headerSeen;
     private int headerBytes = 2;
     private int lengthBytes;
     private int maskBytes;
     private long payload;
 
-    /** Passes bytes by; neither consumes nor changes them. */
+    /** Tracks bytes without consuming or changing them. */
     void pass(ByteBuf bytes) {
         int index = bytes.readerIndex();
         int end = bytes.writerIndex();
@@ -49,12 +52,12 @@ public final class WebSocketBoundary {
         } else if (headerSeen > 2 && headerSeen <= 2 + lengthBytes) {
             payload = payload << 8 | octet;
             if (payload < 0) {
-                payload = Long.MAX_VALUE; // RFC 6455 §5.2 forbids such a length: no frame ever follows
+                payload = Long.MAX_VALUE; // RFC 6455 §5.2 forbids such a length, so no frame ever follows
             }
         }
     }
 
-    /** A server's Close frame that says that it goes away. The caller's to release. */
+    /** Returns the Close frame of a server that goes away. The caller must release it. */
     public static ByteBuf goingAway() {
         return Unpooled.wrappedBuffer(GOING_AWAY);
     }

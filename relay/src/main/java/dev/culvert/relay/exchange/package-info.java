@@ -1,4 +1,4 @@
-/** One request and its response, whatever version of HTTP carries it. */
+/** One request and its response, independent of the HTTP version. */
 @NullMarked
 package dev.culvert.relay.exchange;
 

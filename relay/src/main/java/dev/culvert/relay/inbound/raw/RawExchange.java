@@ -89,7 +89,7 @@ final class RawExchange implements ResponseSink {
         requireRoom();
     }
 
-    /** What was granted before memory was short may be more than there is room for. */
+    /** Ends the exchange if more bytes were granted, before memory was short, than there is room for. */
     private void requireRoom() {
         if (held.isTooMuch()) {
             abandon(EdgeProblems.GAVE_WAY);
