@@ -14,10 +14,12 @@ import reactor.core.publisher.Mono;
 
 /** The listener for callers: HTTP/1.1 and HTTP/2. */
 public final class EdgeListener {
-    /** Above this the caller's socket is full, and its response is not acknowledged any more. */
+    /**
+     * Above the high mark the caller's socket counts as full, and its response is not acknowledged any more.
+     */
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
 
-    /** For a frame that is on its way to end, and a Close to leave. */
+    /** The time for a frame in transfer to end, and for a Close to be sent. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
     private final RelayListener listener;
@@ -64,8 +66,8 @@ public final class EdgeListener {
     }
 
     /**
-     * Stops accepting; waits up to {@code grace} for connections to end. Of the rest, WebSockets get Close 1001 where a frame
-     * may stand, unfinished responses are reset.
+     * Stops accepting and waits up to {@code grace} for the connections to close. Then WebSockets get Close
+     * 1001 at a frame boundary, and unfinished responses are reset.
      */
     public Mono<Void> stop(Duration grace) {
         return listener.stop(grace, LAST_WORDS);

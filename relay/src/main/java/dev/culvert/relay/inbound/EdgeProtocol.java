@@ -16,16 +16,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Waits for the TLS handshake of a caller's connection, and continues with the protocol that was agreed on (RFC 7301). */
+/**
+ * Waits for the TLS handshake of a caller's connection, and continues with the negotiated protocol (RFC
+ * 7301).
+ */
 final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
     private static final Logger log = LoggerFactory.getLogger(EdgeProtocol.class);
 
-    /** What a handshake may still take when the server drains. */
+    /** The time that a handshake has when the server drains. */
     static final Duration LAST_HANDSHAKES = Duration.ofSeconds(3);
 
     private final EdgeContext shared;
     private @Nullable Deadline deadline;
-    /** The server stops; what speaks from here on has to know. */
+    /** The server stops. The handlers of the chosen protocol receive that event later. */
     private boolean draining;
 
     EdgeProtocol(EdgeContext shared) {
@@ -33,7 +36,7 @@ final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
         this.shared = shared;
     }
 
-    /** Speaks HTTP/1.1 from here on. */
+    /** Adds the handlers of HTTP/1.1. */
     static void http1(ChannelPipeline pipeline, EdgeContext shared) {
         var decoder = new Http1RequestDecoder(shared.limits());
         var encoder = new Http1ResponseEncoder();
@@ -78,7 +81,10 @@ final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
         }
     }
 
-    /** Who is still shaking hands may have sent its request with the last of them: it is answered, if there is time. */
+    /**
+     * Lets handshakes in progress end for a short time: a caller may have sent its request with the last
+     * handshake message.
+     */
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
         if (event.equals(RelayListener.DRAIN) && deadline != null) {

@@ -12,15 +12,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the first bytes of a connection without TLS, and continues with what they are: HTTP/2 with prior knowledge begins
- * with a preface that is no HTTP/1.1 (RFC 9113 §3.3).
+ * Reads the first bytes of a connection without TLS, and continues with their protocol. HTTP/2 with prior
+ * knowledge begins with a preface that is not valid HTTP/1.1 (RFC 9113 §3.3).
  */
 final class PlainEdgeProtocol extends ByteToMessageDecoder {
     private static final ByteBuf PREFACE = Http2CodecUtil.connectionPrefaceBuf();
 
     private final EdgeContext shared;
     private @Nullable Deadline deadline;
-    /** The server stops; what speaks from here on has to know. */
+    /** The server stops. The handlers of the chosen protocol receive that event later. */
     private boolean draining;
 
     PlainEdgeProtocol(EdgeContext shared) {
@@ -55,7 +55,7 @@ final class PlainEdgeProtocol extends ByteToMessageDecoder {
         int seen = Math.min(in.readableBytes(), PREFACE.readableBytes());
         boolean http2 = in.slice(in.readerIndex(), seen).equals(PREFACE.slice(0, seen));
         if (http2 && seen < PREFACE.readableBytes()) {
-            return; // it may yet be either
+            return; // both protocols are still possible
         }
         if (http2) {
             ctx.pipeline().addLast(Http2EdgeConnection.of(shared));
@@ -65,7 +65,7 @@ final class PlainEdgeProtocol extends ByteToMessageDecoder {
         if (draining) {
             ctx.fireUserEventTriggered(RelayListener.DRAIN);
         }
-        ctx.pipeline().remove(this); // hands on what it has read
+        ctx.pipeline().remove(this); // passes on the bytes that it has read
     }
 
     @Override

@@ -1,4 +1,4 @@
-/** The listener for callers, which chooses between HTTP/1.1 and HTTP/2. */
+/** The listener for callers, which selects HTTP/1.1 or HTTP/2. */
 @NullMarked
 package dev.culvert.relay.inbound;
 

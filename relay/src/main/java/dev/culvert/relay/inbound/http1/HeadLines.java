@@ -5,23 +5,23 @@ import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Watches the lines of a head, or of trailers, for white space that a lenient reader would take differently than a strict
- * one: folded fields (RFC 9112 §5.2), anything but empty lines in front of the request line (§2.2), and words of the
- * request line apart by anything but one space (§3).
+ * Checks the lines of a head, or of trailers, for white space that lenient and strict recipients interpret
+ * differently: folded fields (RFC 9112 §5.2), anything except empty lines before the request line (§2.2), and
+ * words of the request line separated by anything except one space (§3).
  */
 final class HeadLines {
     private static final AsciiString LENGTH = AsciiString.cached("content-length:");
 
     private boolean loose;
     private boolean beforeFirstLine = true;
-    /** Of the empty lines before the request line. */
+    /** Whether the last byte of the empty lines before the request line was a CR. */
     private boolean afterCr;
     private boolean inHead = true;
     private int lengths;
     private boolean lineStarts;
     private int wordEnd;
 
-    /** Whether something was amiss. */
+    /** Whether a violation was found. */
     boolean areLoose() {
         return loose;
     }
@@ -30,7 +30,7 @@ final class HeadLines {
         loose |= !strict;
     }
 
-    /** Starts anew, with a head or with what follows a head or a chunk. */
+    /** Starts again, with a head or with the lines after a head or a chunk. */
     void reset(boolean head) {
         loose = false;
         beforeFirstLine = head;
@@ -40,7 +40,7 @@ final class HeadLines {
         lineStarts = false;
     }
 
-    /** Looks at the bytes of {@code in} from {@code start} to {@code end}. Borrows {@code in} for the call. */
+    /** Checks the bytes of {@code in} from {@code start} to {@code end}. Borrows {@code in} for the call. */
     void take(ByteBuf in, int start, int end) {
         int at = start;
         while (beforeFirstLine && at < end) {
@@ -64,7 +64,7 @@ final class HeadLines {
         }
     }
 
-    /** RFC 9112 §6.3: the decoder takes the first of several lengths in HTTP/1.0. */
+    /** Counts length fields (RFC 9112 §6.3), because the decoder uses the first of several in HTTP/1.0. */
     private void countLength(ByteBuf in, int at, int newline) {
         boolean mayBe = lineStarts && inHead && (in.getByte(at) | 0x20) == 'c'
                 && newline - at > LENGTH.length();
@@ -75,7 +75,10 @@ final class HeadLines {
         }
     }
 
-    /** A word of the request line; {@code follows} another, behind one space. */
+    /**
+     * Checks a word of the request line. If {@code follows}, exactly one space must separate it from the
+     * previous word.
+     */
     void word(byte[] line, int start, int length, boolean follows) {
         loose |= follows && (start != wordEnd + 1 || line[wordEnd] != ' ');
         wordEnd = start + length;

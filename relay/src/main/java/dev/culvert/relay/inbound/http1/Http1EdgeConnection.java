@@ -42,7 +42,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One HTTP/1.1 connection of a caller: hands each request to its runtime, one after another; pipelined ones wait unread.
+ * One HTTP/1.1 connection of a caller. Passes the requests to their runtimes one after another. Pipelined
+ * requests wait unread.
  *
  * <pre>
  *  IDLE ──head begins──► HEAD ──head complete──► EXCHANGE ──both halves done──► IDLE
@@ -52,7 +53,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(Http1EdgeConnection.class);
-    /** Above this much unforwarded request body the socket is not read. */
+    /** The unforwarded bytes of a request body at which reading from the socket stops. */
     private static final int HIGH_WATER = 64 << 10;
     private static final int LOW_WATER = 32 << 10;
 
@@ -69,9 +70,9 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private boolean flushScheduled;
     private boolean raw;
     private boolean awaitingHead;
-    /** Nothing that arrives counts any more: served behind a refused request it could be a smuggled one. */
+    /** All later bytes are dropped: after a refused request they could be a smuggled one. */
     private boolean closing;
-    /** The server stops: the next response is the last. */
+    /** The server stops, so the next response is the last. */
     private boolean draining;
 
     public Http1EdgeConnection(EdgeContext shared, Http1RequestDecoder decoder,
@@ -114,7 +115,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         reads = ReadSize.of(ctx.channel());
         deadline = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "1.1");
-        // A fresh connection, its TLS handshake included, has as long as a head.
+        // A new connection, TLS handshake included, has the time-out of a head.
         awaitHead();
     }
 
@@ -131,13 +132,16 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         } else if (exchange == null ? mayBegin() : !exchange.requestEnded()) {
             take(message);
         } else if (!LastHttpContent.EMPTY_LAST_CONTENT.equals(message) || !pipelined.isEmpty()) {
-            // not the end of this request, which its head has told: the next one
+            // not the end of this request, which its head declared, but the next request
             pipelined.add(message);
             ctx.channel().config().setAutoRead(false);
         }
     }
 
-    /** A caller that takes no answers gets no more of them: they would pile up here. */
+    /**
+     * Whether the next request may begin. It waits while the caller does not read, because responses would
+     * pile up here.
+     */
     private boolean mayBegin() {
         return pipelined.isEmpty() && context().channel().isWritable();
     }
@@ -166,7 +170,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         deadline().clear();
         TunnelWay door = shared.door();
         if (door != null && !draining && door.isFor(request)) {
-            closing = true; // to this handler nothing comes any more
+            closing = true; // this handler receives nothing more
             deadline().close();
             door.enter(context(), encoder, request, pipelined);
             return;
@@ -222,7 +226,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         regulate();
     }
 
-    /** Reads on, or stops reading, by what of the request's body waits to be forwarded. */
+    /** Starts or stops reading from the socket, by the number of body bytes that wait to be forwarded. */
     void regulate() {
         EdgeExchange exchange = current;
         boolean reading = context().channel().config().isAutoRead();
@@ -261,17 +265,18 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             take(Objects.requireNonNull(pipelined.poll()));
         }
         if (current != null && LastHttpContent.EMPTY_LAST_CONTENT.equals(pipelined.peek())) {
-            pipelined.poll(); // its head has told that it has no body
+            pipelined.poll(); // its head declared no body
         }
         decodeOn();
         awaitRestOfHead();
         regulate();
     }
 
-    /** Takes the next of the requests that came with others; an empty read, as they are here already. */
+    /** Decodes the next request from bytes that were already received, by an empty read. */
     private void decodeOn() {
         ChannelHandlerContext ctx = context();
-        boolean over = raw || (closing && !ctx.isRemoved()); // of a tunnel's the rest is the tunnel's
+        // the remaining bytes of a tunnel belong to its handlers
+        boolean over = raw || (closing && !ctx.isRemoved());
         ChannelHandlerContext decoding = ctx.pipeline().context(decoder);
         if (over || decoding == null || !pipelined.isEmpty()) {
             return;
@@ -289,18 +294,21 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
                 : !current.requestEnded();
     }
 
-    /** Drops the socket, from the first handler on: the caller sees a reset, and no TLS word that all is complete. */
+    /**
+     * Resets the socket through the first handler. The caller sees a reset, and no TLS close_notify that
+     * would mark the data as complete.
+     */
     void reset() {
         closing = true;
         Channel channel = context().channel();
         if (!channel.isOpen()) {
-            return; // a caller that left while its WebSocket was still being ended
+            return; // a caller that left while its WebSocket was being ended
         }
         channel.config().setOption(ChannelOption.SO_LINGER, 0);
         channel.pipeline().firstContext().close();
     }
 
-    /** The 101 is written: from here on both directions are raw bytes. */
+    /** The 101 response is written. From here on both directions are raw bytes. */
     void switchToRaw() {
         raw = true;
         deadline().clear();
@@ -309,7 +317,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         pipelined.forEach(ReferenceCountUtil::release);
         pipelined.clear();
         ctx.pipeline().remove(encoder);
-        ctx.pipeline().remove(decoder); // what it holds arrives as raw bytes
+        ctx.pipeline().remove(decoder); // its remaining bytes arrive as raw bytes
         ctx.channel().config().setAutoRead(true);
     }
 
@@ -329,7 +337,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Bytes written to this connection that its socket has not taken. */
+    /** The bytes written to this connection that its socket has not accepted. */
     long pendingBytes() {
         var outbound = context().channel().unsafe().outboundBuffer();
         return outbound == null ? 0 : outbound.totalPendingWriteBytes();
@@ -394,7 +402,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         if (event.equals(RelayListener.DRAIN)) {
             draining = true;
             if (current == null) {
-                // A request may be on its way: answered, it tells the caller to close.
+                // A request may be on its way: its response asks the caller to close.
                 ctx.channel()
                         .eventLoop()
                         .schedule(() -> closeIfIdle(ctx), EdgeContext.DRAIN_IDLE.toMillis(),

@@ -30,9 +30,15 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** One exchange on an HTTP/1.1 connection: writes the response, and knows how much of it the caller's socket has not taken. */
+/**
+ * One exchange on an HTTP/1.1 connection. Writes the response, and counts the bytes that the caller's socket
+ * has not accepted.
+ */
 final class Http1EdgeStream implements EdgeStream {
-    /** What is read and dropped of a request whose response is complete, so that the caller gets to see that response. */
+    /**
+     * The maximum bytes that are read and dropped after a complete response, so that the caller can read the
+     * response.
+     */
     private static final int DISCARD_BYTES = 1 << 20;
     private static final Duration DISCARD_TIME = Duration.ofSeconds(5);
     private final Http1EdgeConnection connection;
@@ -133,7 +139,7 @@ final class Http1EdgeStream implements EdgeStream {
     @Override
     public void informational(Http2Headers head) {
         if (version.equals(HttpVersion.HTTP_1_0)) {
-            return; // RFC 9110 §15.2: not for HTTP/1.0
+            return; // RFC 9110 §15.2: HTTP/1.0 has no informational responses
         }
         HttpResponseStatus code = HttpResponseStatus.parseLine(head.status());
         write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER,
@@ -179,7 +185,7 @@ final class Http1EdgeStream implements EdgeStream {
         writer.data(body);
     }
 
-    /** A failed write, as for want of direct memory, ends the connection. */
+    /** Writes without a promise. A failed write, as without direct memory, ends the connection. */
     private void write(Object part) {
         context().write(part, context().voidPromise());
     }
@@ -192,7 +198,7 @@ final class Http1EdgeStream implements EdgeStream {
     private void written(ChannelFuture part) {
         if (!part.isSuccess()) {
             writer.close();
-            context().close(); // what follows would not stand where its reader expects it
+            context().close(); // later bytes would be misplaced in the stream
         }
         writer.taken();
     }

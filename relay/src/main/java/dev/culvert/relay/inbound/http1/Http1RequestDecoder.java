@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * HTTP/1.1 requests, strictly (RFC 9112): what could be read in two ways fails to decode. Netty's decoder forgives folded
- * fields and loose white space in the request line; here they fail too.
+ * Decodes HTTP/1.1 requests strictly (RFC 9112): a request that could be read in two ways fails. Unlike
+ * Netty's decoder, it also refuses folded fields and loose white space in the request line.
  */
 public final class Http1RequestDecoder extends HttpRequestDecoder {
-    /** A body is handed on in pieces of at most this: larger ones only wait longer. */
+    /** The maximum length of the pieces in which a body is passed on. Larger pieces only arrive later. */
     private static final int MAX_CHUNK = 64 << 10;
     /** Room for the method and the version beside the target. */
     private static final int LINE_OVERHEAD = 64;
@@ -40,8 +40,8 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
     }
 
     /**
-     * Takes no further message while {@code condition} holds: as bytes they are as small as they came. It goes on with the next
-     * read, or an empty one.
+     * Decodes no further message while {@code condition} holds, because messages need less memory as bytes.
+     * Decoding continues with the next read, or an empty one.
      */
     void stopWhile(BooleanSupplier condition) {
         stopped = condition;
@@ -52,7 +52,10 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
         return partialHead;
     }
 
-    /** One call takes a head, or a part of one; body bytes; or the lines between and behind chunks: never two of these. */
+    /**
+     * Decodes. One call takes a head or a part of one, or body bytes, or the lines between and after chunks,
+     * but never two of these.
+     */
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
         if (stopped.getAsBoolean()) {
@@ -94,12 +97,12 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
     protected String splitThirdWordInitialLine(byte[] line, int start, int length) {
         lines.word(line, start, length, true);
         String version = super.splitThirdWordInitialLine(line, start, length);
-        // RFC 9112 §2.3: case-sensitive, and nobody speaks other versions of HTTP/1.
+        // RFC 9112 §2.3: the version is case-sensitive, and no other version of HTTP/1 is in use.
         lines.require(version.equals("HTTP/1.1") || version.equals("HTTP/1.0"));
         return version;
     }
 
-    /** RFC 9112 §6.3: both lengths in one message are an attack or a broken sender. */
+    /** Refuses a message with both lengths (RFC 9112 §6.3): it is an attack or comes from a broken sender. */
     @Override
     protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {
         message.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("two lengths")));

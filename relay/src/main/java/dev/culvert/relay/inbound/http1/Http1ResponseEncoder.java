@@ -4,7 +4,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** HTTP/1.1 responses; knows whether the present one answers a HEAD and so has no body whatever its fields say. */
+/** Encodes HTTP/1.1 responses. A response to HEAD has no body, whatever its fields declare. */
 public final class Http1ResponseEncoder extends HttpResponseEncoder {
     private boolean answersHead;
 

@@ -7,9 +7,9 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Map;
 
-/** Response heads in HTTP/1.1's form. */
+/** Converts response heads to HTTP/1.1. */
 final class Http1ResponseHead {
-    /** The fields were checked when they were decoded from the tunnel. */
+    /** Does not validate: fields were checked when they were decoded from the tunnel. */
     private static final DefaultHttpHeadersFactory FACTORY = DefaultHttpHeadersFactory.headersFactory()
             .withValidation(false);
 
@@ -19,7 +19,7 @@ final class Http1ResponseHead {
         return FACTORY.newHeaders();
     }
 
-    /** The regular fields of a head or of trailers. */
+    /** Returns the regular fields of a head or of trailers. */
     static HttpHeaders headers(Http2Headers head) {
         HttpHeaders headers = FACTORY.newHeaders();
         for (Map.Entry<CharSequence, CharSequence> field : head) {
@@ -32,7 +32,7 @@ final class Http1ResponseHead {
     }
 
     /**
-     * Adds what frames the body (RFC 9112 §6) and the connection.
+     * Adds the fields that frame the body (RFC 9112 §6) and control the connection.
      *
      * @return whether the connection can serve another request afterwards
      */

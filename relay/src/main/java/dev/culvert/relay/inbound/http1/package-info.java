@@ -1,4 +1,4 @@
-/** Callers that speak HTTP/1.1 (RFC 9112). */
+/** Connections of callers over HTTP/1.1 (RFC 9112). */
 @NullMarked
 package dev.culvert.relay.inbound.http1;
 

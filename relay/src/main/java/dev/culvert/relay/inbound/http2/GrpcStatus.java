@@ -5,17 +5,25 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
 
-/** What gRPC calls a problem of the gateway (gRPC over HTTP/2), for calls whose response has begun. */
+/**
+ * Converts problems of the gateway to gRPC statuses (gRPC over HTTP/2), for calls whose response has begun.
+ */
 final class GrpcStatus {
     private GrpcStatus() {}
 
-    /** The trailers that end a call with {@code why}: its status says that it failed, so that nobody takes it for complete. */
+    /**
+     * Returns the trailers that end a call with {@code why}. Their status marks it as failed, so that clients
+     * do not take it for complete.
+     */
     static Http2Headers trailers(Problem why) {
         return new DefaultHttp2Headers(false, 4).add("grpc-status", Integer.toString(number(why)))
                 .add("grpc-message", encoded(why.detail()));
     }
 
-    /** As gRPC's clients map the HTTP status that stands in its place before the response begins. */
+    /**
+     * Returns the code to which gRPC clients map the HTTP status that the problem has before the response
+     * begins.
+     */
     private static int number(Problem why) {
         return switch (why.cause().status()) {
             case 413 -> 8; // RESOURCE_EXHAUSTED
@@ -25,7 +33,9 @@ final class GrpcStatus {
         };
     }
 
-    /** Percent-encoded: all but visible ASCII and the space, and the percent sign itself. */
+    /**
+     * Percent-encodes all characters except visible ASCII and the space; the percent sign is encoded, too.
+     */
     private static String encoded(String text) {
         var message = new StringBuilder(text.length());
         for (byte octet : text.getBytes(StandardCharsets.UTF_8)) {

@@ -7,9 +7,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The streams of a connection that closed last: what a frame on one of them means depends on how it closed (RFC 9113 §5.1). */
+/**
+ * Remembers the streams of a connection that closed last. The meaning of a frame on one of them depends on
+ * how it closed (RFC 9113 §5.1).
+ */
 final class Http2ClosedStreams {
-    /** More than may be open at once: what was under way on those is surely here by then. */
+    /**
+     * The maximum number of remembered streams. It exceeds the number of open streams, so all frames in
+     * flight on older ones have arrived.
+     */
     static final int MAX_REMEMBERED = 4 * Http2EdgeBuilder.MAX_STREAMS;
 
     private final LinkedHashMap<Integer, Boolean> resetByUs = new LinkedHashMap<>() {
@@ -21,26 +27,26 @@ final class Http2ClosedStreams {
         }
     };
 
-    /** This one closed. */
+    /** Records a closed stream. */
     void add(Http2Stream stream) {
         resetByUs.put(stream.id(), stream.isResetSent());
     }
 
-    /** This one was refused, and never open. */
+    /** Records a stream that was refused and never open. */
     void refused(int stream) {
         resetByUs.put(stream, true);
     }
 
     /**
-     * What a frame on a stream that is not open any more is.
+     * Judges a frame on a stream that is not open any more.
      *
-     * @return null where its sender may not have known: the stream was reset; else the connection's error
+     * @return null if the sender may not have known, because the stream was reset; else the connection error
      */
     @Nullable
     Http2Exception judge(int stream) {
         Boolean reset = resetByUs.get(stream);
         if (reset == null) {
-            // RFC 9113 §5.1.1: ids grow; one that was passed over is closed without ever having been open
+            // RFC 9113 §5.1.1: stream ids increase; a skipped one is closed without having been open
             return Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "stream %d is not open", stream);
         }
         return reset

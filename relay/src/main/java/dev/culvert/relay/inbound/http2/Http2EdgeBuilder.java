@@ -10,26 +10,37 @@ import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 
-/** Sets the limits of a caller's HTTP/2 connection. */
+/** Builds HTTP/2 connections of callers, with their limits. */
 public final class Http2EdgeBuilder
         extends
             AbstractHttp2ConnectionHandlerBuilder<Http2EdgeConnection, Http2EdgeBuilder> {
-    /** Streams of one connection at once; more wait at the caller. */
+    /** The maximum concurrent streams of one connection; more wait at the caller. */
     public static final int MAX_STREAMS = 100;
-    /** Request bytes of one stream that no runtime has taken yet. */
+    /** The maximum request bytes of one stream that no runtime has consumed yet. */
     public static final int STREAM_WINDOW = 256 << 10;
-    /** Answers that a caller makes necessary and does not read (CVE-2019-9512 and following). */
+    /**
+     * The maximum number of queued control frames in response to a caller that does not read (CVE-2019-9512
+     * and following).
+     */
     static final int MAX_QUEUED_CONTROL_FRAMES = 1000;
-    /** Streams that a caller resets, or makes the edge reset, within {@link #RESETS_SECONDS} (CVE-2023-44487, CVE-2025-8671). */
+    /**
+     * The maximum number of streams that a caller resets, or makes the edge reset, within
+     * {@link #RESETS_SECONDS} (CVE-2023-44487, CVE-2025-8671).
+     */
     public static final int MAX_RESETS = 200;
     static final int RESETS_SECONDS = 30;
-    /** DATA frames in a row that carry nothing and end nothing (CVE-2019-9518). */
+    /** The maximum number of consecutive DATA frames that are empty and end no stream (CVE-2019-9518). */
     public static final int MAX_EMPTY_DATA_FRAMES = 2;
-    /** Bytes that a DATA frame carries at least, on the average: a gRPC message alone has five before its content. */
+    /** The minimum average bytes of a DATA frame. A gRPC message alone has five bytes before its content. */
     public static final int FAIR_DATA = 8;
-    /** What frames may fall short of that, of all bodies of a connection that wait for their upstreams. */
+    /**
+     * The maximum shortfall against that minimum, in bytes, over all bodies of a connection that wait for
+     * their upstreams.
+     */
     public static final int MAX_SHORTFALL = 128 << 10;
-    /** CONTINUATION frames of a head that are smaller than its sender could make them (CVE-2024-27316). */
+    /**
+     * The maximum number of CONTINUATION frames of a head that are smaller than necessary (CVE-2024-27316).
+     */
     public static final int MAX_SMALL_CONTINUATIONS = 16;
 
     private final EdgeContext shared;
@@ -37,11 +48,11 @@ public final class Http2EdgeBuilder
     Http2EdgeBuilder(EdgeContext shared) {
         this.shared = shared;
         Http2Connection connection = new DefaultHttp2Connection(true);
-        // RFC 9113 §5.3: priorities are deprecated; streams share alike.
+        // RFC 9113 §5.3: priorities are deprecated, so all streams share equally.
         connection.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(connection,
                         new UniformStreamByteDistributor(connection)));
-        // Holds from the first frame on: a caller may never acknowledge the settings.
+        // Applies from the first frame on, because a caller may never acknowledge the SETTINGS.
         connection.remote().maxActiveStreams(MAX_STREAMS);
         connection(connection);
         initialSettings(new Http2Settings().maxConcurrentStreams(MAX_STREAMS)

@@ -41,16 +41,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One HTTP/2 connection of a caller (RFC 9113), WebSockets included (RFC 8441): its streams go to their runtimes each on its
- * own. Windows of as many streams as there may be fit the connection's, so that stalled ones hold up nobody else.
+ * One HTTP/2 connection of a caller (RFC 9113), WebSockets included (RFC 8441). Each stream is passed to its
+ * runtime separately. The connection's window holds the windows of the maximum number of streams, so that
+ * stalled streams delay no others.
  */
 public final class Http2EdgeConnection extends Http2ConnectionHandler {
-    /** Bytes of answers that wait for the caller's socket when another request comes: far more than bodies ever have there. */
+    /**
+     * The maximum bytes of responses that wait for the caller's socket when another request arrives. Bodies
+     * never have as many there.
+     */
     private static final int MAX_WAITING = 1 << 20;
 
     private final EdgeContext shared;
     private final Http2Connection.PropertyKey sides;
-    /** Of streams whose head was understood, or answered. */
+    /** The property of streams whose head was parsed, or whose response was sent. */
     private final Http2Connection.PropertyKey begun;
     private final Http2ClosedStreams closedStreams = new Http2ClosedStreams();
     private final Http2FrameBudget control = Http2FrameBudget.ofControlFrames();
@@ -60,10 +64,10 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline idle;
     private boolean flushScheduled;
-    /** Of bodies that wait: bytes that their frames carry less than {@link Http2EdgeBuilder#FAIR_DATA} each. */
+    /** The bytes by which frames of waiting bodies fall short of {@link Http2EdgeBuilder#FAIR_DATA} each. */
     private int shortfall;
     private boolean draining;
-    /** The connection broke the protocol: what is left of what came counts for nothing. */
+    /** The connection violated the protocol: the rest of its bytes is dropped. */
     private boolean failed;
 
     Http2EdgeConnection(EdgeContext shared, Http2ConnectionDecoder decoder,
@@ -112,7 +116,10 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         widen();
     }
 
-    /** As much may be under way as all streams' windows together hold: one that is stalled takes nothing from others. */
+    /**
+     * Enlarges the connection's window to hold the windows of all streams, so that a stalled stream takes
+     * nothing from others.
+     */
     private void widen() throws Http2Exception {
         Http2Stream whole = connection().connectionStream();
         int more = Http2EdgeBuilder.MAX_STREAMS * Http2EdgeBuilder.STREAM_WINDOW
@@ -128,7 +135,10 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         return encoder().writeHeaders(context(), stream.id(), head, 0, ended, context().newPromise());
     }
 
-    /** Takes ownership of {@code body}. The future is done when the socket has it. */
+    /**
+     * Writes a part of a body and takes ownership of it. The future completes when the socket has accepted
+     * it.
+     */
     ChannelFuture writeBody(Http2Stream stream, ByteBuf body, boolean ended) {
         flushLater();
         return encoder().writeData(context(), stream.id(), body, 0, ended, context().newPromise());
@@ -149,7 +159,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         flushLater();
     }
 
-    /** The exchange is over. */
+    /** The exchange of a stream is over. */
     void finished(Http2Stream stream) {
         stream.removeProperty(sides);
     }
@@ -165,7 +175,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
-    // ---- what comes ----
+    // ---- received frames ----
 
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
@@ -176,7 +186,9 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
-    /** Answers without a body wait for no window: a caller that asks for them and reads nothing is cut. */
+    /**
+     * Cuts a caller that sends requests and reads no responses: responses without a body wait for no window.
+     */
     private void requireReader() throws Http2Exception {
         ChannelOutboundBuffer waiting = channel().unsafe().outboundBuffer();
         if (waiting != null && waiting.totalPendingWriteBytes() > MAX_WAITING) {
@@ -217,7 +229,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         return side == null ? null : side.exchange();
     }
 
-    /** Answers a head that could not be decoded, whether its body follows or not. */
+    /** Responds to a head that could not be decoded, whether its body follows or not. */
     private void refuse(Http2Stream stream, Problem problem) {
         EdgeExchange exchange = exchange(stream, false,
                 RequestFacts.unknown(Objects.requireNonNull(peer).address()));
@@ -228,7 +240,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     private int data(Http2Stream stream, ByteBuf data, int padding, boolean ended) throws Http2Exception {
         Http2EdgeStream side = stream.getProperty(sides);
         if (side == null) {
-            return 0; // granted to the connection when the stream closes, to the stream never
+            return 0; // returned to the connection's window when the stream closes, and never to the stream's
         }
         EdgeExchange exchange = side.exchange();
         requireSubstance(side, data.readableBytes());
@@ -242,8 +254,8 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     }
 
     /**
-     * RFC 9113 §10.5: small frames cost work. As long as their receiver takes them they are its own matter, however many they are;
-     * a flood that piles up is not.
+     * Ends the connection for a flood of small frames that pile up (RFC 9113 §10.5), because each costs work.
+     * Small frames do not count while their receiver consumes them, however many there are.
      */
     private void requireSubstance(Http2EdgeStream side, int bytes) throws Http2Exception {
         if (bytes < Http2EdgeBuilder.FAIR_DATA && side.exchange().unforwarded() > 0) {
@@ -257,7 +269,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
-    /** The upstream has taken some of what came in such frames, or nobody will. */
+    /** Subtracts shortfall whose frames the upstream has consumed, or will never receive. */
     void madeUp(int bytes) {
         shortfall -= bytes;
     }
@@ -273,7 +285,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
-    /** No stream is open. */
+    /** The last open stream closed. */
     private void rest() {
         if (draining) {
             context().channel().close();
@@ -332,7 +344,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         @Override
         public void onUnknownFrame(ChannelHandlerContext ctx, byte type, int id, Http2Flags flags,
                 ByteBuf payload) {
-            count(1); // RFC 9113 §5.5: ignored. Their bytes cost their sender more than the server.
+            count(1); // RFC 9113 §5.5: ignored; its bytes cost the sender more than the server
         }
 
         @Override
@@ -343,7 +355,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     // ---- errors ----
 
-    /** What is malformed is answered before its stream is reset (RFC 9113 §8.1.1). */
+    /** Responds to a malformed request before its stream is reset (RFC 9113 §8.1.1). */
     @Override
     protected void onStreamError(ChannelHandlerContext ctx, boolean outbound, Throwable cause,
             StreamException error) {
@@ -360,7 +372,8 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         if (outbound || error.error() != Http2Error.PROTOCOL_ERROR) {
             closedOrReset(ctx, outbound, cause, error, stream);
         } else if (stream != null && stream.getProperty(begun) != null && !stream.state().remoteSideOpen()) {
-            reset(stream, Http2Error.STREAM_CLOSED); // RFC 9113 §5.1: half-closed, its request has ended
+            // RFC 9113 §5.1: the stream is half-closed because its request has ended
+            reset(stream, Http2Error.STREAM_CLOSED);
         } else if (exchange != null) {
             exchange.malformedBody(EdgeProblems.MALFORMED_BODY);
         } else if (stream == null && isHead(error)) {
@@ -381,7 +394,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
             if (fatal != null) {
                 onConnectionError(ctx, false, fatal, fatal);
             }
-            return; // RFC 9113 §5.1: what comes on a stream that was reset is ignored
+            return; // RFC 9113 §5.1: frames on a stream that was reset are ignored
         }
         if (stream == null) {
             closedStreams.refused(error.streamId());
@@ -437,7 +450,10 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         super.userEventTriggered(ctx, event);
     }
 
-    /** RFC 9113 §6.8: says first that it will go, and a moment later which streams are the last. */
+    /**
+     * Drains the connection (RFC 9113 §6.8): sends a first GOAWAY without a last stream, and a second one
+     * that names it shortly after.
+     */
     private void drain(ChannelHandlerContext ctx) {
         draining = true;
         var _ = goAway(ctx, Integer.MAX_VALUE, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER,

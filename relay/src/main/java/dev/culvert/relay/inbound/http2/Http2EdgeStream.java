@@ -26,7 +26,10 @@ import io.netty.handler.codec.http2.Http2Stream;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One exchange on an HTTP/2 connection: a stream of its own, whose windows say how much of either body may be under way. */
+/**
+ * One exchange on an HTTP/2 connection. It has a stream of its own, whose windows bound the bytes in flight
+ * of either body.
+ */
 final class Http2EdgeStream implements EdgeStream {
     private final Http2EdgeConnection connection;
     private final Http2Stream stream;
@@ -38,13 +41,13 @@ final class Http2EdgeStream implements EdgeStream {
     private boolean over;
     private boolean malformed;
     private boolean refused;
-    /** The response is a gRPC call's. */
+    /** The response belongs to a gRPC call. */
     private boolean grpc;
     private @Nullable EdgeExchange exchange;
-    /** Response bytes that nobody was told of yet; and how many of them the socket has taken. */
+    /** The response bytes that were not reported yet, and how many of them the socket has accepted. */
     private int unreported;
     private int taken;
-    /** What nearly empty frames of a body that waits fall short of. */
+    /** The shortfall of nearly empty frames of a waiting body, in bytes. */
     private int shortfall;
     private @Nullable ChannelFuture last;
 
@@ -100,7 +103,7 @@ final class Http2EdgeStream implements EdgeStream {
     public void head(Http2Headers head, boolean ended, boolean upgrade) {
         ForwardingRules.response(head, false);
         if (upgrade && "101".contentEquals(head.status())) {
-            // RFC 8441 §5: success is 200, and the HTTP/1.1 handshake's own fields have no place
+            // RFC 8441 §5: success is 200, and the fields of the HTTP/1.1 handshake are not used
             response.upgrade(200);
             head.status("200").remove("sec-websocket-accept");
         } else {
@@ -154,7 +157,7 @@ final class Http2EdgeStream implements EdgeStream {
         }
     }
 
-    /** A problem's head. */
+    /** Returns the head of a problem. */
     static Http2Headers head(ProblemDocument document, int status) {
         Http2Headers head = new DefaultHttp2Headers(false, 8).status(Integer.toString(status));
         document.fields().forEach(field -> head.set(field.name(), field.value()));
@@ -203,7 +206,7 @@ final class Http2EdgeStream implements EdgeStream {
         shortfall += bytes;
     }
 
-    /** So many bytes of those that waited were taken, and their part of what is missing with them. */
+    /** Subtracts the part of the shortfall that belongs to consumed bytes. */
     private void madeUp(int bytes, int left) {
         if (shortfall > 0) {
             int part = left <= 0 ? shortfall : (int) ((long) shortfall * bytes / (bytes + left));
@@ -230,7 +233,7 @@ final class Http2EdgeStream implements EdgeStream {
 
     @Override
     public void lastOfConnection() {
-        // Frames tell where a stream's bytes end: other streams go on.
+        // Frames delimit a stream's bytes, so other streams continue.
     }
 
     // ---- the end ----
@@ -259,7 +262,7 @@ final class Http2EdgeStream implements EdgeStream {
     public void finished() {
         over = true;
         writer.close();
-        madeUp(0, 0); // nobody waits for them
+        madeUp(0, 0); // the rest is not forwarded
         deadline.close();
         connection.finished(stream);
         ChannelFuture end = last;
@@ -276,7 +279,7 @@ final class Http2EdgeStream implements EdgeStream {
         }
     }
 
-    /** The stream was closed under the exchange. */
+    /** The stream closed before the exchange was over. */
     void closed() {
         madeUp(0, 0);
         writer.close();

@@ -4,9 +4,12 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import java.time.Duration;
 
-/** Counts frames of a connection that cost work and bring nothing: a flood of them ends it. */
+/** Counts frames of a connection that cost work and carry no data. A flood of them ends the connection. */
 public final class Http2FrameBudget {
-    /** SETTINGS, PING and PRIORITY frames of one caller within {@link #CONTROL_WINDOW} (CVE-2019-9512, 9515). */
+    /**
+     * The maximum number of SETTINGS, PING and PRIORITY frames of one caller within {@link #CONTROL_WINDOW}
+     * (CVE-2019-9512, 9515).
+     */
     public static final int MAX_CONTROL_FRAMES = 1000;
     private static final Duration CONTROL_WINDOW = Duration.ofSeconds(10);
 
@@ -22,21 +25,22 @@ public final class Http2FrameBudget {
         this.flood = flood;
     }
 
-    /** Of frames that need an answer of the connection. */
+    /** Creates the budget of frames to which the connection must respond. */
     static Http2FrameBudget ofControlFrames() {
         return new Http2FrameBudget(MAX_CONTROL_FRAMES, CONTROL_WINDOW, "too many control frames");
     }
 
     /**
-     * Of faults that make the edge reset a stream whose request has begun: its work is thrown away, and its place is free for the
-     * next (CVE-2025-8671). Netty counts only the resets of its own.
+     * Creates the budget of faults that make the edge reset a stream whose request has begun. Its work is
+     * lost, and its place is free for the next stream (CVE-2025-8671). Netty counts only the resets that it
+     * sends itself.
      */
     static Http2FrameBudget ofFaults() {
         return new Http2FrameBudget(Http2EdgeBuilder.MAX_RESETS,
                 Duration.ofSeconds(Http2EdgeBuilder.RESETS_SECONDS), "too many broken requests");
     }
 
-    /** One more. Throws the connection's error, ENHANCE_YOUR_CALM, when they are too many. */
+    /** Counts a frame. Throws the connection error ENHANCE_YOUR_CALM if there are too many. */
     void count() throws Http2Exception {
         long now = System.nanoTime();
         if (frames == 0 || now - since > windowNanos) {

@@ -15,22 +15,25 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Heads of HTTP/2 requests (RFC 9113 §8.3), checked and turned into the relay's form; the codec has checked the octets. */
+/**
+ * Validates heads of HTTP/2 requests (RFC 9113 §8.3) and converts them to the relay's form. The codec has
+ * checked the octets.
+ */
 final class Http2RequestHead {
     private static final AsciiString HOST = AsciiString.cached("host");
     private static final AsciiString COOKIE = AsciiString.cached("cookie");
     private static final AsciiString TE = AsciiString.cached("te");
     private static final AsciiString WEBSOCKET = AsciiString.cached("websocket");
-    /** RFC 9113 §8.2.2. */
+    /** The connection-specific fields, which HTTP/2 forbids (RFC 9113 §8.2.2). */
     private static final List<String> CONNECTION_SPECIFIC = List.of("connection", "keep-alive",
             "proxy-connection", "transfer-encoding", "upgrade");
-    /** Pseudo-fields and what forwarding adds. */
+    /** Room for pseudo-fields and for fields added by forwarding. */
     private static final int EXTRA_FIELDS = 16;
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private Http2RequestHead() {}
 
-    /** Reads a decoded request. Throws EdgeException with the caller's fault. */
+    /** Converts a decoded request. Throws EdgeException with the caller's fault. */
     static EdgeRequestHead of(Http2Headers received, CharSequence scheme, boolean ended,
             CallerLimits limits) {
         String method = received.method() == null ? "" : received.method().toString();
@@ -56,11 +59,12 @@ final class Http2RequestHead {
                 .path(RequestTarget.checked(path));
         copy(received, fields);
         if (!ended && fields.contains("content-length", "0")) {
-            // only the stream's end tells that nothing follows: said too early, it would make a malformed request whole
+            // Only the end of the stream shows that no body follows. Sent earlier, a zero length would
+            // complete a malformed request.
             fields.remove("content-length");
         }
         if (webSocket) {
-            // RFC 8441 §5.1: what HTTP/1.1 needs beside the method; the caller has no use for the answer to the key
+            // RFC 8441 §5.1: fields that HTTP/1.1 needs; the caller has no use for the response to the key
             fields.set("upgrade", WEBSOCKET);
             fields.set("sec-websocket-key", newKey());
         }
@@ -75,7 +79,7 @@ final class Http2RequestHead {
         return fields;
     }
 
-    /** RFC 8441 §4: a CONNECT that names a protocol. */
+    /** Whether the request is a CONNECT with a protocol (RFC 8441 §4). */
     private static boolean isWebSocket(Http2Headers received, String method, boolean ended) {
         CharSequence protocol = received.get(PseudoHeaderName.PROTOCOL.value());
         if (protocol == null) {
@@ -88,7 +92,7 @@ final class Http2RequestHead {
         return true;
     }
 
-    /** RFC 9110 §9.1: a token. */
+    /** Requires a token as method (RFC 9110 §9.1). */
     private static void requireToken(String method) {
         boolean valid = !method.isEmpty();
         for (int i = 0; i < method.length(); i++) {
@@ -115,7 +119,7 @@ final class Http2RequestHead {
         }
         for (CharSequence value : received.getAll(TE)) {
             if (!AsciiString.contentEqualsIgnoreCase(value, "trailers")) {
-                throw RequestTarget.problem(Cause.BAD_REQUEST, "te may say trailers only, in HTTP/2");
+                throw RequestTarget.problem(Cause.BAD_REQUEST, "in HTTP/2 te may only be trailers");
             }
         }
     }
@@ -126,7 +130,10 @@ final class Http2RequestHead {
         }
     }
 
-    /** RFC 9113 §8.3.1: {@code :authority}, or Host in its place; if there are both, they say the same. */
+    /**
+     * Returns the authority (RFC 9113 §8.3.1): {@code :authority}, or Host in its place. If both are present,
+     * they must be equal.
+     */
     private static String authority(Http2Headers received) {
         List<CharSequence> hosts = received.getAll(HOST);
         CharSequence pseudo = received.authority();
@@ -143,7 +150,7 @@ final class Http2RequestHead {
         return host;
     }
 
-    /** RFC 9113 §8.2.3: cookies that came in crumbs are one field again. */
+    /** Copies the regular fields, and joins split cookie fields (RFC 9113 §8.2.3). */
     private static void copy(Http2Headers received, Http2Headers fields) {
         for (Map.Entry<CharSequence, CharSequence> field : received) {
             CharSequence name = field.getKey();

@@ -5,11 +5,11 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.util.concurrent.TimeUnit;
 
-/** What becomes of a caller's stream behind the last frame of its response. */
+/** Ends a caller's stream after the last frame of its response. */
 final class Http2StreamEnd {
     /**
-     * How long the rest of a request may come that the edge itself has answered: what is wrong with it is still told then.
-     * It costs the stream's window at most, for nothing of it is granted.
+     * The time for which the rest of a request may arrive after the edge itself responded. Errors in it are
+     * still reported then. It costs at most the stream's window, because no credit is granted for it.
      */
     private static final long PATIENCE_MILLIS = 1000;
 
@@ -21,17 +21,17 @@ final class Http2StreamEnd {
         this.stream = stream;
     }
 
-    /** The request was malformed. */
+    /** Resets the stream of a malformed request. */
     void malformed(ChannelFuture last) {
         last.addListener(written -> connection.reset(stream, Http2Error.PROTOCOL_ERROR));
     }
 
-    /** The runtime has answered: what is left of the request nobody wants. */
+    /** The runtime responded: the rest of the request is not needed. */
     void answered(ChannelFuture last) {
         last.addListener(written -> stop());
     }
 
-    /** The edge has answered in its place. */
+    /** The edge responded in place of the runtime. */
     void refused(ChannelFuture last) {
         last.addListener(written -> {
             if (stream.state().remoteSideOpen()) {
@@ -40,7 +40,7 @@ final class Http2StreamEnd {
         });
     }
 
-    /** RFC 9113 §8.1: NO_ERROR behind the response asks the caller to stop sending. */
+    /** Asks the caller to stop sending: a reset with NO_ERROR after the response (RFC 9113 §8.1). */
     private void stop() {
         if (stream.state().remoteSideOpen()) {
             connection.reset(stream, Http2Error.NO_ERROR);

@@ -1,4 +1,4 @@
-/** Callers that speak HTTP/2 (RFC 9113). */
+/** Connections of callers over HTTP/2 (RFC 9113). */
 @NullMarked
 package dev.culvert.relay.inbound.http2;
 
