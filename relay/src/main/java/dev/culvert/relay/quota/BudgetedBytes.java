@@ -9,54 +9,64 @@ import io.netty.util.NetUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one exchange holds of the memory budget, at what it costs: body bytes, {@link #PART_BYTES} for each part that is not
- * merged with another, and heads as they are decoded. It counts for the runtime, and from {@link #CLAIMED_FROM} on for the
- * caller's source address. While memory is short, reports that bytes were taken, which let more of them come, wait until
- * there is room. Belongs to the connection's event loop.
+ * Counts the memory that one exchange holds: body bytes, {@link #PART_BYTES} for each part that is not merged
+ * with another, and heads as they are decoded. The bytes count for the runtime, and from
+ * {@link #CLAIMED_FROM} on also for the caller's source address. While memory is short, reports of consumed
+ * bytes are delayed until there is room, because they allow senders to send more. Belongs to the connection's
+ * event loop.
  */
 public final class BudgetedBytes {
-    /** A part beside its bytes: the buffer object, its place in a queue, and the promise of its write. */
+    /** The overhead of a part: the buffer object, its place in a queue, and the promise of its write. */
     static final int PART_BYTES = BodyQueue.PART_BYTES;
-    /** Exchanges that hold less count for no source address: the accounts take a lock for a moment. */
+    /**
+     * The number of bytes below which an exchange does not count for its source address, because those
+     * accounts take a lock.
+     */
     static final int CLAIMED_FROM = 4 << 10;
 
     private final EventLoop loop;
-    /** Told the bytes of the request, and of the response, that are now to be reported. */
+    /** Receives the request and response bytes that are to be reported as consumed. */
     private final Report report;
     private final Runnable giveWay;
     private @Nullable MemoryShare share;
     private String caller = "";
     private @Nullable SourceAddress source;
     private Quota<SourceAddress>.@Nullable Claim claim;
-    /** Body bytes, and what their parts cost beside them. */
+    /** The body bytes, and the overhead of their parts. */
     private int held;
     private int parts;
-    /** All that is counted. */
+    /** All counted bytes. */
     private int counted;
     private int owedRequest;
     private int owedResponse;
     private boolean waiting;
 
-    /** Reports bytes as taken. */
+    /** Reports bytes as consumed. */
     @FunctionalInterface
     public interface Report {
         void taken(int requestBytes, int responseBytes);
     }
 
-    /** @param giveWay ends the exchange because its source address holds more than others that need memory; on its loop */
+    /**
+     * @param giveWay ends the exchange because its source address holds more than others that need memory;
+     *     runs on the loop
+     */
     public BudgetedBytes(EventLoop loop, Report report, Runnable giveWay) {
         this.loop = loop;
         this.report = report;
         this.giveWay = giveWay;
     }
 
-    /** From now on bytes count for this share, and for the address of the caller as {@link RequestFacts} has it. */
+    /**
+     * Sets the share and the caller's address, in the form of {@link RequestFacts}, for which later bytes
+     * count.
+     */
     public void of(MemoryShare runtimes, String address) {
         share = runtimes;
         caller = address;
     }
 
-    /** Whether there is memory for its request to begin. */
+    /** Whether there is memory for the request to begin. */
     boolean mayBegin() {
         MemoryShare of = share;
         if (of == null || !of.isSpent()) {
@@ -66,7 +76,7 @@ public final class BudgetedBytes {
         return !of.isSpentFor(source());
     }
 
-    /** A part of a body came. */
+    /** Counts a part of a body. */
     public void take(int bytes) {
         if (share != null) {
             int object = held == 0 || bytes >= BodyQueue.SMALL ? PART_BYTES : 0;
@@ -76,7 +86,7 @@ public final class BudgetedBytes {
         }
     }
 
-    /** A head is held, until the end. */
+    /** Counts a head, which is held until the end. */
     public void takeHead(int bytes) {
         count(bytes);
     }
@@ -96,13 +106,13 @@ public final class BudgetedBytes {
         }
     }
 
-    /** Whether what came last is more than there is room for, so that the exchange has to end. */
+    /** Whether the last received bytes exceed the memory, so that the exchange must end. */
     public boolean isTooMuch() {
         MemoryShare of = share;
         return of != null && of.budget().isAlmostGone() && of.budget().isTooMuch(of, source());
     }
 
-    /** Bytes of bodies are gone. */
+    /** Subtracts body bytes that are no longer held. */
     public void give(int bytes) {
         int given = Math.min(bytes, held);
         held -= given;
@@ -122,14 +132,14 @@ public final class BudgetedBytes {
         }
     }
 
-    /** Unless its exchange was over before: the next one of the connection is not to blame. */
+    /** Ends the exchange, unless it was over before: the connection's next exchange holds nothing of it. */
     private void giveWay() {
         if (claim != null) {
             giveWay.run();
         }
     }
 
-    /** Gives everything back. Nothing counts any more. */
+    /** Returns all bytes to the budget. Later calls count nothing. */
     public void close() {
         discount(counted);
         held = 0;
@@ -141,12 +151,12 @@ public final class BudgetedBytes {
         }
     }
 
-    /** The bytes of the request whose sender was not told yet that more may come. */
+    /** The request bytes whose consumption was not reported yet. */
     public int owedRequest() {
         return owedRequest;
     }
 
-    /** The account of the caller. */
+    /** The source address that accounts for the caller. */
     SourceAddress source() {
         SourceAddress known = source;
         if (known == null) {
@@ -156,7 +166,7 @@ public final class BudgetedBytes {
         return known;
     }
 
-    /** Whether nothing should be read now; {@link Report} is called, if only with zeros, when that ends. */
+    /** Whether reading must stop now. When that ends, {@link Report} is called, possibly with zeros. */
     public boolean isStopped() {
         MemoryShare of = share;
         if (of == null || !of.isSpent() || !of.isSpentFor(source())) {
@@ -169,7 +179,7 @@ public final class BudgetedBytes {
         return true;
     }
 
-    /** Reports bytes now, or when there is room. */
+    /** Reports consumed bytes now, or when there is room. */
     public void taken(int requestBytes, int responseBytes) {
         if (isStopped()) {
             owedRequest += requestBytes;
@@ -179,7 +189,7 @@ public final class BudgetedBytes {
         }
     }
 
-    /** The bytes of the response that are still to be reported; the caller does that. */
+    /** Returns the response bytes not reported yet. The caller of this method reports them. */
     public int settleResponse() {
         int owed = owedResponse;
         owedResponse = 0;

@@ -4,16 +4,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The pace of one runtime's bytes in one direction, over all its streams and event loops: hands out moments, each as much
- * later than the one before as its bytes take. A stream asks for its next piece only when the last one has left, so streams
- * take turns. Lock-free.
+ * Paces the bytes of one runtime in one direction, over all its streams and event loops. It assigns a time to
+ * each piece; the time between pieces is that of the bytes at the limited rate. A stream requests the next
+ * time only after its previous piece was sent, so streams take turns. Lock-free.
  */
 public final class BytePace {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
-    /** What may leave at once after a pause: shorter than anybody notices, longer than a timer's tick. */
+    /** The burst after a pause, as a time: too short to matter to users, longer than a timer's tick. */
     private static final long SLACK = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** When what was handed out so far will have left. */
+    /** The time at which all assigned pieces will have been sent. */
     private final AtomicLong until;
 
     public BytePace(long nowNanos) {
@@ -21,9 +21,9 @@ public final class BytePace {
     }
 
     /**
-     * Hands out the moment for a piece.
+     * Assigns a time to a piece.
      *
-     * @return how many nanoseconds it must wait; 0 or less: it may leave now
+     * @return the nanoseconds that the piece must wait; 0 or less: it may be sent now
      */
     long next(int bytes, long bytesPerSecond, long nowNanos) {
         long takes = (long) ((double) bytes * SECOND / bytesPerSecond);

@@ -6,28 +6,32 @@ import dev.culvert.config.Setting;
 import java.time.Duration;
 
 /**
- * What one caller, and one runtime, may use of the edge. The defaults are product.md's.
+ * The limits of each caller and each runtime at the edge. The defaults are those of product.md.
  *
- * @param maxHeadBytes bytes of a request head; above: 431
- * @param maxHeadFields fields of a request head; above: 431
- * @param maxUriBytes bytes of a request target; above: 414
- * @param maxStreams concurrent exchanges of one runtime; above: 503
- * @param headTimeout for reading a request head; above: 408
- * @param requestBodyIdleTimeout of a request body without a byte, until its response begins; above: 408
- * @param responseHeadTimeout from the last request byte forwarded to the response head; above: 504
- * @param requestStallTimeout how long an upstream may take nothing of a request body that waits for it, before the response
- *     begins; above: 504; 0: as long as it likes
- * @param idleTimeout of a connection between requests; above: closed
- * @param maxConnectionsPerAddress of each listener, that of tunnel clients too; above: closed
- * @param requestsPerSecond of one runtime; above: 429; 0: no limit
- * @param requestBurst requests of one runtime at once after a pause; 0: as many as per second
- * @param maxBodyBytes of a request; above: 413; 0: no limit
- * @param bytesPerSecond of one runtime's bodies, in each direction; what is above waits; 0: no limit
- * @param minRequestBodyRate bytes per second that a request body must bring on average while the edge waits for it; 0: any
- * @param responseStallTimeout how long a caller may take nothing of a response that waits for it; 0: as long as it likes,
- *     while memory is not short
- * @param maxBufferedBytes of all bodies in this process together; above: 503, and what runs stops reading; 0: a quarter of
- *     the direct memory
+ * @param maxHeadBytes the maximum bytes of a request head; above: 431
+ * @param maxHeadFields the maximum fields of a request head; above: 431
+ * @param maxUriBytes the maximum bytes of a request target; above: 414
+ * @param maxStreams the maximum concurrent exchanges of one runtime; above: 503
+ * @param headTimeout the maximum time to read a request head; above: 408
+ * @param requestBodyIdleTimeout the maximum silence in a request body, until the response begins; above: 408
+ * @param responseHeadTimeout the maximum time from the last request byte forwarded to the response head;
+ *     above: 504
+ * @param requestStallTimeout the maximum time for which an upstream may consume nothing of a waiting request
+ *     body, before the response begins; above: 504; 0: no limit
+ * @param idleTimeout the maximum idle time of a connection between requests; above: closed
+ * @param maxConnectionsPerAddress the maximum open connections of one address, for each listener, also that
+ *     of tunnel clients; above: closed
+ * @param requestsPerSecond the maximum rate of one runtime; above: 429; 0: no limit
+ * @param requestBurst the maximum requests of one runtime at once after a pause; 0: as many as per second
+ * @param maxBodyBytes the maximum bytes of a request body; above: 413; 0: no limit
+ * @param bytesPerSecond the maximum rate of one runtime's bodies, in each direction; excess bytes wait; 0: no
+ *     limit
+ * @param minRequestBodyRate the minimum average bytes per second of a request body while the edge waits for
+ *     it; 0: no minimum
+ * @param responseStallTimeout the maximum time for which a caller may accept nothing of a waiting response;
+ *     0: no limit while memory is not short
+ * @param maxBufferedBytes the maximum bytes of all bodies in this process; above: 503, and exchanges in
+ *     progress stop reading; 0: a quarter of the direct memory
  */
 public record CallerLimits(
         @Setting(value = "Bytes of a request head; more is answered 431", byDefault = "64KiB", accepts = "1KiB..1MiB") ByteSize maxHeadBytes,
@@ -77,7 +81,7 @@ public record CallerLimits(
         require("maxBufferedBytes", isBudget(maxBufferedBytes.bytes()), "0, or 1MiB..1024GiB");
     }
 
-    /** The limits of a server that configures none. */
+    /** Returns the limits of a server that configures none. */
     public static CallerLimits defaults() {
         return new CallerLimits(new ByteSize(64 << 10), 100, new ByteSize(16 << 10), 1000,
                 Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(60),
@@ -87,7 +91,7 @@ public record CallerLimits(
                 new ByteSize(0));
     }
 
-    /** The same with other times. */
+    /** Returns these limits with other time-outs. */
     public CallerLimits within(Duration head, Duration body, Duration response, Duration idle) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, head, body, response,
                 requestStallTimeout, idle, maxConnectionsPerAddress, requestsPerSecond, requestBurst,
@@ -95,7 +99,7 @@ public record CallerLimits(
                 bytesPerSecond, minRequestBodyRate, responseStallTimeout, maxBufferedBytes);
     }
 
-    /** The same with so many connections of one address. */
+    /** Returns these limits with another maximum of connections of one address. */
     public CallerLimits ofAddress(int connections) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
                 requestBodyIdleTimeout, responseHeadTimeout, requestStallTimeout, idleTimeout, connections,
@@ -104,7 +108,7 @@ public record CallerLimits(
                 maxBufferedBytes);
     }
 
-    /** The same with another memory budget. */
+    /** Returns these limits with another memory budget. */
     public CallerLimits holding(ByteSize most) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
                 requestBodyIdleTimeout, responseHeadTimeout, requestStallTimeout, idleTimeout,
@@ -113,7 +117,7 @@ public record CallerLimits(
                 responseStallTimeout, most);
     }
 
-    /** The same for other upstreams that take nothing. */
+    /** Returns these limits with another time-out for upstreams that consume nothing. */
     public CallerLimits waiting(Duration requestStall) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
                 requestBodyIdleTimeout, responseHeadTimeout, requestStall, idleTimeout,
@@ -121,7 +125,7 @@ public record CallerLimits(
                 minRequestBodyRate, responseStallTimeout, maxBufferedBytes);
     }
 
-    /** The same for other slow callers. */
+    /** Returns these limits with other limits for slow callers. */
     public CallerLimits cutting(ByteSize bodyRate, Duration stall) {
         return new CallerLimits(maxHeadBytes, maxHeadFields, maxUriBytes, maxStreams, headTimeout,
                 requestBodyIdleTimeout, responseHeadTimeout, requestStallTimeout, idleTimeout,
@@ -130,7 +134,7 @@ public record CallerLimits(
                 maxBufferedBytes);
     }
 
-    /** What each runtime may use, unless it has limits of its own. */
+    /** Returns the limits of each runtime without its own. */
     public RuntimeLimits ofRuntime() {
         return new RuntimeLimits(maxStreams, requestsPerSecond, requestBurst, maxBodyBytes.bytes(),
                 bytesPerSecond.bytes());

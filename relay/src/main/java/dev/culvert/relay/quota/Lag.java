@@ -5,17 +5,17 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far one side of an exchange lags behind with what it is to take: a caller with its response, an upstream with a
- * request's body. Where memory is short the slowest are cut, and slow is also a side that trickles: it must take {@link
- * #LEAST_BYTES} within each {@link #PATIENCE}, which is 1 KiB a second. On the connection's event loop, but for {@link
- * #slowNanos} and {@link #waiting}, which any thread may ask.
+ * Tracks the bytes that one side of an exchange has not consumed: a caller of its response, or an upstream of
+ * a request's body. While memory is short the slowest sides are cut. A side that trickles is also slow: it
+ * must consume {@link #LEAST_BYTES} within each {@link #PATIENCE}, which is 1 KiB a second. Belongs to the
+ * connection's event loop, except {@link #slowNanos} and {@link #waiting}, which any thread may call.
  */
 public final class Lag {
-    /** How long a side may take next to nothing while the memory budget is spent. */
+    /** The maximum time for which a side may consume next to nothing while the memory budget is spent. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
-    /** What it must take meanwhile. */
+    /** The minimum bytes that it must consume in that time. */
     static final int LEAST_BYTES = 5 << 10;
-    /** A side for which less waits holds no more than a socket's buffer, and is not cut. */
+    /** The waiting bytes below which a side is not cut: it holds no more than a socket's buffer. */
     private static final int LAGGING = 32 << 10;
 
     private final EventLoop loop;
@@ -27,9 +27,9 @@ public final class Lag {
     private volatile long sinceNanos;
 
     /**
-     * Both run on the loop.
+     * Creates a lag without waiting bytes. Both callbacks run on the loop.
      *
-     * @param look reports what was taken meanwhile
+     * @param look reports the bytes consumed meanwhile
      * @param cut ends the exchange
      */
     public Lag(EventLoop loop, Runnable look, Runnable cut) {
@@ -38,7 +38,7 @@ public final class Lag {
         this.cut = cut;
     }
 
-    /** So many bytes more wait, which count for {@code share}. */
+    /** Adds waiting bytes, which count for {@code share}. */
     @SuppressWarnings("NonAtomicVolatileUpdate")
     public // written on the event loop alone
     void waits(int bytes, MemoryShare share) {
@@ -53,7 +53,7 @@ public final class Lag {
         }
     }
 
-    /** So many of them were taken. */
+    /** Subtracts consumed bytes. */
     @SuppressWarnings("NonAtomicVolatileUpdate")
     public // as above
     void taken(int bytes) {
@@ -69,27 +69,27 @@ public final class Lag {
         return lagsAt != null;
     }
 
-    /** Whether nothing waits. */
+    /** Whether no bytes wait. */
     public boolean isNone() {
         return waiting == 0;
     }
 
-    /** The bytes that wait. */
+    /** The number of waiting bytes. */
     int waiting() {
         return waiting;
     }
 
-    /** Since when it has taken less than it must. */
+    /** Returns the time for which the side has consumed less than the minimum, in nanoseconds. */
     long slowNanos(long now) {
         return waiting == 0 ? 0 : now - sinceNanos;
     }
 
-    /** Whether it has taken less than it must for too long. */
+    /** Whether the side has consumed less than the minimum for too long. */
     boolean isSlow(long now) {
         return slowNanos(now) >= PATIENCE.toNanos();
     }
 
-    /** Cuts it, unless it has taken enough meanwhile. */
+    /** Cuts the side, unless it has consumed enough meanwhile. */
     void cutIfSlow(long now) {
         loop.execute(() -> {
             if (lagsAt != null) {
@@ -101,7 +101,7 @@ public final class Lag {
         });
     }
 
-    /** Nothing waits any more. */
+    /** Stops tracking: no bytes wait any more. */
     public void close() {
         waiting = 0;
         MemoryShare share = lagsAt;

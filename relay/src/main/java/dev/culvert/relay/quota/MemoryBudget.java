@@ -26,39 +26,42 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The bytes that callers' bodies may take up in this process, so that it never dies of memory.
+ * Limits the bytes of callers' bodies in this process, so that it never runs out of memory. Its stages, by
+ * usage:
  *
  * <pre>
- *  3/5    has been spent, and now those that wait go on, no more of them at once than there is room for
- *  4/5    is spent: new requests are refused, and those that run stop reading, but for sources that hold next to nothing
- *  9/10   ends exchanges that bring more, of runtimes that hold all they may, and of sources that hold more than that
- *  19/20  is spent for all
- *  all    ends whatever brings more
+ *  3/5    a spent budget is free again: waiting exchanges continue, as many at once as there is room for
+ *  4/5    the budget is spent: requests are refused and exchanges stop reading, except those of light sources
+ *  9/10   exchanges that receive more end, if their runtime's share is full or their source is not light
+ *  19/20  the budget is spent for light sources, too
+ *  all    every exchange that receives more ends
  * </pre>
  *
- * The last fifth is for what windows granted before, and for sources that hold next to nothing: what others have filled stops
- * them no sooner than that is gone, too. Safe for use by any thread.
+ * A light source holds next to nothing. The last fifth is reserved for bytes that windows granted before, and
+ * for light sources, which stop only when it is used, too. Safe for use by any thread.
  *
- * <p>Bytes are counted from the socket to the socket, with what their parts and heads cost (see {@link BudgetedBytes}). What
- * buffers cost beyond that is not, so a second bound watches what the allocator took from the system: at seven eighths of the direct memory the budget counts as spent, too.
+ * <p>Bytes are counted from socket to socket, with the overhead of their parts and heads (see
+ * {@link BudgetedBytes}). Further overhead of buffers is not counted. Therefore a second bound watches the
+ * memory that the allocator took from the system: at seven eighths of the direct memory the budget also
+ * counts as spent.
  */
 public final class MemoryBudget {
-    /** What one exchange that goes on may read before it is asked again. */
+    /** The bytes that a continuing exchange may read before the budget is checked again. */
     private static final int STEP = 64 << 10;
-    /** Sources looked at in one tick; those that ask again are looked at later. */
+    /** The maximum number of sources examined in one tick. Sources that ask again are examined later. */
     private static final int MAX_ASKING = 64;
-    /** A source that holds less than this part of the budget may use the reserve. */
+    /** A source that holds less than one part in this many of the budget may use the reserve. */
     private static final int LIGHT_PART = 64;
-    /** Those who wait for memory go on so soon after there is some. */
+    /** The interval at which waiting exchanges are resumed and slow ones are cut. */
     private static final Duration TICK = Duration.ofMillis(50);
 
     private final long max;
-    /** From here on it is spent. */
+    /** The usage from which the budget is spent. */
     private final long high;
     private final long low;
-    /** From here on exchanges that hold more than next to nothing end when they bring more. */
+    /** The usage from which exchanges end when they receive more, if they hold more than next to nothing. */
     private final long full;
-    /** From here on nobody's exchanges begin, and none is read. */
+    /** The usage from which no request begins and no exchange is read. */
     private final long gone;
     private final LongSupplier direct;
     private final long directHigh;
@@ -67,11 +70,11 @@ public final class MemoryBudget {
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final Map<Lag, MemoryShare> lagging = new ConcurrentHashMap<>();
     private final Quota<SourceAddress> sources;
-    /** Sources that asked for memory of late while there was none. */
+    /** Sources that recently asked for memory when there was none. */
     private final Set<SourceAddress> asking = ConcurrentHashMap.newKeySet();
     private volatile boolean spent;
 
-    /** Somebody who goes on when there is room. */
+    /** An exchange that continues when there is room. */
     private record Waiting(MemoryShare share, SourceAddress source, EventLoop loop, Runnable goOn) {}
 
     MemoryBudget(long max, LongSupplier direct, long directMax) {
@@ -87,9 +90,10 @@ public final class MemoryBudget {
     }
 
     /**
-     * A budget of this process.
+     * Creates the budget of this process.
      *
-     * @param max bytes; 0: a quarter of the direct memory: what sockets and TLS hold beside it counts nowhere
+     * @param max the maximum bytes; 0: a quarter of the direct memory, because the memory of sockets and TLS
+     *     is not counted
      */
     public static MemoryBudget ofProcess(long max) {
         long directMax = PlatformDependent.maxDirectMemory();
@@ -99,7 +103,7 @@ public final class MemoryBudget {
         return new MemoryBudget(max == 0 ? directMax / 4 : max, direct, directMax);
     }
 
-    /** The same, shown as {@code culvert_memory_budget_bytes}. */
+    /** Registers the meters {@code culvert_memory_budget_bytes}. Returns this budget. */
     public MemoryBudget shown(Telemetry telemetry) {
         gauge("used", MemoryBudget::used, telemetry);
         gauge("max", MemoryBudget::max, telemetry);
@@ -114,33 +118,33 @@ public final class MemoryBudget {
                 .register(telemetry.registry());
     }
 
-    /** Looks after those who wait, until disposed. */
+    /** Starts the ticks, until disposed. */
     public Disposable ticking() {
         return Schedulers.parallel()
                 .schedulePeriodically(this::tick, TICK.toMillis(), TICK.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** The bytes that may be held. */
+    /** The maximum number of bytes. */
     public long max() {
         return max;
     }
 
-    /** The bytes from which on it is spent. */
+    /** The usage from which the budget is spent, in bytes. */
     long high() {
         return high;
     }
 
-    /** The bytes held now. */
+    /** The number of bytes held now. */
     public long used() {
         return used.get();
     }
 
-    /** Whether nothing more may begin, but for sources that hold next to nothing. */
+    /** Whether no request may begin, except those of sources that hold next to nothing. */
     public boolean isSpent() {
         return spent;
     }
 
-    /** Whether nothing more of this source may begin, and what runs should read nothing. */
+    /** Whether no request of this source may begin, and its exchanges in progress should stop reading. */
     boolean isSpentFor(SourceAddress source) {
         return spent && (used.get() >= gone || direct.getAsLong() >= directHigh || isHeavy(source));
     }
@@ -149,18 +153,21 @@ public final class MemoryBudget {
         return sources.usedBy(source) >= high / LIGHT_PART;
     }
 
-    /** Whether an exchange has to end that has just brought more, though it was granted before there was no room. */
+    /**
+     * Whether an exchange that has just received more must end, although its window granted the bytes before
+     * memory was short.
+     */
     boolean isTooMuch(MemoryShare share, SourceAddress source) {
         long now = used.get();
         return now > max || now >= full && (share.isFull() || isHeavy(source));
     }
 
-    /** Whether {@link #isTooMuch} may say so. */
+    /** Whether {@link #isTooMuch} may return true. */
     boolean isAlmostGone() {
         return used.get() >= full;
     }
 
-    /** Bytes came. */
+    /** Counts received bytes. */
     public void take(long bytes) {
         long now = used.addAndGet(bytes);
         if (!spent && (now >= high || direct.getAsLong() >= directHigh)) {
@@ -168,29 +175,32 @@ public final class MemoryBudget {
         }
     }
 
-    /** Bytes are gone. */
+    /** Subtracts bytes that are no longer held. */
     public void give(long bytes) {
         used.addAndGet(-bytes);
     }
 
-    /** Runs {@code goOn} on {@code loop}, once, when there is room again for the share. */
+    /** Runs {@code goOn} on {@code loop}, once, when the share has room again. */
     void whenFree(MemoryShare share, SourceAddress source, EventLoop loop, Runnable goOn) {
         waiting.add(new Waiting(share, source, loop, goOn));
     }
 
-    /** The accounts of callers, for exchanges that hold enough to matter. */
+    /** The accounts of source addresses, for exchanges that hold enough to matter. */
     Quota<SourceAddress> sources() {
         return sources;
     }
 
-    /** A source needs memory while there is none: those that hold more than it does give way. */
+    /**
+     * Records that a source needs memory when there is none. Sources that hold more than it does lose
+     * exchanges.
+     */
     void asks(SourceAddress source) {
         if (spent && asking.size() < MAX_ASKING) {
             asking.add(source);
         }
     }
 
-    /** One side of an exchange lags. */
+    /** Registers a lagging side of an exchange. */
     void lags(Lag side, MemoryShare share) {
         lagging.put(side, share);
     }
@@ -200,8 +210,9 @@ public final class MemoryBudget {
     }
 
     /**
-     * To be called some ten times a second: lets those go on for whom there is room. If there is none, the slowest are cut,
-     * and sources that hold more than others that ask for memory give way, each with its newest exchange first.
+     * Resumes waiting exchanges for which there is room. If there is none, cuts the slowest sides; and
+     * sources that hold more than others that ask for memory lose exchanges, the newest first. Call it at
+     * least ten times a second.
      */
     public void tick() {
         tick(System.nanoTime());
@@ -249,8 +260,8 @@ public final class MemoryBudget {
     }
 
     /**
-     * Where memory is short, of the process or of a runtime: those who have been too slow for the longest, as many as hold what
-     * is more than half of the budget, or of the runtime's share.
+     * Cuts the slowest sides while the memory of the process, or of a runtime, is short. Cuts as many as hold
+     * the excess over half of the budget, or of the runtime's share.
      */
     private void cutSlowest(long now) {
         Map<Object, Long> excess = new HashMap<>();

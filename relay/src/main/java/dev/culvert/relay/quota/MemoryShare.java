@@ -4,8 +4,9 @@ import dev.culvert.http.quota.SourceAddress;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What one runtime holds of the {@link MemoryBudget}: half of what may be held before that is spent, so that one whose upstream
- * stalls leaves room for the others. Full until it has fallen to three quarters of that. Safe for use by any thread.
+ * The share of the {@link MemoryBudget} that one runtime holds: at most half of the bytes at which the budget
+ * is spent, so that a runtime with a stalled upstream leaves room for the others. The share is full from its
+ * maximum until it has fallen to three quarters of that. Safe for use by any thread.
  */
 public final class MemoryShare {
     private final MemoryBudget budget;
@@ -36,22 +37,25 @@ public final class MemoryShare {
         budget.give(bytes);
     }
 
-    /** Whether the runtime itself holds too much. */
+    /** Whether the share is full. */
     boolean isFull() {
         return full;
     }
 
-    /** What it holds beyond half of what it may. */
+    /** Returns the bytes that it holds above half of its maximum. */
     long aboveHalf() {
         return used.get() - max / 2;
     }
 
-    /** Whether nothing more may begin, and what runs should read nothing, but for sources that hold next to nothing. */
+    /**
+     * Whether no request may begin, and exchanges in progress should stop reading, except those of sources
+     * that hold next to nothing.
+     */
     public boolean isSpent() {
         return full || budget.isSpent();
     }
 
-    /** The same for one source. */
+    /** Whether no request of one source may begin, and its exchanges in progress should stop reading. */
     boolean isSpentFor(SourceAddress source) {
         return full || budget.isSpentFor(source);
     }

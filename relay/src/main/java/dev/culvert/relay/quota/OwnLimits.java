@@ -6,12 +6,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits that one runtime, or the server at run time, was given in place of the usual ones.
+ * Limits that override the defaults: those of one runtime, or those of the server that were changed at run
+ * time.
  *
- * @param values those that were given; the others are the usual ones
+ * @param values the overridden limits; the others keep their defaults
  */
 public record OwnLimits(Map<RuntimeLimit, Long> values) {
-    /** The usual ones, all of them. */
+    /** Overrides no limit. */
     public static final OwnLimits NONE = new OwnLimits(Map.of());
 
     public OwnLimits {
@@ -26,12 +27,15 @@ public record OwnLimits(Map<RuntimeLimit, Long> values) {
         values = Map.copyOf(ordered);
     }
 
-    /** The value that was given, or null. */
+    /** Returns the value of an overridden limit, or null. */
     public @Nullable Long value(RuntimeLimit limit) {
         return values.get(limit);
     }
 
-    /** {@code requestsPerSecond=50 maxBodyBytes=1048576}; {@code defaults} when nothing was given. */
+    /**
+     * Returns {@code requestsPerSecond=50 maxBodyBytes=1048576}, or {@code defaults} if no limit is
+     * overridden.
+     */
     @Override
     public String toString() {
         return values.isEmpty()

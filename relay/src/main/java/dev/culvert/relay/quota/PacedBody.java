@@ -9,15 +9,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of one exchange whose runtime has a limit of bytes per second: lets pieces through, each when its moment has
- * come, and the end behind them. What waits was not reported as taken, so no more waits than the sender's window holds.
- * Belongs to the connection's event loop.
+ * One direction of one exchange whose runtime has a limit of bytes per second. Passes each piece on at its
+ * assigned time, and the end after them. Waiting bytes are not reported as consumed, so the sender's window
+ * bounds them. Belongs to the connection's event loop.
  */
 public final class PacedBody {
-    /** Larger pieces are cut, so that streams take turns. */
+    /** The maximum length of a piece. Larger ones are split, so that streams take turns. */
     private static final int PIECE = 16 << 10;
     private static final int LEAST_PIECE = 512;
-    /** Of a second: how long a piece may take at least, so that slow streams move. */
+    /** A piece takes at least one part in this many of a second, so that slow streams progress. */
     private static final int PIECES_A_SECOND = 8;
 
     private final EventLoop loop;
@@ -29,8 +29,8 @@ public final class PacedBody {
     private boolean over;
 
     /**
-     * @param bytesPerSecond the limit in force; 0: none
-     * @param target takes ownership of what it is given
+     * @param bytesPerSecond the limit in effect; 0: none
+     * @param target receives the pieces and takes ownership of them
      */
     public PacedBody(EventLoop loop, BytePace pace, LongSupplier bytesPerSecond, Consumer<ByteBuf> target) {
         this.loop = loop;
@@ -39,7 +39,7 @@ public final class PacedBody {
         this.target = target;
     }
 
-    /** Takes ownership of {@code body}. */
+    /** Passes a part on at its time. Takes ownership of {@code body}. */
     public void data(ByteBuf body) {
         if (over) {
             body.release();
@@ -54,7 +54,7 @@ public final class PacedBody {
         }
     }
 
-    /** Runs {@code then} behind all data. */
+    /** Runs {@code then} after all data. */
     public void end(Runnable then) {
         if (!waiting.isEmpty()) {
             end = then;
@@ -63,19 +63,19 @@ public final class PacedBody {
         }
     }
 
-    /** Whether something waits. */
+    /** Whether pieces wait. */
     public boolean isWaiting() {
         return !waiting.isEmpty();
     }
 
-    /** Drops what waits. Nothing leaves any more. */
+    /** Drops the waiting pieces and all later ones. */
     public void close() {
         over = true;
         end = null;
         waiting.clear();
     }
 
-    /** Sends pieces until one has to wait, or none is left. */
+    /** Sends pieces until one must wait, or none is left. */
     private void next() {
         for (ByteBuf body = waiting.peek(); body != null && !over; body = waiting.peek()) {
             long limit = bytesPerSecond.getAsLong();

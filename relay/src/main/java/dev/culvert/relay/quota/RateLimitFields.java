@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The fields that tell a caller how many requests it may still send (draft-ietf-httpapi-ratelimit-headers-10, structured
- * fields of RFC 9651). Both are lists: an upstream's own members stay beside these.
+ * The fields that report the remaining requests to a caller (draft-ietf-httpapi-ratelimit-headers-10,
+ * structured fields of RFC 9651). Both are lists, so an upstream's members are kept beside them.
  */
 final class RateLimitFields {
     private static final String POLICY = "ratelimit-policy";
@@ -16,8 +16,9 @@ final class RateLimitFields {
     private RateLimitFields() {}
 
     /**
-     * @param left requests that may come at once
-     * @param nanos until there are more: until all of them may come, or after a refusal the next one
+     * @param left the number of requests allowed at once
+     * @param nanos the nanoseconds until the full burst is available again, or after a refusal until the next
+     *     request is
      */
     static List<Field> of(RuntimeLimits limits, long left, long nanos) {
         long window = Math.ceilDiv((long) limits.requestBurst(), (long) limits.requestsPerSecond());

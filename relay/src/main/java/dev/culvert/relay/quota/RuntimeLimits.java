@@ -1,13 +1,14 @@
 package dev.culvert.relay.quota;
 
 /**
- * What one runtime may use of the edge, all of it in force.
+ * The limits of one runtime at the edge that are in effect.
  *
- * @param maxStreams concurrent streams; above: 503
- * @param requestsPerSecond above: 429; 0: no limit
- * @param requestBurst requests at once after a pause; never 0 where there is a limit per second
- * @param maxBodyBytes of one request; above: 413; 0: no limit
- * @param bytesPerSecond of bodies, in each direction on its own; what is above waits; 0: no limit
+ * @param maxStreams the maximum concurrent streams; above: 503
+ * @param requestsPerSecond the maximum requests per second; above: 429; 0: no limit
+ * @param requestBurst the maximum requests at once after a pause; never 0 if requests per second are limited
+ * @param maxBodyBytes the maximum bytes of one request's body; above: 413; 0: no limit
+ * @param bytesPerSecond the maximum body bytes per second, in each direction separately; excess bytes wait;
+ *     0: no limit
  */
 public record RuntimeLimits(int maxStreams, int requestsPerSecond, int requestBurst, long maxBodyBytes,
         long bytesPerSecond) {
@@ -15,11 +16,11 @@ public record RuntimeLimits(int maxStreams, int requestsPerSecond, int requestBu
         requestBurst = requestBurst == 0 ? requestsPerSecond : requestBurst;
     }
 
-    /** These, but for the limits that {@code own} gives. */
+    /** Returns these limits, with those of {@code own} in their place. */
     RuntimeLimits with(OwnLimits own) {
         Long burst = own.value(RuntimeLimit.REQUEST_BURST);
         boolean otherRate = own.value(RuntimeLimit.REQUESTS_PER_SECOND) != null;
-        // The usual burst belongs to the usual rate.
+        // The default burst belongs to the default rate.
         long usualBurst = otherRate ? 0 : requestBurst;
         return new RuntimeLimits((int) either(own, RuntimeLimit.MAX_STREAMS),
                 (int) either(own, RuntimeLimit.REQUESTS_PER_SECOND),
@@ -32,7 +33,7 @@ public record RuntimeLimits(int maxStreams, int requestsPerSecond, int requestBu
         return given == null ? value(limit) : given;
     }
 
-    /** The value of a limit. */
+    /** Returns the value of a limit. */
     public long value(RuntimeLimit limit) {
         return switch (limit) {
             case MAX_STREAMS -> maxStreams;

@@ -17,8 +17,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one runtime may use of the edge, and uses. Used by all event loops, without a lock: the limits in force are a
- * snapshot, made anew when those of the runtime or of the server have changed, so that a change holds for the next request.
+ * The limits of one runtime at the edge, and its usage. All event loops use it without a lock. The limits in
+ * effect are a snapshot, which is replaced when the runtime's or the server's limits change, so that a change
+ * applies to the next request.
  */
 public final class RuntimeQuota {
     private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
@@ -32,11 +33,11 @@ public final class RuntimeQuota {
     private final Quota<SourceAddress> streams;
     private volatile Snapshot snapshot;
 
-    /** The limits in force, and what they were made of. */
+    /** The limits in effect, and the limits from which they derive. */
     private record Snapshot(OwnLimits own, RuntimeLimits usual, RuntimeLimits inForce,
             @Nullable TokenBucket requests) {}
 
-    /** Another rate begins with a full bucket; the same one goes on with what is left. */
+    /** Creates a snapshot. A changed rate starts with a full bucket; an unchanged one keeps its bucket. */
     private Snapshot snapshot(OwnLimits own, RuntimeLimits usual, @Nullable TokenBucket before) {
         RuntimeLimits inForce = usual.with(own);
         streams.resize(inForce.maxStreams());
@@ -58,7 +59,7 @@ public final class RuntimeQuota {
         this.snapshot = snapshot(own, all.inForce(), null);
     }
 
-    /** The runtime's own limits are these now. */
+    /** Replaces the runtime's own limits. */
     void own(OwnLimits own) {
         Snapshot last = snapshot;
         if (!last.own.equals(own)) {
@@ -66,7 +67,7 @@ public final class RuntimeQuota {
         }
     }
 
-    /** The limits in force now. */
+    /** Returns the limits in effect now. */
     public RuntimeLimits limits() {
         return inForce().inForce;
     }
@@ -85,12 +86,12 @@ public final class RuntimeQuota {
         return usage;
     }
 
-    /** What paces a request's body; null while there is no limit of bytes per second. */
+    /** Returns the pacer of a request's body; null without a limit of bytes per second. */
     public @Nullable PacedBody pacedRequest(EventLoop loop, Consumer<ByteBuf> target) {
         return paced(loop, paceIn, target);
     }
 
-    /** What paces a response's body; null while there is no limit of bytes per second. */
+    /** Returns the pacer of a response's body; null without a limit of bytes per second. */
     public @Nullable PacedBody pacedResponse(EventLoop loop, Consumer<ByteBuf> target) {
         return paced(loop, paceOut, target);
     }
@@ -101,23 +102,27 @@ public final class RuntimeQuota {
                 : new PacedBody(loop, pace, () -> limits().bytesPerSecond(), target);
     }
 
-    /** Its concurrent streams, shared by the addresses of its callers: the places of {@code maxStreams}. */
+    /**
+     * The places of the runtime's concurrent streams ({@code maxStreams}), shared by the source addresses of
+     * its callers.
+     */
     public Quota<SourceAddress> streams() {
         inForce();
         return streams;
     }
 
-    /** What it holds of the process's memory. */
+    /** The runtime's share of the process's memory. */
     public MemoryShare memory() {
         return memory;
     }
 
     /**
-     * Lets a request in, unless memory is short, the runtime has had too many of late, or its body is too long.
+     * Admits a request. Refuses it if memory is short, the runtime had too many requests recently, or its
+     * body is too long.
      *
-     * @param held what counts what the request holds
-     * @param bodyBytes as its head says; 0 when it says nothing
-     * @param response takes the fields that tell what is left
+     * @param held counts the memory of the request
+     * @param bodyBytes the declared length of the body; 0 if none is declared
+     * @param response receives the fields that report the remaining requests
      * @throws EdgeException with the problem
      */
     public void admit(BudgetedBytes held, long bodyBytes, Consumer<List<Field>> response) {
@@ -134,7 +139,8 @@ public final class RuntimeQuota {
     }
 
     /**
-     * Lets a raw connection in, which counts as a request, unless memory is short or the runtime has had too many of late.
+     * Admits a raw connection, which counts as a request. Refuses it if memory is short or the runtime had
+     * too many requests recently.
      *
      * @throws EdgeException with the problem
      */
@@ -170,7 +176,7 @@ public final class RuntimeQuota {
                 .retryAfter(Duration.ofNanos(-left)));
     }
 
-    /** Whether a body that is so long already is too long. */
+    /** Whether a body of this length so far exceeds the limit. */
     public boolean isTooLong(long bodyBytes) {
         return isTooLong(limits(), bodyBytes);
     }
@@ -179,7 +185,7 @@ public final class RuntimeQuota {
         return limits.maxBodyBytes() > 0 && bodyBytes > limits.maxBodyBytes();
     }
 
-    /** Counts a refusal. */
+    /** Counts a refusal for the body's length. Returns its problem. */
     public Problem bodyTooLong() {
         return bodyTooLong(limits());
     }

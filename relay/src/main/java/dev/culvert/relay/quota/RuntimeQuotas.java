@@ -6,8 +6,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The quotas of all runtimes, and the server's limits that hold for those without their own. Bounded by the runtimes of the
- * store, as one that is deleted is forgotten. Safe for use by any thread; look-ups take no lock.
+ * The quotas of all runtimes, and the server's limits for runtimes without their own. Bounded by the number
+ * of runtimes in the store, because deleted ones are removed. Safe for use by any thread; look-ups take no
+ * lock.
  */
 public final class RuntimeQuotas {
     private final RuntimeLimits configured;
@@ -16,12 +17,12 @@ public final class RuntimeQuotas {
     private final Map<String, RuntimeQuota> byId = new ConcurrentHashMap<>();
     private volatile Server server;
 
-    /** The server's limits: changed at run time, and in force. */
+    /** The server's limits: those changed at run time, and those in effect. */
     private record Server(OwnLimits own, RuntimeLimits inForce) {}
 
     /**
-     * @param configured the server's limits as it starts
-     * @param memory what all runtimes together may hold
+     * @param configured the server's configured limits
+     * @param memory the memory budget of all runtimes together
      */
     public RuntimeQuotas(RuntimeLimits configured, MemoryBudget memory) {
         this(configured, memory, System::nanoTime);
@@ -35,9 +36,9 @@ public final class RuntimeQuotas {
     }
 
     /**
-     * The quota of a runtime.
+     * Returns the quota of a runtime.
      *
-     * @param own the runtime's own limits, which hold from now on
+     * @param own the runtime's own limits, which apply from now on
      */
     public RuntimeQuota of(String runtimeId, OwnLimits own) {
         RuntimeQuota known = byId.get(runtimeId);
@@ -48,12 +49,12 @@ public final class RuntimeQuotas {
         return known;
     }
 
-    /** The quota of a runtime that had a request, or null. */
+    /** Returns the quota of a runtime that had a request, or null. */
     public @Nullable RuntimeQuota known(String runtimeId) {
         return byId.get(runtimeId);
     }
 
-    /** A runtime was deleted. */
+    /** Removes the quota of a deleted runtime. */
     public void forget(String runtimeId) {
         byId.remove(runtimeId);
     }
@@ -62,17 +63,17 @@ public final class RuntimeQuotas {
         return memory;
     }
 
-    /** The server's limits that were changed at run time. */
+    /** Returns the server's limits that were changed at run time. */
     public OwnLimits changed() {
         return server.own;
     }
 
-    /** The server's limits, for runtimes without their own. */
+    /** Returns the server's limits for runtimes without their own. */
     public RuntimeLimits inForce() {
         return server.inForce;
     }
 
-    /** Changes the server's limits until it ends: in place of those that it has, over the configured ones. */
+    /** Replaces the limits changed at run time, until the server stops. They override the configured ones. */
     public void change(OwnLimits own) {
         server = new Server(own, configured.with(own));
     }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What one runtime has used of the edge since the server started. Safe for use by any thread. */
+/** The usage of one runtime at the edge since the server started. Safe for use by any thread. */
 public final class RuntimeUsage {
     private final LongAdder requests = new LongAdder();
     private final LongAdder bytesIn = new LongAdder();
@@ -21,10 +21,10 @@ public final class RuntimeUsage {
         RATE,
         /** Bytes of a request body. */
         BODY,
-        /** Bytes that the gateway may hold. */
+        /** The memory budget of the gateway. */
         MEMORY;
 
-        /** The label of metrics, and the member of JSON. */
+        /** The name of the limit in metric labels and in JSON. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -48,27 +48,27 @@ public final class RuntimeUsage {
         bytesOut.add(bytes);
     }
 
-    /** A request was refused. */
+    /** Counts a refused request. */
     public void refused(Refusal why) {
         of(why).increment();
     }
 
-    /** Requests that came, refused ones included. */
+    /** The number of requests, refused ones included. */
     public long requests() {
         return requests.sum();
     }
 
-    /** Body bytes that callers sent. */
+    /** The body bytes received from callers. */
     public long bytesIn() {
         return bytesIn.sum();
     }
 
-    /** Body bytes that callers were sent. */
+    /** The body bytes sent to callers. */
     public long bytesOut() {
         return bytesOut.sum();
     }
 
-    /** Requests refused for this limit. */
+    /** The number of requests refused for this limit. */
     public long refusals(Refusal why) {
         return of(why).sum();
     }

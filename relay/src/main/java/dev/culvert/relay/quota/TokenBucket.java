@@ -4,11 +4,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A token bucket that all event loops share without a lock: its whole state is the moment at which it will be full, moved by
- * compare-and-set. One for all loops, as shares per loop would refuse a caller whose requests happen to land on one of them.
+ * A token bucket that all event loops share without a lock. Its whole state is the time at which it will be
+ * full, changed by compare-and-set. All loops share one bucket: with one per loop, a caller whose requests
+ * happen to arrive on one loop would be refused.
  *
- * <p>Exact under contention: in any span of time no more tokens are taken than the burst plus the rate times the span. A
- * thread that was paused between reading the clock and asking may be refused what it would have got a moment later.
+ * <p>Exact under contention: in any period no more tokens are taken than the burst plus the rate times the
+ * period. A thread that was paused between reading the clock and taking a token may be refused although a
+ * token is available.
  */
 final class TokenBucket {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -20,10 +22,10 @@ final class TokenBucket {
     private final AtomicLong fullAt;
 
     /**
-     * A full one.
+     * Creates a full bucket.
      *
-     * @param perSecond tokens that come each second, 1 or more
-     * @param burst tokens of a full bucket, 1 or more
+     * @param perSecond the tokens added each second, 1 or more
+     * @param burst the tokens of a full bucket, 1 or more
      */
     TokenBucket(int perSecond, int burst, long nowNanos) {
         this.perSecond = perSecond;
@@ -40,7 +42,8 @@ final class TokenBucket {
     /**
      * Takes a token.
      *
-     * @return the tokens left; below 0 none was taken, and the next one comes in as many nanoseconds
+     * @return the number of tokens left; if below 0 no token was taken, and the next one is available after
+     *     as many nanoseconds
      */
     long take(long nowNanos) {
         while (true) {
@@ -55,7 +58,7 @@ final class TokenBucket {
         }
     }
 
-    /** Nanoseconds until it is full, if nothing is taken. */
+    /** Returns the nanoseconds until the bucket is full, if no token is taken. */
     long nanosToFull(long nowNanos) {
         return Math.max(0, fullAt.get() - nowNanos);
     }

@@ -1,4 +1,4 @@
-/** Limits of runtimes and the memory budget: what may be held, for whom, at which rate. */
+/** The limits of runtimes, and the memory budget. */
 @NullMarked
 package dev.culvert.relay.quota;
 
