@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** One run of the binder: walks shapes and nodes together and collects values, origins and mistakes. */
+/** One run of the binder. Walks shapes and nodes in parallel and collects values, origins and errors. */
 final class Binder {
     private static final String MASK = "***";
     private static final Pattern CREDENTIALS = Pattern.compile("://[^/\\s]*@");
@@ -45,7 +45,7 @@ final class Binder {
         return new ConfigBinding(records, List.copyOf(effective.values()), texts.warnings());
     }
 
-    /** The record, or null after a mistake in it was noted. */
+    /** Returns the record, or null after an error in it was recorded. */
     private @Nullable Object group(Shape.Group group, String prefix, ConfigNode.@Nullable Entries entries) {
         int errorsBefore = errors.size();
         var values = new ArrayList<@Nullable Object>();
@@ -75,7 +75,10 @@ final class Binder {
         return field.optional() ? null : absent(field, key, parent);
     }
 
-    /** Relative paths among the defaults count, like those in the file, from the file's folder. */
+    /**
+     * The origin of defaults. Relative paths among them are resolved against the file's folder, like those in
+     * the file.
+     */
     private Origin defaultOrigin() {
         return file == null ? Origin.DEFAULT : new Origin(Origin.DEFAULT.text(), file.origin().folder());
     }
@@ -262,7 +265,7 @@ final class Binder {
         return '"' + withoutCredentials(text) + '"';
     }
 
-    /** A URL's user information, which no key takes, is a secret wherever somebody put it. */
+    /** Masks the user information of URLs. No key accepts it, but it is a secret wherever a user wrote it. */
     private static String withoutCredentials(String text) {
         return CREDENTIALS.matcher(text).replaceAll("://" + MASK + "@");
     }

@@ -4,9 +4,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A number of bytes as configuration writes it: {@code 512}, {@code 64KiB}, {@code 25MiB}, {@code 1GiB} (powers of two).
+ * A number of bytes in the notation of configuration: {@code 512}, {@code 64KiB}, {@code 25MiB}, {@code 1GiB}
+ * (powers of two).
  *
- * @param bytes not negative
+ * @param bytes the number of bytes, not negative
  */
 public record ByteSize(long bytes) {
     private static final Pattern TEXT = Pattern.compile("(\\d{1,12})(B|KiB|MiB|GiB)?");
@@ -17,7 +18,7 @@ public record ByteSize(long bytes) {
         }
     }
 
-    /** Reads a size. Throws IllegalArgumentException naming the text and what is expected. */
+    /** Parses a size. Throws IllegalArgumentException that names the text and the expected form. */
     public static ByteSize parse(String text) {
         Matcher matcher = TEXT.matcher(text);
         if (!matcher.matches()) {

@@ -3,7 +3,7 @@ package dev.culvert.config;
 import java.util.List;
 import java.util.Map;
 
-/** A configuration that is valid as a whole: the records, and where each value came from. */
+/** A valid configuration: the records, and the origin of each value. */
 public final class ConfigBinding {
     private final Map<Class<?>, Object> records;
     private final List<Effective> effective;
@@ -15,7 +15,7 @@ public final class ConfigBinding {
         this.warnings = List.copyOf(warnings);
     }
 
-    /** The record of a type that was asked for. Throws IllegalArgumentException for any other type. */
+    /** The record of a bound type. Throws IllegalArgumentException for any other type. */
     public <T extends Record> T value(Class<T> type) {
         Object bound = records.get(type);
         if (bound == null) {
@@ -24,21 +24,21 @@ public final class ConfigBinding {
         return type.cast(bound);
     }
 
-    /** Every value in force, in the order of the settings. */
+    /** All effective values, in the order of the settings. */
     public List<Effective> effective() {
         return effective;
     }
 
-    /** What is odd but not wrong: variables that no setting has. */
+    /** Warnings that do not make the configuration invalid: environment variables that match no setting. */
     public List<String> warnings() {
         return warnings;
     }
 
     /**
-     * One value in force.
+     * One effective value.
      *
-     * @param key dotted
-     * @param value as one would write it; {@code ***} for a secret
+     * @param key the dotted key
+     * @param value the value in configuration notation; {@code ***} for a secret
      */
     public record Effective(String key, String value, Origin origin) {}
 }

@@ -1,8 +1,8 @@
 package dev.culvert.config;
 
 /**
- * A configuration value that can't be used. Thrown by compact constructors with the bare component name as key; the
- * binder adds the path of keys, the origin (file and line, variable or flag) and the value.
+ * Reports an invalid configuration value. Compact constructors throw it with the bare component name as key.
+ * The binder adds the path of keys, the origin (file and line, variable or flag) and the value.
  */
 public final class ConfigException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -11,8 +11,8 @@ public final class ConfigException extends RuntimeException {
     private final String expected;
 
     /**
-     * @param key the component, or the dotted key, that is wrong
-     * @param expected what is accepted, and what to do: {@code "1..4; remove the key for the default 2"}
+     * @param key the invalid component or dotted key
+     * @param expected the accepted values and the remedy: {@code "1..4; remove the key for the default 2"}
      */
     public ConfigException(String key, String expected) {
         super(key + ": expected " + expected, null, false, false);

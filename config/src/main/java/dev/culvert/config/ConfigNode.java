@@ -3,12 +3,12 @@ package dev.culvert.config;
 import java.util.List;
 import java.util.Map;
 
-/** A value as a source wrote it, before it has a type. Every node knows its origin, so that an error can name the line. */
+/** An untyped value of a source. Every node has its origin, so that an error can name the line. */
 public sealed interface ConfigNode {
-    /** Where it was written. */
+    /** The place where the value was written. */
     Origin origin();
 
-    /** One value; the empty text is also what a key with nothing behind it gives. */
+    /** One value. A key without a value gives the empty text. */
     record Scalar(String text, Origin origin) implements ConfigNode {}
 
     /** A list. */
@@ -18,6 +18,8 @@ public sealed interface ConfigNode {
         }
     }
 
-    /** Keys and values in the order written; the origin of an entry is the line of its key. */
+    /**
+     * Keys and values in the order in which they were written. The origin of an entry is the line of its key.
+     */
     record Entries(Map<String, ConfigNode> entries, Origin origin) implements ConfigNode {}
 }

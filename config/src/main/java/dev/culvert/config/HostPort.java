@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
  * A listen address or upstream address: {@code 127.0.0.1:8443}, {@code [::1]:8443}, {@code localhost:0}.
  *
  * @param host a host name or an address literal, IPv6 without brackets
- * @param port 0..65535; 0 picks a free one where it is listened on
+ * @param port 0..65535; a listener on port 0 picks a free port
  */
 public record HostPort(String host, int port) {
     public HostPort {
@@ -15,7 +15,9 @@ public record HostPort(String host, int port) {
         }
     }
 
-    /** Reads {@code host:port}. Throws IllegalArgumentException naming the text and what is expected. */
+    /**
+     * Parses {@code host:port}. Throws IllegalArgumentException that names the text and the expected form.
+     */
     public static HostPort parse(String text) {
         int colon = text.lastIndexOf(':');
         String host = colon < 0 ? "" : text.substring(0, colon);
@@ -33,12 +35,12 @@ public record HostPort(String host, int port) {
         return new HostPort(host, Integer.parseInt(port));
     }
 
-    /** The address an open socket has. */
+    /** The address of an open socket. */
     public static HostPort of(InetSocketAddress address) {
         return new HostPort(address.getHostString(), address.getPort());
     }
 
-    /** For binding and dialling; resolved by whoever uses it. */
+    /** The unresolved address, for binding and connecting. The user of the address resolves it. */
     public InetSocketAddress unresolved() {
         return InetSocketAddress.createUnresolved(host, port);
     }

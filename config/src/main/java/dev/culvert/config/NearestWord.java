@@ -5,19 +5,22 @@ import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Finds the word that someone probably meant. */
+/** Finds the known word that is nearest to an unknown one. */
 final class NearestWord {
-    /** Longer words are cut: the distance takes time in the square of the length, and a key is the reader's own. */
+    /**
+     * Longer words are cut, because the time to compute the distance is quadratic in the length and users
+     * choose their keys.
+     */
     private static final int MAX_LENGTH = 64;
 
     private NearestWord() {}
 
-    /** The nearest of the known words, whatever its distance; empty only when there is none. */
+    /** Returns the nearest of the known words at any distance. Empty only if there are no known words. */
     static Optional<String> to(String word, Collection<String> known) {
         return known.stream().min(Comparator.comparingInt(candidate -> distance(word, candidate)));
     }
 
-    /** Edits (insert, delete, replace, swap of neighbours) between two words, case ignored. */
+    /** The number of edits (insert, delete, replace, swap of neighbours) between two words, ignoring case. */
     static int distance(String one, String other) {
         String a = cut(one);
         String b = cut(other);

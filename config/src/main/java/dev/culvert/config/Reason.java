@@ -12,19 +12,22 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What a failure of the system says to people: its reason in words, never the name of a class. */
+/** Describes a system failure for people: its reason in words, never the name of a class. */
 public final class Reason {
-    /** Netty's native transports put the call and its number before the words. */
+    /** Netty's native transports put the system call and the error number before the reason. */
     private static final Pattern NATIVE_CALL = Pattern
             .compile("^\\S+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: ");
-    /** Exceptions that wrap another one repeat its class in their own message. */
+    /** Exceptions that wrap another one repeat its class name in their own message. */
     private static final Pattern CLASS_NAME = Pattern.compile("^(?:(?:[a-z]\\w*\\.)+[A-Z][\\w$]*(?:: |$))+");
-    /** Longer chains are no help, and a cycle must not hang. */
+    /**
+     * The maximum number of causes that are examined. Longer chains do not help, and a cycle must not cause
+     * an endless loop.
+     */
     private static final int MAX_CAUSES = 10;
 
     private Reason() {}
 
-    /** The first reason that the failure or one of its causes knows. Never empty. */
+    /** The first reason that the failure or one of its causes gives. Never empty. */
     public static String of(Throwable failure) {
         String nothingBetter = "it failed without a reason";
         Throwable cause = failure;
@@ -33,7 +36,7 @@ public final class Reason {
             if (known != null) {
                 return known;
             }
-            if (cause instanceof ConnectException) { // the JDK's HTTP client leaves the words out
+            if (cause instanceof ConnectException) { // the JDK's HTTP client gives no message
                 nothingBetter = "the connection was refused";
             }
             cause = cause.getCause();

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The types that one text can hold: how they are read, printed and described. */
+/** The types that one text can hold. Parses, prints and describes them. */
 final class ScalarType {
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
     private static final Map<String, Long> UNIT_MILLIS = Map.of("ms", 1L, "s", 1000L, "m", 60_000L, "h",
@@ -32,7 +32,7 @@ final class ScalarType {
         return ACCEPTED.containsKey(type) || type.isEnum();
     }
 
-    /** What is accepted, in words. */
+    /** Describes the accepted texts. */
     static String accepts(Class<?> type) {
         if (type.isEnum()) {
             return "one of "
@@ -43,7 +43,10 @@ final class ScalarType {
         return ACCEPTED.getOrDefault(type, "text");
     }
 
-    /** Reads a text. Throws IllegalArgumentException when it is none of this type; the message is of no use. */
+    /**
+     * Parses a text. Throws IllegalArgumentException if it is not a value of this type. The exception's
+     * message is not meant for users.
+     */
     static Object parse(Class<?> type, String text, @Nullable Path folder) {
         if (type == String.class) {
             return notEmpty(text);
@@ -67,7 +70,7 @@ final class ScalarType {
         return constant(type, text);
     }
 
-    /** A value as one would write it in the file. */
+    /** Formats a value in the notation of the file. */
     static String format(Object value) {
         return switch (value) {
             case Enum<?> constant -> constant.name().toLowerCase(Locale.ROOT).replace('_', '-');

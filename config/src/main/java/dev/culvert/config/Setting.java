@@ -6,25 +6,34 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Describes one component of a configuration record. A component without a default that is not {@code @Nullable} is
- * required, but for lists and maps, which are empty when absent; a nested record without a {@code Setting} is bound with the defaults of its own components.
+ * Describes one component of a configuration record. A component that has no default and is not {@code
+ * @Nullable} is required. Lists and maps are never required: they are empty when absent. A nested record
+ * without a {@code Setting} is bound with the defaults of its own components.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
 public @interface Setting {
-    /** What it is, its unit and the reason for its default, in one line: shown by {@code --help} and docs/config.md. */
+    /**
+     * The meaning, the unit and the reason for the default, in one line. {@code --help} and docs/config.md
+     * show it.
+     */
     String value();
 
-    /** The key, where the component can't have its name because that is a word of Java; empty: the component's name. */
+    /**
+     * The key, if it is a keyword of Java and so cannot be the component's name. Empty: the component's name.
+     */
     String key() default "";
 
-    /** The default as one would write it in the file; empty: none. */
+    /** The default in the notation of the file. Empty: no default. */
     String byDefault() default "";
 
-    /** What is accepted, as error messages say it ("1..4", "one of text, json"); empty: what the type says. */
+    /**
+     * The accepted values, as error messages show them ("1..4", "one of text, json"). Empty: the description
+     * of the type.
+     */
     String accepts() default "";
 
-    /** Whether the value itself must never be printed. */
+    /** Whether the value must never be printed. */
     boolean secret() default false;
 
     /** Whether only a file can set it (route tables). */

@@ -3,27 +3,28 @@ package dev.culvert.config;
 import java.util.Locale;
 
 /**
- * One setting as {@code --help} and docs/config.md list it.
+ * One setting, as {@code --help} and docs/config.md list it.
  *
- * @param key dotted, {@code edge.tls.key}; {@code routes[].path} inside a list, {@code handlers.*} inside a map
- * @param type what is accepted, in words
- * @param byDefault the default as one would write it; empty when there is none
- * @param doc what it is, in one line
+ * @param key the dotted key, {@code edge.tls.key}; {@code routes[].path} inside a list, {@code handlers.*}
+ *     inside a map
+ * @param type a description of the accepted values
+ * @param byDefault the default in the notation of the file; empty if there is none
+ * @param doc the description, in one line
  * @param required whether it must be set
- * @param group the optional group it belongs to: it is required only when that group is used; empty for none
- * @param fileOnly whether neither flag nor environment can set it
- * @param isSwitch whether the flag may stand without a value
+ * @param group the optional group of the setting, or empty; the setting is required only if the group is used
+ * @param fileOnly whether only the file can set it, not a flag or a variable
+ * @param isSwitch whether the flag may be given without a value
  */
 public record SettingInfo(String key, String type, String byDefault, String doc, boolean required,
         String group, boolean fileOnly,
         boolean isSwitch) {
 
-    /** {@code --edge-tls-key}. */
+    /** The flag: {@code --edge-tls-key}. */
     public String flag() {
         return "--" + words('-');
     }
 
-    /** {@code CULVERT_EDGE_TLS_KEY}. */
+    /** The environment variable: {@code CULVERT_EDGE_TLS_KEY}. */
     public String variable() {
         return "CULVERT_" + words('_').toUpperCase(Locale.ROOT);
     }

@@ -3,7 +3,7 @@ package dev.culvert.config;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lists the settings of configuration records, in their order. */
+/** Lists the settings of configuration records, in declaration order. */
 final class SettingList {
     private SettingList() {}
 
@@ -37,7 +37,7 @@ final class SettingList {
             case Shape.Many many -> below(many.element(), key + "[]", key + "[]", true, settings);
             case Shape.Keyed keyed -> below(keyed.value(), key + ".*", key + ".*", true, settings);
             case Shape.One one -> {
-                // A text has nothing below it.
+                // A scalar has no keys below it.
             }
         }
     }

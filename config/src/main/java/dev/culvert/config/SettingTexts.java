@@ -7,7 +7,10 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** What environment, flags and code set, as nodes by dotted key; collects variables that no setting has. */
+/**
+ * Converts the values of environment, flags and code to nodes by dotted key. Collects variables that match no
+ * setting.
+ */
 final class SettingTexts {
     private static final String PREFIX = "CULVERT_";
 
@@ -26,7 +29,7 @@ final class SettingTexts {
         new TreeMap<>(sources.coded()).forEach(this::coded);
     }
 
-    /** Values by dotted key. */
+    /** The values by dotted key. */
     NavigableMap<String, ConfigNode> nodes() {
         return nodes;
     }
@@ -39,7 +42,10 @@ final class SettingTexts {
         return errors;
     }
 
-    /** A text as the shape wants it: lists are split at commas, maps at commas and the first equals sign; a key may come again. */
+    /**
+     * Converts a text to the given shape. Lists are split at commas, maps at commas and the first equals
+     * sign. A key of a map may occur more than once.
+     */
     static ConfigNode node(Shape shape, String text, Origin origin) {
         return switch (shape) {
             case Shape.Many many -> new ConfigNode.Items(parts(text).stream()

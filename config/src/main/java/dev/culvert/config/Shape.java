@@ -9,17 +9,17 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The shape that a configuration must have, read once from its records. */
+/** The required shape of a configuration, derived once from its records. */
 sealed interface Shape {
-    /** What is accepted, in words. */
+    /** Describes the accepted values. */
     String accepts();
 
-    /** Whether one text, as in a flag, can hold it. */
+    /** Whether one text, for example of a flag, can hold the value. */
     default boolean flat() {
         return true;
     }
 
-    /** One text. */
+    /** A scalar. */
     record One(Class<?> type) implements Shape {
         @Override
         public String accepts() {
@@ -27,7 +27,7 @@ sealed interface Shape {
         }
     }
 
-    /** Any number of the same shape. */
+    /** A list of values of the same shape. */
     record Many(Shape element) implements Shape {
         @Override
         public String accepts() {
@@ -40,7 +40,7 @@ sealed interface Shape {
         }
     }
 
-    /** Values of the same shape under free keys. */
+    /** A map of arbitrary keys to values of the same shape. */
     record Keyed(Shape value) implements Shape {
         @Override
         public String accepts() {
@@ -71,8 +71,8 @@ sealed interface Shape {
     /**
      * A component of a record.
      *
-     * @param setting its description, or null for a group that needs none
-     * @param optional whether null stands for "absent"
+     * @param setting the description, or null for a group that needs none
+     * @param optional whether null means "absent"
      */
     record Field(String name, Shape shape, @Nullable Setting setting, boolean optional) {
         String byDefault() {
@@ -87,13 +87,16 @@ sealed interface Shape {
             return setting != null && setting.secret();
         }
 
-        /** Whether flag and environment can set it. */
+        /** Whether a flag and a variable can set it. */
         boolean settableByText() {
             return shape.flat() && (setting == null || !setting.fileOnly());
         }
     }
 
-    /** The shape of a record type. Throws IllegalArgumentException for a component type that configuration can't hold. */
+    /**
+     * The shape of a record type. Throws IllegalArgumentException for a component type that configuration
+     * can't hold.
+     */
     static Group group(Class<?> type) {
         var fields = Arrays.stream(type.getRecordComponents()).map(Shape::field).toList();
         return new Group(type, fields);

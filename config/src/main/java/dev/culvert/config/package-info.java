@@ -1,4 +1,6 @@
-/** Typed configuration: records bound from files, environment and arguments, with all mistakes in one error. */
+/**
+ * Typed configuration: records bound from files, environment and arguments. One exception reports all errors.
+ */
 @NullMarked
 package dev.culvert.config;
 

@@ -20,19 +20,19 @@ import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
- * Reads a YAML file strictly: one document of plain maps, lists and texts. Refused are duplicate keys, anchors and
- * aliases, deep nesting and large files: a configuration needs none of them.
+ * Reads a YAML file strictly: one document of plain maps, lists and texts. Refuses duplicate keys, anchors
+ * and aliases, deep nesting and large files, because a configuration needs none of them.
  */
 public final class YamlFile {
-    /** A table of 10,000 routes is some 2 MiB. */
+    /** The maximum size of a file. A table of 10,000 routes has about 2 MiB. */
     static final int MAX_BYTES = 8 << 20;
 
     private YamlFile() {}
 
     /**
-     * Reads a file; blocks on the disk.
+     * Reads a file. Blocks on the disk.
      *
-     * @throws ConfigErrors if it can't be read or is not such a document; the error names file and line
+     * @throws ConfigErrors if the file can't be read or is not such a document; the error names file and line
      */
     public static ConfigNode.Entries read(Path file) {
         try {

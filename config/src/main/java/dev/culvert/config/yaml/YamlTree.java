@@ -20,9 +20,9 @@ import org.snakeyaml.engine.v2.events.SequenceEndEvent;
 import org.snakeyaml.engine.v2.events.SequenceStartEvent;
 import org.snakeyaml.engine.v2.events.StreamEndEvent;
 
-/** Builds nodes from the parser's events, with the line of every key. */
+/** Builds nodes from the parser's events. Records the line of every key. */
 final class YamlTree {
-    /** The deepest key of any part has five levels. */
+    /** The maximum nesting. The deepest key of any service has five levels. */
     private static final int MAX_DEPTH = 20;
 
     private final Iterator<Event> events;
@@ -34,7 +34,7 @@ final class YamlTree {
         this.file = file;
     }
 
-    /** The only document; an empty file is an empty map. */
+    /** Reads the only document. An empty file gives an empty map. */
     ConfigNode.Entries document() {
         events.next(); // stream start
         Event start = events.next();
@@ -102,7 +102,7 @@ final class YamlTree {
         return new ConfigNode.Entries(entries, origin(start));
     }
 
-    /** A value counts as written on the line of its key. */
+    /** Gives a value the origin of its key, so that errors name the key's line. */
     private static ConfigNode at(Origin key, ConfigNode value) {
         return switch (value) {
             case ConfigNode.Scalar scalar -> new ConfigNode.Scalar(scalar.text(), key);

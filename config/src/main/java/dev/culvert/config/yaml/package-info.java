@@ -1,4 +1,4 @@
-/** YAML files as trees of values that know their line. */
+/** YAML files as trees of values with their line numbers. */
 @NullMarked
 package dev.culvert.config.yaml;
 
