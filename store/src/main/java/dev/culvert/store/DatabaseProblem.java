@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
-/** Says why a database, or the folder around it, can't be used, and what is expected there: for operators, in words. */
+/** Describes for operators why a database or its folder cannot be used, and what is expected instead. */
 public final class DatabaseProblem {
     private static final String RESTORE = " (expected: a database of Culvert's, or none: restore a backup, or move it"
             + " away to begin with an empty one)";
@@ -17,7 +17,7 @@ public final class DatabaseProblem {
 
     private DatabaseProblem() {}
 
-    /** What happened to {@code file}. Blocks: looks at the disk. */
+    /** The error for a failure on {@code file}. Blocks: examines the disk. */
     public static StoreException.Failed of(Path file, Exception cause) {
         String text = switch (cause) {
             case SQLiteException sqlite -> told(file, sqlite);
@@ -27,19 +27,19 @@ public final class DatabaseProblem {
         return new StoreException.Failed(text, cause);
     }
 
-    /** Whether another process is in the way. */
+    /** Whether another process holds SQLite's lock. */
     public static boolean isLock(SQLException cause) {
         return cause instanceof SQLiteException sqlite
                 && (code(sqlite) == SQLiteErrorCode.SQLITE_BUSY
                         || code(sqlite) == SQLiteErrorCode.SQLITE_LOCKED);
     }
 
-    /** Whether the disk, or what the database may take of it, is used up. */
+    /** Whether the disk or the database's share of it is full. */
     public static boolean isFull(SQLException cause) {
         return cause instanceof SQLiteException sqlite && code(sqlite) == SQLiteErrorCode.SQLITE_FULL;
     }
 
-    /** Whether what was to be written is the reason, so that something else may still be written. */
+    /** Whether the written data caused the failure, so that other data can still be written. */
     public static boolean isOfData(SQLException cause) {
         return cause instanceof SQLiteException sqlite && switch (code(sqlite)) {
             case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG -> true;
@@ -78,7 +78,9 @@ public final class DatabaseProblem {
         return file.getParent() + " can't be made or written" + reason + WRITABLE;
     }
 
-    /** The part of the path that is there and no folder; null when all that is there are folders. */
+    /**
+     * The first existing part of the path that is not a folder, or null if all existing parts are folders.
+     */
     private static @Nullable Path firstNoFolder(Path folder) {
         for (Path part = folder; part != null; part = part.getParent()) {
             if (Files.exists(part)) {

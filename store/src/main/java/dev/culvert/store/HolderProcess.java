@@ -7,21 +7,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The process that holds a lease. On Linux it can be seen to be gone, without waiting for the lease to end, by processes
- * of the same machine and container.
+ * The process that holds a lease. On Linux, processes of the same machine and container can detect its end
+ * before the lease expires.
  *
  * @param host the machine's name, for people
  * @param pid the process id
- * @param machine which boot of which machine, and which namespace of process ids; empty where that can't be known
- * @param born when the process began, in ticks since the boot: tells a process from a later one with the same id
+ * @param machine identifies the machine, its boot and the namespace of process ids; empty if unknown
+ * @param born the start of the process in ticks since the boot, which distinguishes it from a later process
+ *     with the same id
  */
 record HolderProcess(String host, long pid, String machine, long born) {
     private static final Path PROC = Path.of("/proc");
-    /** Fields of {@code /proc/PID/stat} behind the name, which ends with the last bracket (proc_pid_stat(5)). */
+    /**
+     * Index of a field of {@code /proc/PID/stat} after the name, which ends with the last bracket
+     * (proc_pid_stat(5)).
+     */
     private static final int STATE = 0;
     private static final int START_TIME = 19;
 
-    /** This process. Blocks: reads files, and may ask DNS for the machine's name. */
+    /** This process. Blocks: reads files and may resolve the machine's name by DNS. */
     static HolderProcess current() {
         long pid = ProcessHandle.current().pid();
         return new HolderProcess(hostName(), pid, machineOf(), bornOf(pid));
@@ -54,7 +58,7 @@ record HolderProcess(String host, long pid, String machine, long born) {
         }
     }
 
-    /** 0 when there is no such process, or only its zombie. */
+    /** The start of a process in ticks since the boot; 0 if it does not exist or is a zombie. */
     private static long bornOf(long pid) {
         try {
             String stat = Files.readString(PROC.resolve(Long.toString(pid)).resolve("stat"));

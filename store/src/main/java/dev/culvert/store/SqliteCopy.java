@@ -15,15 +15,16 @@ import java.sql.Statement;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies of databases: of one that is in use, as one transaction left it, in one file, mode 0600, with a lease that nobody
- * holds. All methods block.
+ * Copies databases that may be in use. A copy is a consistent snapshot in one file of mode 0600 with a free
+ * lease. All methods block.
  */
 public final class SqliteCopy {
     private SqliteCopy() {}
 
     /**
-     * Writes what database {@code file} holds now to the new file {@code to}: whole, checked and on the disk, or not at all.
-     * Throws {@link StoreException.Conflict} when {@code to} is there already.
+     * Writes the present content of database {@code file} to the new file {@code to}. The copy is complete,
+     * checked and synced to the disk, or does not exist. Throws {@link StoreException.Conflict} if {@code to}
+     * exists.
      */
     public static void write(Path file, Path to) throws SQLException, IOException {
         requireNew(to);
@@ -36,14 +37,14 @@ public final class SqliteCopy {
         }
     }
 
-    /** Throws {@link StoreException.Conflict} when there is something under this name. */
+    /** Throws {@link StoreException.Conflict} if a file or folder of this name exists. */
     public static void requireNew(Path to) {
         if (Files.exists(to)) {
             throw new StoreException.Conflict(to + " exists already (expected: the name of a new file)");
         }
     }
 
-    /** Copies database {@code file} into the empty file {@code part}, and checks the copy. */
+    /** Copies database {@code file} into the empty file {@code part} and checks the copy. */
     public static void into(Path part, Path file) throws SQLException {
         if (Files.notExists(file)) {
             throw new SQLException("it is not there (expected: the dataDir of a part that has run)");
@@ -62,7 +63,7 @@ public final class SqliteCopy {
         }
     }
 
-    /** Throws when the file is damaged. Reads the whole file, indexes included. */
+    /** Throws if the file is damaged. Reads the whole file, including indexes. */
     public static void checkWhole(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("PRAGMA integrity_check(1)")) {
@@ -74,8 +75,8 @@ public final class SqliteCopy {
     }
 
     /**
-     * Leaves the journal: what was committed is in the file alone. Throws {@link StoreException.Held} while another process has
-     * the file open.
+     * Leaves WAL mode, so that one file holds all committed data. Throws {@link StoreException.Held} while
+     * another process has the file open.
      */
     public static void oneFile(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
@@ -86,7 +87,7 @@ public final class SqliteCopy {
         }
     }
 
-    /** An empty file in {@code folder} for its owner alone. */
+    /** Creates an empty file in {@code folder} that only its owner can access. */
     public static Path temporary(@Nullable Path folder) throws IOException {
         if (folder == null) {
             throw new IOException("no folder");
@@ -95,7 +96,7 @@ public final class SqliteCopy {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     }
 
-    /** Gives a file that is complete its name, durably. */
+    /** Renames a complete file to its final name and syncs the rename to the disk. */
     public static void finish(Path part, Path to) throws IOException {
         sync(part, StandardOpenOption.WRITE);
         Files.move(part, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -105,7 +106,7 @@ public final class SqliteCopy {
         }
     }
 
-    /** Deletes a temporary database with its journals, as far as they are there. */
+    /** Deletes a temporary database and its journals, if they exist. */
     public static void deleteAll(Path part) throws IOException {
         for (String suffix : new String[]{"", "-wal", "-shm", "-journal"}) {
             Files.deleteIfExists(Path.of(part + suffix));

@@ -31,15 +31,21 @@ import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
 /**
- * One SQLite file with one connection, used by one thread of its own: all blocking work on it happens here. Only the
- * process that has its {@link SqliteLease} changes it, so that its content may also be held in memory.
+ * One SQLite file with one connection and one dedicated thread, which does all blocking work on the file.
+ * Only the process that holds the {@link SqliteLease} changes the file, so its content may be cached in
+ * memory.
  */
 public final class SqliteDatabase {
     private static final Logger log = LoggerFactory.getLogger(SqliteDatabase.class);
     private static final int IDLE_THREAD_SECONDS = 60;
-    /** Short enough that a successor begins at once, long enough to cost nothing. */
+    /**
+     * The time between two attempts to take the lease. Short enough for a quick takeover, long enough to cost
+     * nothing.
+     */
     private static final Duration ASK_AGAIN = Duration.ofMillis(100);
-    /** For the moments in which a backup or a heartbeat of another process has SQLite's own lock. */
+    /**
+     * The wait for SQLite's own lock, which a backup or a heartbeat of another process holds for a moment.
+     */
     private static final Duration BUSY_WAIT = Duration.ofSeconds(5);
 
     private final Path file;
@@ -50,7 +56,7 @@ public final class SqliteDatabase {
     private final SqliteSchema schema;
     private final Sinks.One<StoreException.Held> lost = Sinks.one();
     private final Disposable.Swap heartbeat = Disposables.swap();
-    /** Of the database's thread. */
+    /** Confined to the database's thread. */
     private boolean released;
 
     private SqliteDatabase(Path file, @Nullable Object identity, Scheduler scheduler, Connection connection,
@@ -63,15 +69,19 @@ public final class SqliteDatabase {
         this.schema = schema;
     }
 
-    /** Work in a transaction: committed when it returns, rolled back when it throws. */
+    /**
+     * Work in a transaction. The transaction is committed when the work returns and rolled back when it
+     * throws.
+     */
     @FunctionalInterface
     public interface Work<T> {
         T run(Connection connection) throws SQLException;
     }
 
     /**
-     * Opens, or makes, {@code file} in the newest version of {@code schema}, with the folder around it, and takes its lease. Errors: {@link
-     * StoreException.Held} when another process still has it after the limits' wait; {@link StoreException.Failed}.
+     * Opens {@code file}, or creates it with its folder. Migrates it to the newest version of {@code schema}
+     * and takes its lease. Errors: {@link StoreException.Held} if another process still holds the lease after
+     * {@link SqliteLimits#lockTimeout}; {@link StoreException.Failed}.
      */
     public static Mono<SqliteDatabase> open(Path file, SqliteSchema schema, SqliteLimits limits,
             Clock clock) {
@@ -94,7 +104,7 @@ public final class SqliteDatabase {
         });
     }
 
-    /** Sets a statement's values and runs it, within the caller's transaction. */
+    /** Binds the values of a statement and executes it within the caller's transaction. */
     public static int update(Connection connection, String sql, @Nullable Object... values)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -106,9 +116,9 @@ public final class SqliteDatabase {
     }
 
     /**
-     * Runs {@code work} in a transaction on the database's thread, then {@code then} with its result on the same
-     * thread. A {@link TransactionPart} in the Reactor context is written with it. Cancelling drops work that has not begun.
-     * Errors: {@link StoreException}.
+     * Runs {@code work} in a transaction on the database's thread, then calls {@code then} with the result on
+     * the same thread. The transaction also writes a {@link TransactionPart} of the Reactor context.
+     * Cancelling drops work that has not begun. Errors: {@link StoreException}.
      */
     public <T, R> Mono<R> transact(Work<T> work, Function<T, R> then) {
         return Mono.deferContextual(context -> {
@@ -126,8 +136,8 @@ public final class SqliteDatabase {
     }
 
     /**
-     * Runs {@code work}, which changes nothing, on the database's thread, without SQLite's lock for writers. Never empty
-     * unless {@code work} gives null. Errors: {@link StoreException}.
+     * Runs read-only {@code work} on the database's thread, without SQLite's write lock. Empty only if {@code
+     * work} returns null. Errors: {@link StoreException}.
      */
     public <T> Mono<T> read(Work<T> work) {
         return onThread(() -> {
@@ -140,12 +150,15 @@ public final class SqliteDatabase {
         return file;
     }
 
-    /** Never emits; fails with {@link StoreException.Held} when another process took the lease. */
+    /** Never completes; fails with {@link StoreException.Held} when another process has taken the lease. */
     public Mono<Void> lost() {
         return lost.asMono().flatMap(Mono::error);
     }
 
-    /** Gives the lease back and closes the file: nothing is changed here any more. Completes empty; again: at once. */
+    /**
+     * Releases the lease and closes the file. This process makes no further changes. Completes empty; a
+     * repeated call completes at once.
+     */
     public Mono<Void> release() {
         return Mono.<Void>fromCallable(() -> {
             giveUp();
@@ -156,7 +169,7 @@ public final class SqliteDatabase {
                 .onErrorMap(SQLException.class, failed -> DatabaseProblem.of(file, failed));
     }
 
-    /** Lets the work under way end, gives the lease back and closes the file. Completes empty. */
+    /** Waits for running work, releases the lease and closes the file. Completes empty. */
     public Mono<Void> close() {
         return release().then(scheduler.disposeGracefully());
     }
@@ -195,7 +208,7 @@ public final class SqliteDatabase {
             schema.migrate(own);
             return this;
         });
-        // A restore during the wait puts another file in its place.
+        // A restore during the wait replaces the file.
         if (!Objects.equals(identity, identity(file))) {
             throw new SQLException("it was replaced meanwhile (expected: nobody touches it; start again)");
         }
@@ -228,7 +241,10 @@ public final class SqliteDatabase {
         }
     }
 
-    /** Prolongs the lease, without waiting for the disk: only living processes ask for it. */
+    /**
+     * Renews the lease without waiting for the disk: the lease matters only to running processes, so it need
+     * not survive a power failure.
+     */
     private void beat() {
         if (released) {
             return;
@@ -254,7 +270,7 @@ public final class SqliteDatabase {
         }
     }
 
-    /** SQLite takes this between transactions only. */
+    /** Sets the synchronous mode. SQLite accepts it only between transactions. */
     private void synchronous(String mode) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("PRAGMA synchronous = " + mode);
@@ -297,14 +313,15 @@ public final class SqliteDatabase {
         }
     }
 
-    /** Runs {@code work} in a transaction that no other process writes during. Blocks. */
+    /** Runs {@code work} in a transaction that excludes other writers. Blocks. */
     public static <T> T transaction(Connection connection, Work<T> work) throws SQLException {
         return transaction(connection, "BEGIN IMMEDIATE", work);
     }
 
     private static <T> T transaction(Connection connection, String begin, Work<T> work) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            // Not through the driver's autocommit: that begins the next transaction, with its lock, right after each.
+            // Not through the driver's autocommit, which begins the next transaction and takes its lock right
+            // after each commit.
             statement.execute(begin);
             try {
                 T result = work.run(connection);
@@ -317,7 +334,7 @@ public final class SqliteDatabase {
         }
     }
 
-    /** SQLite has rolled back by itself after some failures, as of a full disk. */
+    /** Rolls back. After some failures, for example a full disk, SQLite has already rolled back. */
     private static void rollBack(Statement statement, Exception failed) {
         try {
             statement.execute("ROLLBACK");
@@ -326,7 +343,7 @@ public final class SqliteDatabase {
         }
     }
 
-    /** Makes the folder of {@code file}, for its owner alone. Blocks. */
+    /** Creates the folder of {@code file}, accessible only to its owner. Blocks. */
     public static void makeFolder(Path file) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         if (folder != null && !Files.isDirectory(folder)) {
@@ -335,7 +352,10 @@ public final class SqliteDatabase {
         }
     }
 
-    /** Makes {@code file}, for its owner alone: SQLite would make it readable for all; its journal takes the same mode. Blocks. */
+    /**
+     * Creates {@code file}, accessible only to its owner; SQLite itself would create it readable for all. The
+     * journal gets the same mode. Blocks.
+     */
     public static void makeFile(Path file) throws IOException {
         if (Files.notExists(file)) {
             Files.createFile(file,
@@ -343,11 +363,11 @@ public final class SqliteDatabase {
         }
     }
 
-    /** A connection for {@link #transaction}; the caller closes it. */
+    /** Opens a connection for {@link #transaction}. The caller closes it. */
     public static Connection connect(Path file) throws SQLException {
         var config = new SQLiteConfig();
         config.setJournalMode(JournalMode.WAL);
-        // WAL's own default would lose the last commits at a power cut.
+        // With the default of WAL mode a power failure would lose the last commits.
         config.setSynchronous(SynchronousMode.FULL);
         config.enforceForeignKeys(true);
         config.setBusyTimeout((int) BUSY_WAIT.toMillis());

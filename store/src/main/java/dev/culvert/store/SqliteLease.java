@@ -13,21 +13,27 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right of one process to change a database: a row in it. Each holder has a higher fencing number than the one
- * before, and each of its transactions begins with a look whether that is still the row's: a holder that slept beyond its
- * lease changes nothing. A lease that was given back stays so: its process neither renews nor takes it again. Used by the
- * database's thread alone, within its transactions.
+ * The exclusive right of one process to change a database, stored as a row in it. Each holder has a higher
+ * fencing number than the one before. Each of its transactions first checks that the row still has that
+ * number, so a holder that slept beyond its lease changes nothing. A released lease stays released: its
+ * process neither renews it nor takes it again. Used only by the database's thread, within its transactions.
  */
 public final class SqliteLease {
-    /** How long a lease lasts after its last heartbeat: who takes over from a dead machine waits so long. */
+    /**
+     * The duration of a lease after its last heartbeat. A process that takes over from a dead machine waits
+     * this long.
+     */
     public static final Duration LIFE = Duration.ofSeconds(8);
-    /** Three beats may fail before the lease ends. */
+    /** The heartbeat interval. Three heartbeats may fail before the lease expires. */
     public static final Duration BEAT = Duration.ofSeconds(2);
 
-    /** The end of a lease that its holder gave back. */
+    /** The expiry of a lease that its holder has released. */
     private static final Instant GIVEN_BACK = Instant.EPOCH;
 
-    /** Not part of the versioned schema: it is read before that may be touched. Never edited. */
+    /**
+     * The lease's table. It is read before the versioned schema may be touched, so it is not part of that
+     * schema. Never edited.
+     */
     private static final String TABLE = """
             CREATE TABLE IF NOT EXISTS lease (
               one INTEGER PRIMARY KEY CHECK (one = 1), fence INTEGER NOT NULL, owner TEXT NOT NULL,
@@ -41,14 +47,14 @@ public final class SqliteLease {
     private long fence;
     private boolean givenBack;
 
-    /** Blocks: finds out who this process is. */
+    /** Creates the lease of this process. Blocks: reads the identity of the process. */
     public SqliteLease(Path file, Clock clock) {
         this.file = file;
         this.clock = clock;
         this.self = HolderProcess.current();
     }
 
-    /** The row. */
+    /** The row in the table. */
     private record Holder(long fence, HolderProcess process, Instant since, Instant until) {
         boolean isFree(Instant now) {
             return !until.isAfter(now) || process.isGone();
@@ -65,14 +71,17 @@ public final class SqliteLease {
         }
     }
 
-    /** Makes its table, so that it can be looked at before anybody took it. */
+    /** Creates the table, so that the lease can be read before a process has taken it. */
     public static void prepare(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(TABLE);
         }
     }
 
-    /** Takes the lease. Throws {@link StoreException.Held} while another holds it, and after {@link #giveBack}. */
+    /**
+     * Takes the lease. Throws {@link StoreException.Held} while another holds it, and after {@link
+     * #giveBack}.
+     */
     public void take(Connection connection) throws SQLException {
         refuseAfterGivingBack();
         prepare(connection);
@@ -88,7 +97,10 @@ public final class SqliteLease {
                 self.host(), self.pid(), self.machine(), self.born(), now.toEpochMilli(), end(now));
     }
 
-    /** Throws {@link StoreException.Held} when another process took the lease meanwhile, or it was given back. */
+    /**
+     * Throws {@link StoreException.Held} if another process has taken the lease or this process has released
+     * it.
+     */
     public void check(Connection connection) throws SQLException {
         refuseAfterGivingBack();
         Holder holder = holder(connection);
@@ -99,8 +111,8 @@ public final class SqliteLease {
     }
 
     /**
-     * Prolongs the lease. One that has ended meanwhile, and that nobody took, is taken anew with the next fencing number. Throws
-     * as {@link #check} does.
+     * Renews the lease. If it has expired and no process has taken it, takes it with the next fencing number.
+     * Throws as {@link #check} does.
      */
     public void renew(Connection connection) throws SQLException {
         check(connection);
@@ -120,14 +132,14 @@ public final class SqliteLease {
         }
     }
 
-    /** Ends the lease for good, if it is still ours. The fencing number stays. */
+    /** Releases the lease for good, if this process still holds it. The fencing number stays. */
     public void giveBack(Connection connection) throws SQLException {
         givenBack = true;
         SqliteDatabase.update(connection, "UPDATE lease SET until = 0 WHERE fence = ? AND owner = ?", fence,
                 owner);
     }
 
-    /** Ends whosever lease it is, in a database that only the caller has. */
+    /** Ends the lease of any holder, in a database that only the caller has open. */
     public static void free(Connection connection) throws SQLException {
         prepare(connection);
         SqliteDatabase.update(connection, "UPDATE lease SET until = 0");

@@ -8,18 +8,19 @@ import java.sql.Statement;
 import java.util.List;
 
 /**
- * A database's tables, by version. All methods block, and run in the caller's transaction.
+ * The tables of a database, by version. All methods block and run in the caller's transaction.
  *
- * @param versions the statements that make version 1 out of nothing, and each next one out of that before. One that was
- *     released is never edited
- * @param table one that is there from version 1 on: tells this schema's databases from others of Culvert's
+ * @param versions for each version the statements that create it from the one before, version 1 from an empty
+ *     database. A released version is never edited
+ * @param table a table that exists since version 1 and distinguishes this schema from other schemas of
+ *     Culvert
  */
 public record SqliteSchema(List<List<String>> versions, String table) {
     public SqliteSchema {
         versions = List.copyOf(versions);
     }
 
-    /** Brings the database to the newest version, in the caller's transaction. */
+    /** Migrates the database to the newest version, in the caller's transaction. */
     public void migrate(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
@@ -39,7 +40,7 @@ public record SqliteSchema(List<List<String>> versions, String table) {
         }
     }
 
-    /** Our tables must not be mixed with those of another program. To be called before anything is written. */
+    /** Throws if the database holds tables of another program. Called before anything is written. */
     public static void refuseForeign(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement
@@ -53,7 +54,7 @@ public record SqliteSchema(List<List<String>> versions, String table) {
         }
     }
 
-    /** Throws unless it is a database of this schema, of any version. */
+    /** Throws unless the database has this schema in any version. */
     public void requireOwn(Connection connection) throws SQLException {
         if (!has(connection, "schema_version") || !has(connection, table)) {
             throw new SQLException("it holds no " + table
@@ -61,7 +62,7 @@ public record SqliteSchema(List<List<String>> versions, String table) {
         }
     }
 
-    /** Whether there is a table of that name. */
+    /** Whether a table of that name exists. */
     public static boolean has(Connection connection, String table) throws SQLException {
         try (PreparedStatement statement = connection
                 .prepareStatement("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")) {
@@ -72,7 +73,7 @@ public record SqliteSchema(List<List<String>> versions, String table) {
         }
     }
 
-    /** Throws when the file is damaged: served on, it would lose more. Reads the whole file. */
+    /** Throws if the file is damaged, because further use would lose more data. Reads the whole file. */
     public static void check(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("PRAGMA quick_check(1)")) {

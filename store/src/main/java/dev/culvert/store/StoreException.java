@@ -3,16 +3,20 @@ package dev.culvert.store;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** Why the store did not do what it was asked. Nothing was changed, unless it says otherwise. */
+/**
+ * Reports that the store refused or failed an operation. Nothing was changed unless the message states
+ * otherwise.
+ */
 public abstract sealed class StoreException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private StoreException(String message, @Nullable Throwable cause) {
-        // An expected refusal is an answer and needs no trace; a failure's trace is its cause's.
+        // A refusal is an expected result and needs no stack trace; a failure has the stack trace of its
+        // cause.
         super(message, cause, false, false);
     }
 
-    /** What is to be made exists already, or its host is taken. */
+    /** The object to create exists already, or its host is taken. */
     public static final class Conflict extends StoreException {
         private static final long serialVersionUID = 1L;
 
@@ -21,7 +25,7 @@ public abstract sealed class StoreException extends RuntimeException {
         }
     }
 
-    /** There is no such thing. */
+    /** The object does not exist. */
     public static final class Absent extends StoreException {
         private static final long serialVersionUID = 1L;
 
@@ -39,7 +43,7 @@ public abstract sealed class StoreException extends RuntimeException {
         }
     }
 
-    /** Too many changes wait, or the store is closed: trying again later may help. */
+    /** Too many changes wait, or the store is closed. A later retry may succeed. */
     public static final class Busy extends StoreException {
         private static final long serialVersionUID = 1L;
 
@@ -48,7 +52,10 @@ public abstract sealed class StoreException extends RuntimeException {
         }
     }
 
-    /** Another process holds the database, or this one has let it go: it can't be changed here. The message says who. */
+    /**
+     * Another process holds the database, or this one has released it, so this process cannot change it. The
+     * message names the holder.
+     */
     public static final class Held extends StoreException {
         private static final long serialVersionUID = 1L;
 
@@ -57,7 +64,7 @@ public abstract sealed class StoreException extends RuntimeException {
         }
     }
 
-    /** The database failed: disk full, file damaged. */
+    /** The database failed, for example because the disk is full or the file is damaged. */
     public static final class Failed extends StoreException {
         private static final long serialVersionUID = 1L;
 
@@ -65,7 +72,7 @@ public abstract sealed class StoreException extends RuntimeException {
             super(message, cause);
         }
 
-        /** Whether the disk, or what the database may take of it, is used up. */
+        /** Whether the disk or the database's share of it is full. */
         public boolean isDiskFull() {
             return getCause() instanceof SQLException cause && DatabaseProblem.isFull(cause);
         }

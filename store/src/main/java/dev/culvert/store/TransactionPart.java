@@ -4,13 +4,15 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * What is to be written in the same transaction as a change: under the key {@code WrittenWith.class} in the Reactor context
- * of {@link SqliteDatabase#transact}. Called on the database's thread.
+ * Data to write in the same transaction as a change. Passed under the key {@code TransactionPart.class} in the
+ * Reactor context of {@link SqliteDatabase#transact}. Called on the database's thread.
  */
 public interface TransactionPart {
-    /** Writes, in the change's transaction; called again when a chain of changes has several. */
+    /**
+     * Writes the data in the change's transaction. Called once for each transaction of a chain of changes.
+     */
     void write(Connection connection) throws SQLException;
 
-    /** The transaction was committed. */
+    /** Called after the transaction was committed. */
     void committed();
 }

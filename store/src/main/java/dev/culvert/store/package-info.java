@@ -1,4 +1,4 @@
-/** SQLite files: schema versions, the lease of one process, copies for backups. */
+/** SQLite files: schema versions, the lease of one process, and copies for backups. */
 @NullMarked
 package dev.culvert.store;
 
