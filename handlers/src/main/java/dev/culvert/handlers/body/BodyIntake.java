@@ -21,12 +21,15 @@ import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Reads bodies into memory. What arrived counts for its account, nothing that is only announced; small parts are merged. When
- * there is no room the newest body of the heaviest account gives way (503), and a body that does not arrive within its
- * {@link Patience} is given up (408). Safe for use by any thread.
+ * Reads request bodies into memory. Only received bytes count for an account, not an announced length. Small
+ * parts are merged. When the memory is used up, the newest body of the heaviest account is shed (503). A body
+ * that does not arrive within its {@link Patience} is dropped (408). Safe for use by any thread.
  */
 public final class BodyIntake {
-    /** What a request costs that has sent nothing of its body: its head, and the objects that wait for the rest. */
+    /**
+     * The cost of a request that has sent no byte of its body: its head, and the objects that wait for the
+     * body.
+     */
     public static final int REQUEST_BYTES = 16 << 10;
 
     private static final int FIRST_BLOCK = 1 << 10;
@@ -37,9 +40,9 @@ public final class BodyIntake {
     private final Scheduler clock;
 
     /**
-     * @param memory in bytes; an account is whatever callers are told apart by. Bodies that are whole do not give way, so one
-     *     account may have half of it at most
-     * @param clock tells the time and runs what ends bodies; never blocked
+     * @param memory the memory in bytes; any value that identifies a caller may be the account. Complete
+     *     bodies are never shed, so one account may hold at most half of the memory
+     * @param clock the source of time, which also runs the time-outs; never blocked
      */
     public BodyIntake(Quota<Object> memory, Scheduler clock) {
         this.memory = memory;
@@ -47,8 +50,9 @@ public final class BodyIntake {
     }
 
     /**
-     * Reads a body; whoever takes it closes it. Cancelling gives it up. Errors: HandlerException BODY_TOO_LARGE as soon as more
-     * than {@code maxBytes} arrived, OVERLOADED, REQUEST_TIMEOUT; and what the body fails with. Never empty.
+     * Reads a body. The receiver of the result closes it. Cancelling drops the body. Errors: HandlerException
+     * BODY_TOO_LARGE as soon as more than {@code maxBytes} have arrived, OVERLOADED, REQUEST_TIMEOUT, and the
+     * errors of {@code body}. Never empty.
      */
     public Mono<HeldBody> read(Flux<ByteBuf> body, Object account, int maxBytes) {
         return Mono.create(sink -> {
@@ -71,7 +75,7 @@ public final class BodyIntake {
         private final AtomicBoolean ended = new AtomicBoolean();
         private final long began = clock.now(TimeUnit.NANOSECONDS);
         private final List<byte[]> blocks = new ArrayList<>(2);
-        /** Free bytes of the last block. */
+        /** The number of free bytes in the last block. */
         private int free;
         private final AtomicInteger size = new AtomicInteger();
         private volatile @Nullable Disposable timer;
@@ -94,7 +98,7 @@ public final class BodyIntake {
             body.subscribe(this);
         }
 
-        /** Ends the body when its time is over, else looks again when it could be. */
+        /** Fails the body if its time is over, else schedules the next check for the earliest time-out. */
         private void look() {
             var patience = new Patience();
             patience.waited(clock.now(TimeUnit.NANOSECONDS) - began);
@@ -166,7 +170,7 @@ public final class BodyIntake {
                 return;
             }
             stopTimer();
-            long held = REQUEST_BYTES; // not what the claim holds: it may have given way just now
+            long held = REQUEST_BYTES; // not claim.held(): the claim may have been shed just now
             for (byte[] block : blocks) {
                 held += block.length;
             }
@@ -205,7 +209,7 @@ public final class BodyIntake {
             }
         }
 
-        /** Nobody waits for the body any more, and nobody took it. */
+        /** The subscriber has cancelled and does not receive the body. */
         void giveUp() {
             givenUp = true;
             HeldBody untaken = whole;

@@ -10,25 +10,28 @@ import java.util.Collections;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
-/** A whole body in memory, counted for its account until it is closed. Its work does not give way to that of others. */
+/**
+ * A complete body in memory, which counts for its account until it is closed. It is never shed for other
+ * accounts.
+ */
 public final class HeldBody implements AutoCloseable {
     private final List<byte[]> blocks;
     private final int size;
     private final Quota<Object>.Claim claim;
 
-    /** @param size how many bytes of the blocks are the body's; all of them but the last are full */
+    /** @param size the length of the body in bytes; all blocks except the last are full */
     HeldBody(List<byte[]> blocks, int size, Quota<Object>.Claim claim) {
         this.blocks = blocks;
         this.size = size;
         this.claim = claim;
     }
 
-    /** In bytes. */
+    /** The size in bytes. */
     public int size() {
         return size;
     }
 
-    /** The body from its begin, each time. */
+    /** Opens a new stream at the begin of the body. */
     public InputStream stream() {
         int[] left = {size};
         List<InputStream> parts = blocks.stream().<InputStream>map(block -> {
@@ -39,7 +42,10 @@ public final class HeldBody implements AutoCloseable {
         return new SequenceInputStream(Collections.enumeration(parts));
     }
 
-    /** The body in parts that share its memory, closed when they are all taken, or no longer wanted. Subscribe once. */
+    /**
+     * The body in parts that share its memory. The body is closed when all parts are emitted or the
+     * subscriber cancels. Subscribe once.
+     */
     public Flux<ByteBuf> parts() {
         return Flux.range(0, blocks.size()).map(this::part).doFinally(signal -> close());
     }
@@ -50,12 +56,12 @@ public final class HeldBody implements AutoCloseable {
         return Unpooled.wrappedBuffer(block, 0, block.length - Math.max(0, behind));
     }
 
-    /** Counts what is made of the body beside it. */
+    /** Counts bytes that are derived from the body, in addition to it. */
     public void charge(long bytes) {
         claim.take(bytes);
     }
 
-    /** Everything is free again. Harmless a second time. */
+    /** Frees the memory. A repeated call has no effect. */
     @Override
     public void close() {
         claim.close();

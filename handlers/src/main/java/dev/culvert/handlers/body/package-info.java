@@ -1,4 +1,4 @@
-/** Taking in request bodies within a quota. */
+/** Reads request bodies within a quota. */
 @NullMarked
 package dev.culvert.handlers.body;
 

@@ -12,7 +12,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what a document asks for, its fragments spread, and stops at the first limit: cycles of fragments end here too. */
+/**
+ * Counts the fields of a document with its fragments expanded. Stops at the first limit, so cycles of
+ * fragments end here too.
+ */
 final class DocumentBounds {
     private final GraphQlLimits limits;
     private final Map<String, FragmentDefinition> fragments = new HashMap<>();
@@ -24,7 +27,7 @@ final class DocumentBounds {
         this.limits = limits;
     }
 
-    /** Which limit the document breaks, in words for its author; null: none. */
+    /** Describes the limit that the document exceeds, for its author. Null if it exceeds none. */
     static @Nullable String broken(Document document, GraphQlLimits limits) {
         var bounds = new DocumentBounds(limits);
         document.getDefinitionsOfType(FragmentDefinition.class)
@@ -39,7 +42,7 @@ final class DocumentBounds {
         return null;
     }
 
-    /** Nesting counts fragments too, which add no depth: it bounds this recursion. */
+    /** {@code nesting} bounds this recursion: it also counts fragments, which add no depth. */
     private @Nullable String selections(@Nullable SelectionSet set, int depth, int nesting) {
         if (set == null) {
             return null;

@@ -5,11 +5,11 @@ import io.netty.handler.codec.http.HttpHeaders;
 import java.util.Map;
 
 /**
- * One root field that a caller asks for.
+ * One root field that a caller requests.
  *
- * @param arguments the field's arguments as the schema coerced them: maps, lists, strings, numbers, booleans; those left
- *     out are absent
- * @param headers the request's fields, {@code Authorization} among them
- * @param context what else is known of the request
+ * @param arguments the field's arguments, coerced by the schema to maps, lists, strings, numbers and
+ *     booleans; omitted arguments are absent
+ * @param headers the request's header fields, including {@code Authorization}
+ * @param context the context of the request
  */
 public record GraphQlCall(Map<String, Object> arguments, HttpHeaders headers, RequestContext context) {}

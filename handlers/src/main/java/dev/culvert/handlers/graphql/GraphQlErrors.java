@@ -15,11 +15,14 @@ import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Renders errors as {@code {message, path, extensions: {code, status, type, requestId}}}, the words those of problems. */
+/**
+ * Renders errors as {@code {message, path, extensions: {code, status, type, requestId}}}, with the codes and
+ * types of problems.
+ */
 final class GraphQlErrors implements DataFetcherExceptionHandler {
     private static final Logger LOG = LoggerFactory.getLogger(GraphQlErrors.class);
 
-    /** What a field failed with, as its caller is told; the text of an error that nobody meant stays in the log. */
+    /** Renders the error of a field for the caller. The text of an unexpected error is only logged. */
     @Override
     public CompletableFuture<DataFetcherExceptionHandlerResult> handleException(
             DataFetcherExceptionHandlerParameters failed) {
@@ -53,15 +56,15 @@ final class GraphQlErrors implements DataFetcherExceptionHandler {
         return Map.of("message", detail, "extensions", extensions(problem, requestId));
     }
 
-    /** The error as the specification has it; those of the library itself are faults of the request. */
+    /** Renders an error as the specification requires. The library's own errors are faults of the request. */
     static Map<String, Object> rendered(GraphQLError error, String requestId) {
         Map<String, Object> members = new LinkedHashMap<>(error.toSpecification());
         Map<String, Object> own = error.getExtensions();
         if (own != null && own.containsKey("status")) {
-            members.put("extensions", own); // without what the library adds
+            members.put("extensions", own); // without the library's own extensions
             return members;
         }
-        boolean ours = error.getPath() != null; // a field gave what its type does not allow
+        boolean ours = error.getPath() != null; // a field returned a value that its type does not allow
         Problem problem = ours
                 ? Failure.of(new IllegalStateException("the answer does not fit the schema")).problem()
                 : Failure.of(HandlerException.of(HandlerException.Reason.BAD_REQUEST, error.getMessage()))

@@ -2,14 +2,15 @@ package dev.culvert.handlers.graphql;
 
 import reactor.core.publisher.Mono;
 
-/** Answers a root field. */
+/** Resolves a root field. */
 @FunctionalInterface
 public interface GraphQlField {
     /**
-     * Answers one occurrence of the field in a document. Called on an event loop: never blocks.
+     * Resolves one occurrence of the field in a document. Called on an event loop: must not block.
      *
-     * @return a record, map, list or scalar whose members are named as the fields of the schema's type; empty is null.
-     *     Errors: {@link dev.culvert.handlers.spi.HandlerException} is told to the caller, anything else is an internal error
+     * @return a record, map, list or scalar whose members have the names of the fields of the schema's type;
+     *     empty means null. Errors: {@link dev.culvert.handlers.spi.HandlerException} is reported to the
+     *     caller, any other is an internal error
      */
     Mono<?> call(GraphQlCall call);
 }

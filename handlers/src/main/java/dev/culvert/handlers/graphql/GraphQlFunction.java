@@ -3,13 +3,20 @@ package dev.culvert.handlers.graphql;
 import java.util.Map;
 
 /**
- * What one handler adds to the schema. A handler that implements this beside {@link dev.culvert.handlers.spi.EdgeHandler} is
- * reached through GraphQL; one without a mount is reached through it alone.
+ * The part of the schema that one handler adds. A handler that implements this in addition to {@link
+ * dev.culvert.handlers.spi.EdgeHandler} is reachable through GraphQL. A handler without a mount is reachable
+ * only through GraphQL.
  */
 public interface GraphQlFunction {
-    /** Its part of the schema, in GraphQL's schema language: own types, {@code extend type Query}, {@code extend type Mutation}. */
+    /**
+     * The part of the schema in GraphQL's schema language: own types, {@code extend type Query}, {@code
+     * extend type Mutation}.
+     */
     String schema();
 
-    /** What answers its root fields, keyed {@code Query.<field>} and {@code Mutation.<field>}: one for each it declares. */
+    /**
+     * The resolvers of the declared root fields, one for each, with the keys {@code Query.<field>} and {@code
+     * Mutation.<field>}.
+     */
     Map<String, GraphQlField> fields();
 }

@@ -38,9 +38,10 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * GraphQL over HTTP: {@code POST} of {@code {query, operationName, variables}}. Root fields of a query are called at the
- * same time, those of a mutation one after the other; all are cancelled when the caller leaves. The status is 200 as soon
- * as one root field gave data, else that of the first error. Safe for use by any thread.
+ * GraphQL over HTTP: {@code POST} of {@code {query, operationName, variables}}. The root fields of a query
+ * are called concurrently, those of a mutation one after the other. All are cancelled when the caller
+ * disconnects. The status is 200 if any root field returned data, else that of the first error. Safe for use
+ * by any thread.
  */
 public final class GraphQlHandler implements EdgeHandler {
     private static final String JSON_TYPE = "application/json";
@@ -55,15 +56,19 @@ public final class GraphQlHandler implements EdgeHandler {
     private final BodyIntake intake;
     private final Function<EdgeRequest, ? extends Mono<?>> accounts;
 
-    /** Throws IllegalArgumentException for functions whose schemas do not fit together, or whose root fields nothing answers. */
+    /**
+     * Creates the handler. Throws IllegalArgumentException if the functions' schemas conflict or a root field
+     * has no resolver.
+     */
     public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits) {
         this(functions, limits, Schedulers.immediate());
     }
 
     /**
-     * The same, where requests come on event loops.
+     * Creates the handler for requests that arrive on event loops.
      *
-     * @param reading where documents are read and checked, which takes up to tens of milliseconds; stays the caller's
+     * @param reading the scheduler on which documents are parsed and checked, which takes up to tens of
+     *     milliseconds; the caller disposes it
      */
     public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits,
             Scheduler reading) {
@@ -71,11 +76,11 @@ public final class GraphQlHandler implements EdgeHandler {
     }
 
     /**
-     * The same, where callers are known.
+     * Creates the handler for callers that are identified.
      *
-     * @param accounts finds who calls before anything of the body is read: an account that is told apart by equals. Where it
-     *     fails with a HandlerException the body counts for the address that the request comes from, and is small, else that
-     *     failure is the answer
+     * @param accounts determines the caller's account before the body is read; accounts are compared by
+     *     equals. If it fails with a HandlerException, the body counts for the request's source address and
+     *     must be small; a larger body is answered with that failure
      */
     public GraphQlHandler(Collection<? extends GraphQlFunction> functions, GraphQlLimits limits,
             Scheduler reading, Function<EdgeRequest, ? extends Mono<?>> accounts) {
@@ -110,9 +115,9 @@ public final class GraphQlHandler implements EdgeHandler {
     }
 
     /**
-     * Who asks.
+     * The identity of the caller.
      *
-     * @param stranger why it is not known who that is; null: it is
+     * @param stranger why the caller could not be identified; null if it was
      */
     private record Asker(Object account, int maxBytes, @Nullable HandlerException stranger) {}
 
@@ -154,8 +159,9 @@ public final class GraphQlHandler implements EdgeHandler {
     }
 
     /**
-     * Browsers send some other types across origins without asking first, but never with a token in a field: what has one may
-     * name the type that {@code curl -d} names.
+     * Whether the request has a token in a field. Browsers send some other content types across origins
+     * without a preflight, but never with such a token. Therefore a request with a token may have the content
+     * type of {@code curl -d}.
      */
     private static boolean carriesToken(EdgeRequest request) {
         return request.headers().contains(HttpHeaderNames.AUTHORIZATION)

@@ -1,23 +1,26 @@
 package dev.culvert.handlers.graphql;
 
 /**
- * What a GraphQL endpoint accepts. A document beyond one of these is refused with 400 before it is validated: validation itself
- * costs more than linear time.
+ * Limits of a GraphQL endpoint. A document beyond a limit is refused with 400 before it is validated, because
+ * validation takes more than linear time.
  *
- * @param maxBodyBytes a request's body; files to commit travel in its variables
- * @param maxBufferedBytes what requests that arrive and are served may take together, of which one caller has half at most;
- *     beyond it the newest of the heaviest caller gets 503
- * @param strangerBodyBytes a request's body while it is not known who calls
- * @param maxDocumentChars the document
- * @param maxDepth fields inside of fields; the introspection of common tools needs 15
- * @param maxFields fields of a document, each counted as often as its fragments are spread
- * @param maxRootFields root fields of one operation, aliases included: each is a call
+ * @param maxBodyBytes the size of a request body; its variables contain the files to commit
+ * @param maxBufferedBytes the total memory of requests that are received or served, of which one caller may
+ *     use at most half; beyond it the newest request of the heaviest caller is answered 503
+ * @param strangerBodyBytes the size of the request body of a caller that is not identified
+ * @param maxDocumentChars the length of the document
+ * @param maxDepth the depth of nested fields; the introspection of common tools needs 15
+ * @param maxFields the number of fields of a document with its fragments expanded
+ * @param maxRootFields the number of root fields of one operation, including aliases; each is a call
  */
 public record GraphQlLimits(int maxBodyBytes, long maxBufferedBytes, int strangerBodyBytes,
         int maxDocumentChars,
         int maxDepth,
         int maxFields, int maxRootFields) {
-    /** 8 MiB, 64 MiB in all, 64 KiB of strangers, 256 Ki characters, depth 20, 1000 fields, 16 of them at the root. */
+    /**
+     * 8 MiB for a body, 64 MiB in total, 64 KiB for unidentified callers, 256 Ki characters, depth 20, 1000
+     * fields, 16 root fields.
+     */
     public static GraphQlLimits defaults() {
         return new GraphQlLimits(8 << 20, 64L << 20, 64 << 10, 256 << 10, 20, 1000, 16);
     }

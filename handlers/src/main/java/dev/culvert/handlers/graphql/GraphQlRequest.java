@@ -16,17 +16,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a body of {@code application/json} asks for.
+ * A GraphQL request in a body of {@code application/json}.
  *
  * @param query the document
- * @param operationName which of its operations, or null when it has one
- * @param variables by name, without the {@code $}
+ * @param operationName the operation to execute, or null if the document has only one
+ * @param variables the variables by name, without the {@code $}
  */
 record GraphQlRequest(String query, @Nullable String operationName, Map<String, Object> variables) {
-    /** A commit of 10,000 files has ten a file. */
+    /** The maximum number of JSON tokens. A commit of 10,000 files has ten for each file. */
     static final int MAX_TOKENS = 200_000;
 
-    /** What a small object takes as a node and as a map, though it is two characters. */
+    /** The memory of a small object as a node and as a map, though its text is two characters. */
     private static final int TOKEN_BYTES = 100;
 
     private static final JsonMapper JSON = new JsonMapper(JsonFactory.builder()
@@ -34,8 +34,8 @@ record GraphQlRequest(String query, @Nullable String operationName, Map<String, 
             .build());
 
     /**
-     * Reads a body, and counts for it what is made of it. Throws HandlerException (bad request) for anything else than the
-     * three members.
+     * Parses a body and charges the memory of the result to it. Throws HandlerException (bad request) for
+     * members other than these three.
      */
     static GraphQlRequest of(HeldBody body) {
         JsonNode root = parsed(body);

@@ -8,7 +8,9 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
-/** One request that is being served: what its fields are called with, and what to cancel when its caller leaves. */
+/**
+ * One request in progress: the context of its fields, and the calls to cancel when the caller disconnects.
+ */
 final class GraphQlRun {
     private final EdgeRequest request;
     private final Disposable.Composite calls = Disposables.composite();
@@ -29,7 +31,7 @@ final class GraphQlRun {
         return request.context().requestId();
     }
 
-    /** Calls a root field. What it returns never ends once the run is cancelled. */
+    /** Calls a root field. The returned future never completes after the run is cancelled. */
     CompletableFuture<@Nullable Object> call(GraphQlField field, DataFetchingEnvironment asked) {
         var answer = new CompletableFuture<@Nullable Object>();
         var call = new GraphQlCall(asked.getArguments(), request.headers(), request.context());
@@ -38,7 +40,7 @@ final class GraphQlRun {
         return answer;
     }
 
-    /** Cancels the calls under way; no further one is made. */
+    /** Cancels the calls in progress and prevents further ones. */
     void cancel() {
         calls.dispose();
     }

@@ -15,11 +15,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Joins the parts of several functions to one schema. */
+/** Joins the parts of several functions into one schema. */
 final class GraphQlSchema {
     private static final List<String> ROOTS = List.of("Query", "Mutation");
 
-    /** GraphQL has no schema without a query. */
+    /** A GraphQL schema must have a query type. */
     private static final String BASE = """
             extend type Query {
               "The root fields that this endpoint answers, as Query.name and Mutation.name"
@@ -29,7 +29,10 @@ final class GraphQlSchema {
 
     private GraphQlSchema() {}
 
-    /** Throws IllegalArgumentException for parts that can't be joined, and for root fields that nothing answers. */
+    /**
+     * Builds the schema. Throws IllegalArgumentException for parts that conflict and for root fields without
+     * a resolver.
+     */
     static GraphQLSchema of(Collection<? extends GraphQlFunction> functions) {
         var types = new TypeDefinitionRegistry();
         Map<String, GraphQlField> fields = new TreeMap<>();

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a field of an answer: a map's entry, or a record's component, of a record that nobody else sees too. */
+/** Reads a field of a result: an entry of a map or a component of a record. The record may be private. */
 final class Members implements DataFetcher<Object> {
     private static final ClassValue<Map<String, Method>> ACCESSORS = new ClassValue<>() {
         @Override

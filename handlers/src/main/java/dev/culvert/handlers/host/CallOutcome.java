@@ -2,15 +2,15 @@ package dev.culvert.handlers.host;
 
 import java.util.Locale;
 
-/** How a call of a handler ended. */
+/** The outcome of a call of a handler. */
 enum CallOutcome {
-    /** With a response that is no fault of the gateway's. */
+    /** With a response that is not an error of the gateway. */
     ANSWERED,
-    /** With an error that the handler meant for its caller. */
+    /** With an error that the handler intended for the caller. */
     REFUSED,
-    /** With an error that nobody meant, or a body that broke off. */
+    /** With an unexpected error or a truncated body. */
     FAILED, TIMED_OUT,
-    /** Its caller left. */
+    /** The caller disconnected. */
     CANCELLED;
 
     /** The word in metrics. */

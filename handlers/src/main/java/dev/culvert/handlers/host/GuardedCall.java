@@ -24,25 +24,28 @@ import reactor.core.publisher.SignalType;
 import reactor.core.publisher.Sinks;
 
 /**
- * One call of a handler, from the moment it was counted in to its end: that of the response's body, or of a field's answer.
- * What crosses between handler and part changes threads here, in both directions.
+ * One call of a handler, from its admission to the end of the response body or to the result of a field. Data
+ * between handler and service changes threads here, in both directions.
  */
 final class GuardedCall {
-    /** Buffers that wait for the handler's thread: enough to keep it reading. */
+    /** The number of buffers that wait for the handler's thread, enough to keep it reading. */
     private static final int PREFETCH = 4;
 
     private final HandlerGuard guard;
     private final long began = System.nanoTime();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final Sinks.Empty<Void> gone = Sinks.empty();
-    /** Whether the request's body broke off: what the handler makes of it is no fault of the handler's. */
+    /** Whether the request body was truncated. A resulting failure is not a fault of the handler. */
     private volatile boolean callerLeft;
 
     GuardedCall(HandlerGuard guard) {
         this.guard = guard;
     }
 
-    /** Ends the call; only the first time counts. What the handler still reads of a request fails from now on. */
+    /**
+     * Ends the call. Only the first invocation has an effect. From now on the handler's reads of the request
+     * fail.
+     */
     private void end(CallOutcome outcome, @Nullable Kind health) {
         if (ended.compareAndSet(false, true)) {
             guard.left(outcome, health, Duration.ofNanos(System.nanoTime() - began));
@@ -50,7 +53,7 @@ final class GuardedCall {
         }
     }
 
-    /** Its time is over. */
+    /** Ends the call because its time limit is exceeded. */
     void timedOut() {
         end(CallOutcome.TIMED_OUT, Kind.TIMED_OUT);
     }
@@ -77,7 +80,7 @@ final class GuardedCall {
         };
     }
 
-    /** A call that gives one value: the root field of a document. */
+    /** Guards a call that returns one value: the root field of a document. */
     <T> Mono<T> single(Mono<T> work) {
         return guard.bounded(this, work)
                 .doOnSuccess(any -> answered(true))
@@ -85,7 +88,7 @@ final class GuardedCall {
                 .doOnCancel(this::cancelled);
     }
 
-    /** A call that gives a response. */
+    /** Guards a call that returns a response. */
     Mono<EdgeResponse> serve(EdgeHandler handler, EdgeRequest request) {
         var inside = new EdgeRequest(request.method(), request.target(), request.headers(),
                 inwards(request.body().doOnError(broken -> callerLeft = true), gone), request.context());
@@ -103,7 +106,7 @@ final class GuardedCall {
             case EdgeResponse.Http http -> new EdgeResponse.Http(http.status(), http.headers(), body(http),
                     http.trailers().subscribeOn(guard.scheduler()));
             case EdgeResponse.WebSocket webSocket -> {
-                answered(true); // what follows is counted for itself, if the caller asked for an upgrade at all
+                answered(true); // the exchange of frames is counted separately, and only if the caller requested an upgrade
                 yield new EdgeResponse.WebSocket(webSocket.headers(),
                         frames -> exchange(webSocket.exchange(), frames));
             }
@@ -132,7 +135,7 @@ final class GuardedCall {
                 });
     }
 
-    /** What stands behind a body that is not sent must be freed. */
+    /** Subscribes to a body that is not sent and cancels it, so that its resources are freed. */
     private void abandon(Flux<ByteBuf> body) {
         Runnable freeing = () -> body.subscribe(new BaseSubscriber<>() {
             @Override
@@ -143,7 +146,7 @@ final class GuardedCall {
         try {
             guard.scheduler().schedule(freeing);
         } catch (RejectedExecutionException e) {
-            freeing.run(); // rather here than never
+            freeing.run(); // on this thread, because the handler's threads refuse it
         }
     }
 
@@ -162,12 +165,15 @@ final class GuardedCall {
         });
     }
 
-    /** Lets the handler's code see what comes on its own threads; what it never takes is released when the call has ended. */
+    /**
+     * Delivers elements on the handler's own threads. Elements that the handler does not take are released
+     * when the call has ended.
+     */
     private <T extends ReferenceCounted> Flux<T> inwards(Flux<T> arriving, Sinks.Empty<Void> end) {
         Mono<T> cutOff = Mono.error(() -> HandlerException.of(Reason.BAD_REQUEST, "the call has ended"));
         return arriving.publishOn(guard.steady(), PREFETCH)
                 .doOnDiscard(ReferenceCounted.class, ReferenceCountUtil::safeRelease)
-                .takeUntilOther(end.asMono()) // which would not cancel its source for an error
+                .takeUntilOther(end.asMono()) // takeUntilOther does not cancel its source on an error
                 .concatWith(Mono.defer(() -> ended(end) ? cutOff : Mono.empty()));
     }
 

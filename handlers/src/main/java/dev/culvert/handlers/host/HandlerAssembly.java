@@ -17,7 +17,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
-/** Makes the handlers of a host, and the services they ask each other for. Used by one thread, once. */
+/**
+ * Creates the handlers of a host and the services that they request from each other. Used once, by one
+ * thread.
+ */
 final class HandlerAssembly {
     private final HandlerHost.Setup setup;
     private final Map<Class<?>, Offer> offers = new LinkedHashMap<>();
@@ -44,7 +47,7 @@ final class HandlerAssembly {
         setup.providers().forEach(this::make);
     }
 
-    /** Those that offer services come before those that asked for them. */
+    /** The providers in start order: those that offer services precede those that use them. */
     SequencedSet<EdgeHandlerProvider> order() {
         return order;
     }
@@ -108,7 +111,7 @@ final class HandlerAssembly {
 
     private record Offer(EdgeHandlerProvider provider, Function<HandlerContext, ?> factory) {}
 
-    /** What the part tells, and what the host adds. */
+    /** The context of the service, extended by the host. */
     private final class Context implements HandlerContext {
         private final EdgeHandlerProvider provider;
         private final HandlerContext part;

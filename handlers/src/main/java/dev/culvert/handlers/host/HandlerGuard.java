@@ -19,8 +19,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Stands between the part and one handler, so that nothing the handler does reaches another: its code runs on threads of its
- * own, never on an event loop; its calls are counted, bounded, and end in time; what became of them tells its health. Safe
+ * Isolates one handler from the others. The handler's code runs on its own threads, never on an event loop.
+ * Its calls are counted, bounded in number, and limited in time. Their outcomes determine its health. Safe
  * for use by any thread.
  */
 final class HandlerGuard {
@@ -52,7 +52,7 @@ final class HandlerGuard {
         return threads.busy();
     }
 
-    /** Why the handler counts as failing, for an operator; null when it does not. */
+    /** The reason why the handler counts as failing, for an operator. Null if it does not. */
     @Nullable
     String trouble() {
         return health.trouble();
@@ -63,17 +63,17 @@ final class HandlerGuard {
         return threads.scheduler();
     }
 
-    /** The same, see {@link HandlerThreads#steady}. */
+    /** The handler's own threads for queues; see {@link HandlerThreads#steady}. */
     Scheduler steady() {
         return threads.steady();
     }
 
-    /** The handler behind this guard. */
+    /** Wraps the handler with this guard. */
     EdgeHandler around(EdgeHandler handler) {
         return request -> Mono.defer(() -> enter().serve(handler, request));
     }
 
-    /** The function behind this guard: each of its root fields is a call. */
+    /** Wraps the function with this guard. Each of its root fields is a call. */
     GraphQlFunction around(GraphQlFunction function) {
         Map<String, GraphQlField> fields = new LinkedHashMap<>();
         function.fields()
@@ -82,7 +82,7 @@ final class HandlerGuard {
         return new GuardedFunction(function.schema(), fields);
     }
 
-    /** Lets {@code work} begin on the handler's threads, and end in time. */
+    /** Starts {@code work} on the handler's threads and limits its time. */
     <T> Mono<T> bounded(GuardedCall call, Mono<T> work) {
         Mono<T> away = work.cancelOn(scheduler())
                 .subscribeOn(scheduler())
@@ -94,7 +94,7 @@ final class HandlerGuard {
                 : away.timeout(timeout, Mono.error(() -> timedOut(call)), Schedulers.parallel());
     }
 
-    /** Counts a call in. Throws HandlerException (overloaded) at the limit. */
+    /** Admits a call. Throws HandlerException (overloaded) at the limit. */
     private GuardedCall enter() {
         if (active.incrementAndGet() > limits.maxConcurrent()) {
             active.decrementAndGet();
@@ -105,7 +105,9 @@ final class HandlerGuard {
         return new GuardedCall(this);
     }
 
-    /** Counts a call out; {@code kind} is what it says of the handler's health, null: nothing. */
+    /**
+     * Records the end of a call. {@code kind} is its effect on the handler's health, or null for no effect.
+     */
     void left(CallOutcome outcome, @Nullable Kind kind, Duration took) {
         active.decrementAndGet();
         meters.ended(outcome, took);
@@ -114,7 +116,10 @@ final class HandlerGuard {
         }
     }
 
-    /** Counts an exchange of frames, which goes on after its call: the limit sees it, and does not end it. */
+    /**
+     * Counts an exchange of frames, which continues after its call. It counts towards the limit but is not
+     * ended by it.
+     */
     void opened() {
         active.incrementAndGet();
     }
@@ -123,7 +128,7 @@ final class HandlerGuard {
         active.decrementAndGet();
     }
 
-    /** Ends what runs. */
+    /** Interrupts running work. */
     void stop() {
         threads.stop();
     }
@@ -139,7 +144,7 @@ final class HandlerGuard {
                 .retryAfter(RETRY_WHILE_FULL);
     }
 
-    /** The function's schema, with its fields behind the guard. */
+    /** A function whose fields are wrapped with the guard. */
     private record GuardedFunction(String schema,
             Map<String, GraphQlField> fields) implements GraphQlFunction {}
 }

@@ -9,11 +9,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a handler does its work, from what became of its calls in the last minute: it fails when {@link #ENOUGH} of them,
- * and at least as many as went well, ended badly. Safe for use by any thread; the lock is held for a few instructions.
+ * The health of a handler, derived from the outcomes of its calls in the last minute. It is failing if at
+ * least {@link #ENOUGH} calls failed and not more succeeded. Safe for use by any thread; the lock is held for
+ * a few instructions.
  */
 final class HandlerHealth {
-    /** A single broken request does not make a handler fail. */
+    /**
+     * The minimum number of failed calls: a single broken request does not make a handler count as failing.
+     */
     static final int ENOUGH = 5;
 
     private static final long SLOT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -29,14 +32,14 @@ final class HandlerHealth {
     /**
      * Starts without calls.
      *
-     * @param nanos a clock as System.nanoTime()
+     * @param nanos a clock like System.nanoTime()
      */
     HandlerHealth(LongSupplier nanos) {
         this.nanos = nanos;
         this.newest = Math.floorDiv(nanos.getAsLong(), SLOT_NANOS);
     }
 
-    /** How a call counts. */
+    /** The effect of a call on the health. */
     enum Kind {
         GOOD, FAILED, TIMED_OUT, REJECTED
     }
@@ -46,7 +49,7 @@ final class HandlerHealth {
         slot(newest).merge(kind, 1, Integer::sum);
     }
 
-    /** Why it counts as failing, for an operator; null when it does not. */
+    /** The reason why the handler counts as failing, for an operator. Null if it does not. */
     synchronized @Nullable String trouble() {
         forget();
         int failed = sum(Kind.FAILED);

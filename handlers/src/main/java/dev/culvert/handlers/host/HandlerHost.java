@@ -25,15 +25,18 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Hosts the handlers of a part: makes them in an order that suits the services they ask each other for, mounts them, joins
- * their GraphQL functions, and keeps each to its limits. Owns their lives. A handler that blocks, throws, hangs or is flooded
- * uses up its own threads and calls, and nothing of the others. Safe for use by any thread.
+ * Hosts the handlers of a service. Creates them in the order of their dependencies, mounts them, joins their
+ * GraphQL functions and enforces the limits of each. Owns their life cycles. A handler that blocks, throws,
+ * hangs or is flooded exhausts only its own threads and calls. Safe for use by any thread.
  */
 public final class HandlerHost implements EdgeHandler {
     private static final String GRAPHQL = "graphql";
-    /** More than have room in memory while they arrive, which callers share: this bound they would not. */
+    /**
+     * The limit of concurrent GraphQL requests. It exceeds the number of bodies that fit into the memory
+     * quota. The quota is shared fairly among callers; this limit would not be.
+     */
     private static final int MAX_DOCUMENTS = 8192;
-    /** For a handler that ends at its grace what it could not finish. */
+    /** Additional time for a handler that aborts unfinished work at the end of its grace. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final List<EdgeHandlerProvider> order;
@@ -42,8 +45,9 @@ public final class HandlerHost implements EdgeHandler {
     private final Mounts mounts;
 
     /**
-     * Creates every provider's handler. Throws IllegalArgumentException for a mount that does not start and end with a slash,
-     * or that two share, and for services or schemas that do not fit; and what a provider throws for its configuration.
+     * Creates the handler of every provider. Throws IllegalArgumentException for a mount that does not start
+     * and end with a slash, for a mount that two handlers share, and for services or schemas that conflict.
+     * Also throws the exceptions of a provider that refuses its configuration.
      */
     public HandlerHost(Setup setup) {
         var assembly = new HandlerAssembly(setup);
@@ -53,7 +57,8 @@ public final class HandlerHost implements EdgeHandler {
         List<Mount> places = new ArrayList<>(assembly.mounts());
         String mount = setup.graphQlMount();
         if (mount != null && !assembly.functions().isEmpty()) {
-            // Its calls wait for those of functions, which have limits of their own: its limit is beyond theirs.
+            // GraphQL calls wait for the calls of functions, which have their own limits, so the limit here
+            // is higher.
             var guard = new HandlerGuard(GRAPHQL,
                     setup.limits().apply(GRAPHQL, new HandlerLimits(MAX_DOCUMENTS, Duration.ZERO, 4)),
                     setup.registry());
@@ -70,7 +75,7 @@ public final class HandlerHost implements EdgeHandler {
         return mounts.handle(request);
     }
 
-    /** The handlers that count as failing, with the reason for an operator; empty when all do their work. */
+    /** The failing handlers with their reasons, for an operator. Empty if all are healthy. */
     public SortedMap<String, String> troubles() {
         SortedMap<String, String> troubles = new TreeMap<>();
         for (HandlerGuard guard : all) {
@@ -82,7 +87,10 @@ public final class HandlerHost implements EdgeHandler {
         return troubles;
     }
 
-    /** Starts all providers, one after the other. Fails as the first of them fails, after stopping the others. */
+    /**
+     * Starts all providers one after the other. Fails with the first error, after stopping the other
+     * providers.
+     */
     public Mono<Void> start() {
         return Flux.fromIterable(order)
                 .concatMap(EdgeHandlerProvider::start)
@@ -91,9 +99,9 @@ public final class HandlerHost implements EdgeHandler {
     }
 
     /**
-     * Stops those that offer nothing at the same time, then those that offer services, the last one first; then ends all
-     * threads. One that fails, or takes longer than {@code grace} and {@link #PATIENCE}, does not keep the others from
-     * stopping.
+     * Stops the providers without services concurrently, then those with services in reverse order, then all
+     * threads. A provider that fails, or takes longer than {@code grace} plus {@link #PATIENCE}, does not
+     * prevent the others from stopping.
      */
     public Mono<Void> stop(Duration grace) {
         Mono<Void> users = Mono.whenDelayError(order.stream()
@@ -114,14 +122,14 @@ public final class HandlerHost implements EdgeHandler {
     }
 
     /**
-     * What a host needs.
+     * The parameters of a host.
      *
-     * @param providers whose handlers it hosts
-     * @param contexts what the part tells each of them
-     * @param limits what a handler may use, from its name and what it asks for
-     * @param registry where their figures are shown
-     * @param graphQlMount where functions are joined, or null: nowhere
-     * @param accounts who calls, as {@link GraphQlHandler} asks for it
+     * @param providers the providers of the handlers
+     * @param contexts the context that the service gives to each provider
+     * @param limits the limits of a handler, from its name and the limits that it requests
+     * @param registry the registry for the handlers' meters
+     * @param graphQlMount the mount of the joined functions, or null for no GraphQL
+     * @param accounts determines the caller's account, as {@link GraphQlHandler} requires
      */
     public record Setup(List<? extends EdgeHandlerProvider> providers,
             Function<EdgeHandlerProvider, HandlerContext> contexts,
@@ -131,7 +139,7 @@ public final class HandlerHost implements EdgeHandler {
             providers = List.copyOf(providers);
         }
 
-        /** Where callers are told apart by the address that they come from. */
+        /** A setup that identifies callers by their source address. */
         public Setup(List<? extends EdgeHandlerProvider> providers,
                 Function<EdgeHandlerProvider, HandlerContext> contexts,
                 BiFunction<String, HandlerLimits, HandlerLimits> limits, MeterRegistry registry,

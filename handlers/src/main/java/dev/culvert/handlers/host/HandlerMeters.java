@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** The figures of one handler, under its name. */
+/** The meters of one handler, tagged with its name. */
 final class HandlerMeters {
     private static final String LABEL = "handler";
 

@@ -10,11 +10,14 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The threads of one handler: it may block them all and nobody else waits. They appear with the first work and leave after 30 s
- * without any. A call that is cancelled, or times out, interrupts what it runs.
+ * The threads of one handler. If it blocks them all, no other handler is delayed. Threads are created with
+ * the first work and end after 30 s without work. A call that is cancelled or times out interrupts its
+ * running code.
  */
 final class HandlerThreads {
-    /** A call has few tasks waiting at a time: to be called, to be asked for more, a body's piece, its own work. */
+    /**
+     * The number of tasks of one call that may wait: its start, demand, a part of a body, and its own work.
+     */
     private static final int TASKS_PER_CALL = 8;
 
     private final ThreadPoolExecutor pool;
@@ -32,7 +35,10 @@ final class HandlerThreads {
         return scheduler;
     }
 
-    /** The same threads for streams that queue: what they were given they run, so that one that is cancelled clears its queue. */
+    /**
+     * The same threads for streams with a queue. Submitted tasks are never cancelled, so that a cancelled
+     * stream clears its queue.
+     */
     Scheduler steady() {
         return new Steady(scheduler);
     }
@@ -41,13 +47,13 @@ final class HandlerThreads {
         return pool.getActiveCount();
     }
 
-    /** Interrupts what still runs. */
+    /** Interrupts running work. */
     void stop() {
         pool.shutdownNow();
         scheduler.dispose();
     }
 
-    /** Takes nothing back. */
+    /** Ignores the cancellation of submitted tasks. */
     private record Steady(Scheduler threads) implements Scheduler {
         @Override
         public Disposable schedule(Runnable task) {
@@ -64,7 +70,7 @@ final class HandlerThreads {
 
                 @Override
                 public void dispose() {
-                    // what was given runs
+                    // submitted tasks run
                 }
             };
         }

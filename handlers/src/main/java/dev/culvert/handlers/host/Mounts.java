@@ -15,13 +15,16 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * Handlers at their mounts: the longest mount that a request's path lies in answers it. Paths are compared raw; those that would
- * need normalising are refused with 400.
+ * Dispatches requests to mounted handlers. The longest mount that is a prefix of the request's path answers
+ * it. Paths are compared raw; paths that would need normalising are refused with 400.
  */
 final class Mounts implements EdgeHandler {
     private final List<Mount> mounts;
 
-    /** Throws IllegalArgumentException for a mount that does not start and end with a slash, or that two handlers share. */
+    /**
+     * Throws IllegalArgumentException for a mount that does not start and end with a slash, or that two
+     * handlers share.
+     */
     Mounts(Collection<Mount> all) {
         List<Mount> sorted = new ArrayList<>();
         for (Mount mount : all) {
@@ -56,10 +59,10 @@ final class Mounts implements EdgeHandler {
     }
 
     /**
-     * A handler's place.
+     * The mount of a handler.
      *
      * @param name the handler's name
-     * @param prefix covers {@code /x} and everything below when it is {@code /x/}
+     * @param prefix the path prefix; {@code /x/} covers {@code /x} and all paths below
      */
     record Mount(String name, String prefix, EdgeHandler handler) {
         boolean covers(String path) {

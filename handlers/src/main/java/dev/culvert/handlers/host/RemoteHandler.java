@@ -36,8 +36,9 @@ import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 
 /**
- * A handler in a process of its own, in whatever language: requests below its mount go to an {@code http://} upstream, path and Host
- * unchanged, and stream both ways; WebSocket, too. It has a guard like every other one.
+ * A handler in a separate process, in any language. Forwards requests below its mount to an {@code http://}
+ * upstream with unchanged path and Host. Bodies stream in both directions; WebSocket is supported. The
+ * handler has a guard like every other one.
  */
 public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
     private static final List<String> HOP_BY_HOP = List.of("connection", "keep-alive", "proxy-connection",
@@ -55,11 +56,11 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
     private final HttpClient client;
 
     /**
-     * Makes the handler; it dials with the first request.
+     * Creates the handler. The first request opens a connection.
      *
      * @param to {@code http://host:port}, without a path; throws IllegalArgumentException for anything else
-     * @param credentials whether it gets the caller's {@code Authorization} and {@code x-access-token}
-     * @param loops on which event loops; stay the caller's
+     * @param credentials whether the caller's {@code Authorization} and {@code x-access-token} are forwarded
+     * @param loops the event loops; the caller disposes them
      */
     public RemoteHandler(String name, String mount, URI to, HandlerLimits limits, boolean credentials,
             LoopResources loops) {
@@ -140,7 +141,10 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
         return out.send(body, any -> true);
     }
 
-    /** The connection goes back to its pool with the last byte, or is closed where one is missing. */
+    /**
+     * Builds the response. The connection returns to its pool after the last byte, or is closed if the body
+     * is truncated.
+     */
     private static EdgeResponse answer(HttpClientResponse response, Connection connection) {
         Flux<ByteBuf> body = connection.inbound()
                 .receive()
@@ -157,7 +161,7 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
         String protocols = request.headers().get(HttpHeaderNames.SEC_WEBSOCKET_PROTOCOL);
         for (String name : fields.names()) {
             if (name.toLowerCase(Locale.ROOT).startsWith("sec-websocket-")) {
-                fields.remove(name); // the handshake is made anew
+                fields.remove(name); // the WebSocket client sends its own handshake fields
             }
         }
         var spec = WebsocketClientSpec.builder().maxFramePayloadLength(1 << 20);
@@ -186,7 +190,10 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
         });
     }
 
-    /** A key of the caller's opens more than this handler: it stays here unless the operator said otherwise. */
+    /**
+     * The fields to forward. A caller's credentials give access to more than this handler, so they are
+     * removed unless the operator has enabled them.
+     */
     private HttpHeaders requestFields(EdgeRequest request) {
         HttpHeaders fields = passedOn(request.headers());
         if (!credentials) {
@@ -195,7 +202,7 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
         return fields.add(HttpHeaderNames.VIA, via);
     }
 
-    /** What is meant for the next hop stays here (RFC 9110 §7.6.1). */
+    /** Removes hop-by-hop fields (RFC 9110 §7.6.1). */
     private static HttpHeaders passedOn(HttpHeaders received) {
         HttpHeaders fields = new DefaultHttpHeaders().add(received);
         for (String value : received.getAll(HttpHeaderNames.CONNECTION)) {

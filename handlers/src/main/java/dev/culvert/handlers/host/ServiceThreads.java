@@ -9,13 +9,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Keeps a handler's code on its own threads where it asks a service: what a service answers arrives there, and what the handler
- * gives it to subscribe to is subscribed there. A service itself may answer on event loops.
+ * Keeps a handler's code on its own threads when it uses a service. Results of the service are delivered on
+ * these threads, and publishers that the handler passes to the service are subscribed on them. The service
+ * itself may emit on event loops.
  */
 final class ServiceThreads {
     private ServiceThreads() {}
 
-    /** The service as one handler sees it; one that is no interface is seen as it is. */
+    /** Wraps a service for one handler. A service that is not an interface is returned unchanged. */
     static <S> S around(Class<S> type, S service, Scheduler threads) {
         if (!type.isInterface()) {
             return service;

@@ -1,4 +1,4 @@
-/** Runs handlers apart from each other: threads, limits, health. */
+/** Runs handlers in isolation from each other, with separate threads, limits and health. */
 @NullMarked
 package dev.culvert.handlers.host;
 

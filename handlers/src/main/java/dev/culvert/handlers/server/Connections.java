@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.channel.ChannelOperations;
 
-/** The open connections and running exchanges of one listener, and how they are ended. Safe for use by any thread. */
+/** Tracks and ends the open connections and running exchanges of one listener. Safe for use by any thread. */
 final class Connections {
     private static final AttributeKey<Boolean> WEB_SOCKET = AttributeKey.valueOf(Connections.class,
             "webSocket");
@@ -27,7 +27,9 @@ final class Connections {
     private final Sinks.Empty<Void> drained = Sinks.empty();
     private volatile boolean draining;
 
-    /** Counts a connection until it closes. One that is accepted while draining is closed at once. */
+    /**
+     * Counts a connection until it closes. A connection that is accepted while draining is closed at once.
+     */
     void opened(Channel channel) {
         channels.add(channel);
         if (draining) {
@@ -35,7 +37,10 @@ final class Connections {
         }
     }
 
-    /** Counts a new exchange. False when it must be refused; {@link #leave} is due either way. */
+    /**
+     * Counts a new exchange. Returns false if it must be refused. The caller must call {@link #leave} in both
+     * cases.
+     */
     boolean enter() {
         exchanges.incrementAndGet();
         return !draining;
@@ -47,20 +52,20 @@ final class Connections {
         }
     }
 
-    /** Counts the exchange that a handshake began; {@link #leave} is due at its end. */
+    /** Counts the exchange that a handshake began. The caller must call {@link #leave} at its end. */
     void enterWebSocket(Channel channel) {
         exchanges.incrementAndGet();
         channel.attr(WEB_SOCKET).set(true);
     }
 
-    /** Drops the socket: the peer sees a reset, never a response that looks complete. */
+    /** Closes the socket with a reset, so that a truncated response never looks complete. */
     static void reset(Channel channel) {
         channel.eventLoop().execute(() -> {
             if (!channel.isActive()) {
                 return;
             }
             channel.config().setOption(ChannelOption.SO_LINGER, 0);
-            // From the first handler on, so that TLS does not end the stream politely.
+            // Closes from the first handler, so that TLS sends no close_notify.
             ChannelHandlerContext first = channel.pipeline().firstContext();
             if (first == null) {
                 var _ = channel.close();
@@ -71,8 +76,9 @@ final class Connections {
     }
 
     /**
-     * Refuses new exchanges, lets the running ones finish within {@code grace}, then ends what is left: WebSockets with
-     * 1001, other exchanges with a reset. Completes when all connections are closed; cancelling does not stop it.
+     * Refuses new exchanges and lets the running ones finish within {@code grace}. Then ends the remaining
+     * ones: WebSockets with 1001, other exchanges with a reset. Completes when all connections are closed.
+     * Cancelling does not stop the drain.
      */
     Mono<Void> drain(Duration grace) {
         return Mono.defer(() -> {
@@ -105,7 +111,7 @@ final class Connections {
         });
     }
 
-    /** Closes behind everything that was written before. */
+    /** Closes the channel after all earlier writes. */
     private static void closeFlushed(Channel channel) {
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
     }

@@ -3,14 +3,14 @@ package dev.culvert.handlers.server;
 import java.time.Duration;
 
 /**
- * What a listener accepts from one connection. Crossing a limit is answered with the problem in brackets.
+ * Limits of one connection of a listener. Exceeding a limit is answered with the status in brackets.
  *
- * @param headBytes all header fields of a request together [431]
- * @param headFields how many of them [431]
- * @param uriBytes the request target [414]
- * @param headTimeout from the first to the last byte of a head [408]
- * @param bodySilence without a byte of an unfinished body [408]
- * @param idleTimeout without a request on a kept connection [closed]
+ * @param headBytes the total size of a request's header fields [431]
+ * @param headFields the number of a request's header fields [431]
+ * @param uriBytes the size of the request target [414]
+ * @param headTimeout the time from the first to the last byte of a head [408]
+ * @param bodySilence the time without a byte of an unfinished body [408]
+ * @param idleTimeout the time without a request on a persistent connection [closed]
  */
 public record EdgeLimits(int headBytes, int headFields, int uriBytes, Duration headTimeout,
         Duration bodySilence,

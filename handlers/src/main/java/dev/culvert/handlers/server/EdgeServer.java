@@ -33,15 +33,15 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
 /**
- * A listener of the handlers plane: HTTP/1.1 on Reactor Netty, in front of one {@link EdgeHandler}. Bodies stream in
- * both directions as far as they are demanded. A handler's error becomes a problem; a body that fails after its head
+ * A listener of the handlers plane: HTTP/1.1 on Reactor Netty, in front of one {@link EdgeHandler}. Bodies
+ * stream in both directions on demand. A handler's error becomes a problem. A body that fails after its head
  * resets the connection. Safe for use by any thread.
  */
 public final class EdgeServer {
-    /** Larger messages come in several frames. */
+    /** The maximum frame size. Larger messages are split into several frames. */
     static final int MAX_WEB_SOCKET_FRAME_BYTES = 1 << 20;
 
-    /** Callers that are refused while draining find another instance, or this one again, soon. */
+    /** Callers that are refused while draining soon reach another instance or the restarted one. */
     private static final Duration RETRY_WHILE_DRAINING = Duration.ofSeconds(1);
 
     private static final Duration LOOPS_END = Duration.ofSeconds(2);
@@ -57,10 +57,10 @@ public final class EdgeServer {
     }
 
     /**
-     * As {@link #start}, on a loop and memory of the listener's own, which end with it: operators are answered while the loops
-     * for traffic are stalled or out of memory.
+     * As {@link #start}, on a separate event loop with its own memory, which the listener disposes.
+     * Operators' requests are answered while the traffic loops are stalled or out of memory.
      *
-     * @param setup what the listener needs, for the loops that it is given
+     * @param setup creates the listener's setup for the given loops
      */
     public static Mono<EdgeServer> apart(Function<LoopResources, Setup> setup, EdgeHandler handler) {
         return Mono.defer(() -> {
@@ -73,8 +73,8 @@ public final class EdgeServer {
     }
 
     /**
-     * Opens the listener. Errors: {@link ListenException} when the address can't be bound. Cancelling closes it again.
-     * The loops stay the caller's.
+     * Opens the listener. Errors: {@link ListenException} if the address can't be bound. Cancelling closes it
+     * again. The caller disposes the loops.
      */
     public static Mono<EdgeServer> start(Setup setup, EdgeHandler handler) {
         return Mono.defer(() -> {
@@ -90,14 +90,15 @@ public final class EdgeServer {
         });
     }
 
-    /** Where it listens, with the port that was picked. */
+    /** The address of the listener, with the actual port. */
     public HostPort address() {
         return HostPort.of((InetSocketAddress) listener.address());
     }
 
     /**
-     * Drains: stops listening, refuses new requests with {@code draining}, lets those in flight finish within {@code
-     * grace}; then closes WebSockets with 1001 and resets the rest. Completes when every connection is closed.
+     * Drains the listener. Stops listening, refuses new requests with {@code draining}, and lets those in
+     * progress finish within {@code grace}. Then closes WebSockets with 1001 and resets the rest. Completes
+     * when every connection is closed.
      */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
@@ -116,7 +117,7 @@ public final class EdgeServer {
         return next;
     }
 
-    @SuppressWarnings("deprecation") // the default chunk of 8 KiB would cut every socket read in pieces
+    @SuppressWarnings("deprecation") // the default chunk of 8 KiB would split every socket read
     private static HttpServer server(Setup setup, Connections connections) {
         EdgeLimits limits = setup.limits();
         HttpServer server = HttpServer.create()
@@ -171,15 +172,16 @@ public final class EdgeServer {
     }
 
     /**
-     * What a listener needs.
+     * The parameters of a listener.
      *
-     * @param listen where to listen; port 0 picks a free one
-     * @param loops on which event loops; stays the caller's
-     * @param tls how to secure connections, or null for plain HTTP
-     * @param filters in front of the handler, the first one outermost
-     * @param telemetry where problems are counted, or null
-     * @param limits what it accepts
-     * @param trustedProxies networks whose {@code X-Forwarded-For} says where a request comes from; none by default
+     * @param listen the address; port 0 picks a free port
+     * @param loops the event loops; the caller disposes them
+     * @param tls the TLS context, or null for plain HTTP
+     * @param filters the filters around the handler, the outermost first
+     * @param telemetry counts problems, or null
+     * @param limits the limits of a connection
+     * @param trustedProxies networks whose {@code X-Forwarded-For} determines a request's source; none by
+     *     default
      */
     public record Setup(HostPort listen, LoopResources loops, @Nullable SslContext tls,
             List<EdgeFilter> filters,
@@ -194,29 +196,29 @@ public final class EdgeServer {
             return new Setup(listen, loops, null, List.of(), null, EdgeLimits.defaults(), List.of());
         }
 
-        /** With TLS. */
+        /** This setup with TLS. */
         public Setup tls(SslContext context) {
             return new Setup(listen, loops, context, filters, telemetry, limits, trustedProxies);
         }
 
-        /** With one more filter, inside of those it has. */
+        /** This setup with one more filter, inside the present ones. */
         public Setup filter(EdgeFilter filter) {
             List<EdgeFilter> more = new ArrayList<>(filters);
             more.add(filter);
             return new Setup(listen, loops, tls, more, telemetry, limits, trustedProxies);
         }
 
-        /** With a place to count problems. */
+        /** This setup with telemetry. */
         public Setup telemetry(Telemetry counted) {
             return new Setup(listen, loops, tls, filters, counted, limits, trustedProxies);
         }
 
-        /** With other limits. */
+        /** This setup with other limits. */
         public Setup limits(EdgeLimits others) {
             return new Setup(listen, loops, tls, filters, telemetry, others, trustedProxies);
         }
 
-        /** With proxies in front of it. */
+        /** This setup with trusted proxies. */
         public Setup trustedProxies(List<Cidr> trusted) {
             return new Setup(listen, loops, tls, filters, telemetry, limits, trusted);
         }

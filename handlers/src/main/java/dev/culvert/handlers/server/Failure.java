@@ -13,15 +13,18 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.Map;
 
 /**
- * What a handler's error means for the caller.
+ * A handler's error as the caller receives it.
  *
- * @param problem what the caller is told
+ * @param problem the problem that the caller receives
  * @param fields further fields of the response
- * @param expected whether the handler meant it; if not, it is a fault of ours, to be logged
+ * @param expected whether the handler intended the error; otherwise it is a bug, to be logged
  */
 public record Failure(Problem problem, HttpHeaders fields, boolean expected) {
 
-    /** Sorts an error: one that is neither an {@link EdgeException} nor a {@link HandlerException} is a fault of ours. */
+    /**
+     * Classifies an error. An error that is neither an {@link EdgeException} nor a {@link HandlerException}
+     * is a bug.
+     */
     public static Failure of(Throwable error) {
         return switch (error) {
             case EdgeException e -> new Failure(e.problem(), e.fields(), true);
@@ -31,7 +34,7 @@ public record Failure(Problem problem, HttpHeaders fields, boolean expected) {
         };
     }
 
-    /** The answer to the request with this id. */
+    /** The response to the request with this id. */
     EdgeResponse.Http response(String requestId) {
         ProblemDocument document = ProblemDocument.of(problem, requestId);
         EdgeResponse.Http response = EdgeResponse.Http.of(HttpResponseStatus.valueOf(document.status()),
@@ -62,7 +65,7 @@ public record Failure(Problem problem, HttpHeaders fields, boolean expected) {
         };
         Hop hop = switch (e.reason()) {
             case UPSTREAM_TIMEOUT, UPSTREAM_BAD_RESPONSE -> Hop.UPSTREAM;
-            case NOT_ALLOWED -> Hop.ROUTER; // the word for the cluster's side, whose policy it is
+            case NOT_ALLOWED -> Hop.ROUTER; // the hop on the cluster's side, which defines the policy
             default -> Hop.EDGE;
         };
         return new Failure(new Problem(cause, hop, e.detail(), e.retryAfter(), null), e.fields(), true);

@@ -38,7 +38,7 @@ import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.http.server.WebsocketServerSpec;
 
-/** One request on its way to the handler and its response on its way back. */
+/** One request and its response. */
 final class HandlerExchange {
     private static final Logger LOG = LoggerFactory.getLogger(HandlerExchange.class);
 
@@ -62,7 +62,10 @@ final class HandlerExchange {
         this.requestId = sent != null && RequestId.valid(sent) ? sent : RequestId.create().toString();
     }
 
-    /** Serves the request. Completes when the response is handed to the socket; cancelled when the caller leaves. */
+    /**
+     * Serves the request. Completes when the response is written to the socket; cancelled when the caller
+     * disconnects.
+     */
     Mono<Void> serve(EdgeHandler handler) {
         return Mono.defer(() -> handler.handle(request()))
                 .switchIfEmpty(
@@ -72,7 +75,7 @@ final class HandlerExchange {
                 .flatMap(this::send);
     }
 
-    /** Answers with a problem without asking any handler, and closes the connection. */
+    /** Answers with a problem without calling a handler, and closes the connection. */
     Mono<Void> refuse(Problem problem) {
         outgoing.keepAlive(false);
         return send(failed(new EdgeException(problem)));
@@ -93,7 +96,7 @@ final class HandlerExchange {
     private EdgeResponse failed(Throwable error) {
         Failure failure = Failure.of(error);
         if (!channel.isActive()) {
-            return failure.response(requestId); // the caller is gone: nobody's fault, nobody's answer
+            return failure.response(requestId); // the caller has disconnected: no fault to log, and no receiver
         }
         if (telemetry != null) {
             telemetry.problem(failure.problem());
@@ -142,7 +145,7 @@ final class HandlerExchange {
         });
     }
 
-    /** A body that is not sent is cancelled all the same: what stands behind it must be freed. */
+    /** Subscribes to a body that is not sent and cancels it, so that its resources are freed. */
     private static void abandon(Flux<ByteBuf> body) {
         body.subscribe(new BaseSubscriber<>() {
             @Override
@@ -152,7 +155,10 @@ final class HandlerExchange {
         });
     }
 
-    /** The head is out: only a reset tells the caller that the body is not complete. */
+    /**
+     * Resets the connection. The head is already sent, so only a reset shows the caller that the body is
+     * incomplete.
+     */
     private Mono<Void> truncated(Throwable error) {
         LOG.atWarn()
                 .addKeyValue("requestId", requestId)
@@ -218,7 +224,7 @@ final class HandlerExchange {
         return found;
     }
 
-    /** Whom the TLS client certificate names, if there was a trusted one. */
+    /** The subject of the caller's TLS certificate, if it presented a trusted one. */
     private static @Nullable Principal caller(Channel channel) {
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         try {

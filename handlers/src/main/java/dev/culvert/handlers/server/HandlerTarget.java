@@ -11,13 +11,14 @@ import io.netty.handler.codec.http.HttpMethod;
 import java.util.List;
 import java.util.Locale;
 
-/** The request line's rules (RFC 9112 §3.2): which methods and targets are served, and what Host must say. */
+/** Validates the method, the target and the Host field of a request (RFC 9112 §3.2). */
 final class HandlerTarget {
     private HandlerTarget() {}
 
     /**
-     * The target in origin form, its bytes as received. Throws {@link EdgeException}: 405 for CONNECT and TRACE, 400 for
-     * a target of another form, a missing or repeated Host, or an absolute form that names another host.
+     * Returns the target in origin form with its bytes as received. Throws {@link EdgeException}: 405 for
+     * CONNECT and TRACE, 400 for a target of another form, a missing or repeated Host, or an absolute form
+     * that names another host.
      */
     static String originForm(HttpMethod method, String target, HttpHeaders headers, boolean http10) {
         if (method.equals(HttpMethod.CONNECT) || method.equals(HttpMethod.TRACE)) {

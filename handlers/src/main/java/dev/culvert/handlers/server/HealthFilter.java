@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Answers {@code /healthz} (the process lives), {@code /readyz} (it can do its work) and, given a {@link Telemetry},
- * {@code /metrics}; everything else goes on to the next handler.
+ * Answers {@code /healthz} (the process lives), {@code /readyz} (it can do its work) and, given a {@link
+ * Telemetry}, {@code /metrics}. Passes other requests to the next handler.
  */
 public final class HealthFilter implements EdgeFilter {
     private static final String TEXT = "text/plain; charset=utf-8";
@@ -25,10 +25,10 @@ public final class HealthFilter implements EdgeFilter {
     private final @Nullable Telemetry telemetry;
 
     /**
-     * Makes the filter.
+     * Creates the filter.
      *
-     * @param readiness asked on an event loop at each {@code /readyz}: must not block
-     * @param telemetry what {@code /metrics} shows, or null to leave that path to the next handler
+     * @param readiness called on an event loop for each {@code /readyz}; must not block
+     * @param telemetry the metrics of {@code /metrics}, or null to pass that path to the next handler
      */
     public HealthFilter(Supplier<Readiness> readiness, @Nullable Telemetry telemetry) {
         this.readiness = readiness;

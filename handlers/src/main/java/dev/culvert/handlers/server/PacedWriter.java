@@ -11,13 +11,13 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
 /**
- * Writes a stream of messages to a channel and flushes each, demanding the next one only while fewer than {@link
- * #WINDOW_BYTES} wait for the socket: a reader that stalls costs that much, not the 128 messages that Reactor Netty
- * would prefetch. Takes ownership of the messages. Completes when all are flushed or the channel has closed; fails as
- * its source fails. Cancelling cancels the source.
+ * Writes a stream of messages to a channel and flushes each one. Demands the next message only while fewer
+ * than {@link #WINDOW_BYTES} wait for the socket. So a stalled reader costs that many bytes, not the 128
+ * messages that Reactor Netty would prefetch. Takes ownership of the messages. Completes when all are flushed
+ * or the channel has closed; fails as its source fails. Cancelling cancels the source.
  */
 final class PacedWriter<T> extends Mono<Void> {
-    /** A few socket writes' worth: enough to keep a fast reader busy. */
+    /** A few socket writes, enough to keep a fast reader busy. */
     static final int WINDOW_BYTES = 64 << 10;
 
     private final Channel channel;
@@ -35,7 +35,10 @@ final class PacedWriter<T> extends Mono<Void> {
         source.subscribe(new Pace<T>(channel, size, actual));
     }
 
-    /** State is confined to the channel's event loop, but for {@code ended}, which cancel sets from anywhere. */
+    /**
+     * Its state is confined to the channel's event loop, except {@code ended}, which cancel sets on any
+     * thread.
+     */
     private static final class Pace<T> implements CoreSubscriber<T>, Subscription, ChannelFutureListener {
         private final Channel channel;
         private final ToIntFunction<T> size;
@@ -92,7 +95,7 @@ final class PacedWriter<T> extends Mono<Void> {
 
         @Override
         public void request(long n) {
-            // There is nothing to demand from a Mono<Void>.
+            // A Mono<Void> emits no element, so demand has no effect.
         }
 
         @Override

@@ -31,9 +31,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands behind the HTTP/1.1 codec of a connection. Answers what the codec could not parse with a problem, ends heads
- * that arrive too slowly, and stops reading while a second request waits for the first one's answer: Reactor Netty
- * would queue pipelined requests without a bound.
+ * Follows the HTTP/1.1 codec in the pipeline of a connection. Answers requests that the codec could not parse
+ * with a problem, and aborts heads that arrive too slowly. Stops reading while a second request waits for the
+ * first response, because Reactor Netty would queue pipelined requests without a bound.
  */
 final class RequestGuard extends ChannelDuplexHandler {
     private final EdgeLimits limits;
@@ -49,16 +49,16 @@ final class RequestGuard extends ChannelDuplexHandler {
     private long waitingSinceNanos;
 
     /**
-     * Makes the guard of one connection.
+     * Creates the guard of one connection.
      *
-     * @param refusals told of every problem that it answers itself
+     * @param refusals receives every problem that the guard answers itself
      */
     RequestGuard(EdgeLimits limits, Consumer<Problem> refusals) {
         this.limits = limits;
         this.refusals = refusals;
     }
 
-    /** Stands in front of the codec and tells the guard when bytes arrive. */
+    /** Creates the handler that precedes the codec and notifies the guard of received bytes. */
     ChannelInboundHandlerAdapter bytesListener() {
         return new ChannelInboundHandlerAdapter() {
             @Override
@@ -189,7 +189,10 @@ final class RequestGuard extends ChannelDuplexHandler {
         }
     }
 
-    /** Counts only the time in which somebody wants more of the body: a slow handler is not the caller's fault. */
+    /**
+     * Starts the timer. Only the time in which the handler demands more of the body counts: the caller is not
+     * responsible for a slow handler.
+     */
     private void startSilenceTimer(ChannelHandlerContext ctx, long nanos) {
         silenceTimer = ctx.executor().schedule(() -> {
             silenceTimer = null;
@@ -206,7 +209,7 @@ final class RequestGuard extends ChannelDuplexHandler {
         }, nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** The newest request is answered with {@code problem}, after those before it; nothing more is read. */
+    /** Answers the newest request with {@code problem} after the earlier responses. Stops reading. */
     private void refuse(ChannelHandlerContext ctx, Problem problem) {
         refusal = problem;
         stopHeadTimer();

@@ -5,9 +5,10 @@ import reactor.core.publisher.Mono;
 /**
  * Answers a request. Called on an event loop: it must not block.
  *
- * <p>The returned {@code Mono} emits one response. It fails with a {@link HandlerException} for what the caller is to
- * be told; any other error is logged and answered as a fault of the gateway, and so is an empty one. It is cancelled
- * when the caller goes away before the response's head; the response's body is cancelled when that happens later.
+ * <p>The returned {@code Mono} emits one response. It fails with a {@link HandlerException} for errors that
+ * the caller should receive. Any other error, and an empty {@code Mono}, is logged and answered as an
+ * internal error of the gateway. The {@code Mono} is cancelled when the caller disconnects before the
+ * response's head; later the response's body is cancelled.
  */
 @FunctionalInterface
 public interface EdgeHandler {

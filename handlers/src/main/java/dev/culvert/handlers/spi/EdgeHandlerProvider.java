@@ -7,43 +7,44 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A pluggable handler, found by {@link java.util.ServiceLoader}. Life: discover, read configuration, {@link #create},
- * {@link #start}, serve, {@link #stop}.
+ * A pluggable handler, found by {@link java.util.ServiceLoader}. Life cycle: discover, read configuration,
+ * {@link #create}, {@link #start}, serve, {@link #stop}.
  */
 public interface EdgeHandlerProvider {
-    /** Its name, also its configuration key: {@code handlers.<name>}. */
+    /** The name of the handler, also its configuration key: {@code handlers.<name>}. */
     String name();
 
     /**
-     * The path prefix it answers, as {@code /app-proxy/git/}: matches {@code /app-proxy/git} and all below. Null for a
-     * handler that is reached through GraphQL alone.
+     * The path prefix that the handler serves. {@code /app-proxy/git/} matches {@code /app-proxy/git} and all
+     * paths below. Null for a handler that is reachable only through GraphQL.
      */
     @Nullable
     String mount();
 
-    /** Makes the handler. Validates its configuration; no IO, no threads. */
+    /** Creates the handler. Validates its configuration; does no IO and starts no threads. */
     EdgeHandler create(HandlerContext context);
 
     /**
-     * What it offers to the part's other handlers, by interface. Each is made at most once, when somebody asks {@link
-     * HandlerContext#service} for it, with this handler's own context; it may ask for services of others in turn. Those
-     * who offer are started before, and stopped after, those who asked.
+     * The services that this provider offers to the other handlers, by interface. Each service is created at
+     * most once, at the first call of {@link HandlerContext#service}, with this handler's own context. It may
+     * use services of other providers. Providers of services are started before their users and stopped after
+     * them.
      */
     default Map<Class<?>, Function<HandlerContext, ?>> services() {
         return Map.of();
     }
 
-    /** What it may use unless the operator says otherwise. */
+    /** The default limits, which the operator can override. */
     default HandlerLimits limits() {
         return HandlerLimits.defaults();
     }
 
-    /** Gets ready to serve. Errors stop the part from starting. Completes empty. */
+    /** Prepares to serve. An error prevents the service from starting. Completes empty. */
     default Mono<Void> start() {
         return Mono.empty();
     }
 
-    /** Finishes what is in flight within {@code grace}, then frees everything. Completes empty. */
+    /** Finishes calls in progress within {@code grace}, then frees all resources. Completes empty. */
     default Mono<Void> stop(Duration grace) {
         return Mono.empty();
     }

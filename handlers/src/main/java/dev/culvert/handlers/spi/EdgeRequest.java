@@ -13,35 +13,38 @@ import reactor.core.publisher.Mono;
  * A request at the edge.
  *
  * @param method the method
- * @param target the request target in origin form, exactly as received: what was matched is what is forwarded
+ * @param target the request target in origin form, exactly as received, so that the matched target is the
+ *     forwarded one
  * @param headers the header fields; the handler may change them
- * @param body the body, read from the socket only as far as it is demanded; can be subscribed once. Each buffer is owned
- *     by the subscriber, who must cancel if it loses interest. A body never subscribed is dropped after the response
- * @param context what else is known
+ * @param body the body, read from the socket on demand; can be subscribed once. The subscriber owns each
+ *     buffer and must cancel if it needs no more. A body that is never subscribed is dropped after the
+ *     response
+ * @param context the context of the request
  */
 public record EdgeRequest(HttpMethod method, String target, HttpHeaders headers, Flux<ByteBuf> body,
         RequestContext context) {
 
-    /** The target's path, raw: everything before the first {@code ?}. */
+    /** The raw path of the target: all characters before the first {@code ?}. */
     public String path() {
         int question = target.indexOf('?');
         return question < 0 ? target : target.substring(0, question);
     }
 
-    /** The target's query, raw and without the {@code ?}, or null when there is no {@code ?}. */
+    /** The raw query of the target without the {@code ?}, or null if there is no {@code ?}. */
     public @Nullable String query() {
         int question = target.indexOf('?');
         return question < 0 ? null : target.substring(question + 1);
     }
 
-    /** This request in another context. */
+    /** This request with another context. */
     public EdgeRequest withContext(RequestContext other) {
         return new EdgeRequest(method, target, headers, body, other);
     }
 
     /**
-     * Reads the whole body into memory. Cancelling stops reading. Errors: {@link HandlerException} with {@code
-     * BODY_TOO_LARGE} as soon as more than {@code maxBytes} are announced or seen. Never empty: no body is no bytes.
+     * Reads the whole body into memory. Cancelling stops reading. Errors: {@link HandlerException} with
+     * {@code BODY_TOO_LARGE} as soon as more than {@code maxBytes} are announced or seen. Never empty:
+     * without a body the array is empty.
      */
     public Mono<byte[]> aggregate(int maxBytes) {
         return Mono.defer(() -> {

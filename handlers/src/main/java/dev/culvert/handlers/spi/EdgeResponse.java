@@ -11,18 +11,20 @@ import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** An answer: trailers and upgrades are cases, not flags. */
+/** A response. Trailers and upgrades are cases of this type, not flags. */
 public sealed interface EdgeResponse {
 
     /**
      * An ordinary response.
      *
      * @param status the final status
-     * @param headers its header fields; with a Content-Length, the body must have exactly so many bytes
-     * @param body its body, demanded as the caller reads it; it owns its buffers until it has emitted them. If it fails
-     *     the response is reset, so that the caller sees a truncated body. Where it is not sent (HEAD, 204, 304, a
-     *     caller that left) it is subscribed and cancelled at once
-     * @param trailers its trailers, subscribed after the body; sent only as far as a {@code Trailer} field names them
+     * @param headers its header fields; with a Content-Length, the body must have exactly that number of
+     *     bytes
+     * @param body its body, demanded at the caller's pace; it owns its buffers until it has emitted them. If
+     *     it fails, the response is reset, so that the caller sees a truncated body. If the body is not sent
+     *     (HEAD, 204, 304, a disconnected caller), it is subscribed and cancelled at once
+     * @param trailers its trailers, subscribed after the body; only those that a {@code Trailer} field names
+     *     are sent
      */
     record Http(HttpResponseStatus status, HttpHeaders headers, Flux<ByteBuf> body,
             Mono<HttpHeaders> trailers)
@@ -34,7 +36,7 @@ public sealed interface EdgeResponse {
             return new Http(status, headers, body, Mono.empty());
         }
 
-        /** A response with a body at hand. The body is not copied. */
+        /** A response with a body in memory. The body is not copied. */
         public static Http of(HttpResponseStatus status, String mediaType, byte[] body) {
             HttpHeaders headers = new DefaultHttpHeaders().set(HttpHeaderNames.CONTENT_TYPE, mediaType)
                     .set(HttpHeaderNames.CONTENT_LENGTH, body.length);
@@ -58,11 +60,12 @@ public sealed interface EdgeResponse {
     }
 
     /**
-     * An accepted WebSocket upgrade (RFC 6455). A request that asks for none is answered 426 in its place.
+     * An accepted WebSocket upgrade (RFC 6455). If the request does not ask for an upgrade, it is answered
+     * 426 instead.
      *
-     * @param headers further fields of the 101 response, as {@code sec-websocket-protocol}
-     * @param exchange turns the frames received into those to send; both directions own the frames they are handed.
-     *     The connection is closed when its result ends
+     * @param headers further fields of the 101 response, for example {@code sec-websocket-protocol}
+     * @param exchange maps the received frames to those to send; the receiver of a frame owns it in both
+     *     directions. The connection is closed when the result ends
      */
     record WebSocket(HttpHeaders headers, Function<Flux<WebSocketFrame>, Flux<WebSocketFrame>> exchange)
             implements

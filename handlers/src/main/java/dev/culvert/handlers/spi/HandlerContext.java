@@ -3,28 +3,29 @@ package dev.culvert.handlers.spi;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the part that hosts a handler tells it. */
+/** The context that the hosting service gives to a handler. */
 public interface HandlerContext {
     /**
-     * The handler's own configuration, {@code handlers.<name>}. Throws IllegalArgumentException if the part binds
-     * another type for this handler.
+     * The handler's own configuration, {@code handlers.<name>}. Throws IllegalArgumentException if the
+     * service binds another type for this handler.
      */
     <T extends Record> T settings(Class<T> type);
 
     /**
-     * What the part, or another of its handlers, offers; by its interface. {@code Scheduler.class} is this handler's own bounded
-     * pool, for work that blocks; it ends with the handler. {@code io.micrometer.core.instrument.MeterRegistry.class} is where the
-     * part's figures are. Throws IllegalArgumentException where nobody offers such a thing.
+     * An object that the hosting service or another handler offers, by its interface. {@code Scheduler.class}
+     * is this handler's own bounded pool for blocking work, which ends with the handler. {@code
+     * io.micrometer.core.instrument.MeterRegistry.class} is the registry of the hosting service. Throws
+     * IllegalArgumentException if the type is not offered.
      */
     <S> S service(Class<S> type);
 
-    /** The version of the hosting part. */
+    /** The version of the hosting service. */
     String version();
 
-    /** The runtime that the part serves, {@code account/name}; null when it was not told. */
+    /** The runtime that the hosting service serves, {@code account/name}; null if it is unknown. */
     @Nullable
     String runtime();
 
-    /** The names of all handlers of the part, in the order of the alphabet. */
+    /** The names of all handlers of the hosting service, in alphabetical order. */
     List<String> handlers();
 }

@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure that the caller of a handler is to be told; the edge renders it as a problem. Carries no stack trace: it
- * is an answer, not a bug.
+ * A failure that the caller of a handler should receive. The edge renders it as a problem. Carries no stack
+ * trace, because it is a response and not a bug.
  */
 public final class HandlerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -37,18 +37,18 @@ public final class HandlerException extends RuntimeException {
         return new HandlerException(reason, detail, null, new DefaultHttpHeaders());
     }
 
-    /** 405 with the {@code Allow} field that goes with it (RFC 9110 §15.5.6). */
+    /** 405 with its {@code Allow} field (RFC 9110 §15.5.6). */
     public static HandlerException methodNotAllowed(HttpMethod... allowed) {
         String allow = Arrays.stream(allowed).map(HttpMethod::name).collect(Collectors.joining(", "));
         return of(Reason.METHOD_NOT_ALLOWED, "allowed here: " + allow).with(HttpHeaderNames.ALLOW, allow);
     }
 
-    /** This failure with a hint to wait. */
+    /** This failure with {@code Retry-After}. */
     public HandlerException retryAfter(Duration wait) {
         return new HandlerException(reason, detail(), wait, fields);
     }
 
-    /** This failure with one more response field, as {@code WWW-Authenticate}. */
+    /** This failure with one more response field, for example {@code WWW-Authenticate}. */
     public HandlerException with(CharSequence name, String value) {
         return new HandlerException(reason, detail(), retryAfter, fields.copy().set(name, value));
     }
@@ -62,7 +62,7 @@ public final class HandlerException extends RuntimeException {
         return message == null ? "" : message;
     }
 
-    /** How long the caller should wait, or null where waiting does not help. */
+    /** The time that the caller should wait, or null if waiting does not help. */
     public @Nullable Duration retryAfter() {
         return retryAfter;
     }
@@ -73,8 +73,9 @@ public final class HandlerException extends RuntimeException {
     }
 
     /**
-     * What went wrong; fixes status and cause of the problem that the caller sees. {@code NOT_ALLOWED} is the cluster's
-     * policy, {@code FORBIDDEN} what the caller's own credentials do not cover: the same cause, at other hops.
+     * The reason, which determines the status and the cause of the caller's problem. {@code NOT_ALLOWED}
+     * means that the cluster's policy forbids the request, {@code FORBIDDEN} that the caller's own
+     * credentials do not permit it. Both have the same cause, at different hops.
      */
     public enum Reason {
         BAD_REQUEST, UNAUTHORIZED, NOT_ALLOWED, NOT_FOUND, METHOD_NOT_ALLOWED, CONFLICT, BODY_TOO_LARGE, REQUEST_TIMEOUT, RATE_LIMITED, OVERLOADED, DRAINING, FORBIDDEN, UNAVAILABLE, UPSTREAM_TIMEOUT, UPSTREAM_BAD_RESPONSE

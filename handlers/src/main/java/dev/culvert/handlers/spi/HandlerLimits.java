@@ -3,11 +3,12 @@ package dev.culvert.handlers.spi;
 import java.time.Duration;
 
 /**
- * What one handler may use of its part. Calls are requests, and root fields of GraphQL.
+ * The limits of one handler. Calls are requests and root fields of GraphQL.
  *
- * @param maxConcurrent calls in progress, the bodies of their responses included, 1..100000; beyond it they are answered 503
- * @param timeout how long a call may take to its response's head, 504 after it; zero is without end
- * @param threads threads of its own, 1..256: its calls, and work that blocks, run there and nowhere else
+ * @param maxConcurrent the number of calls in progress, including their response bodies, 1..100000; further
+ *     calls are answered 503
+ * @param timeout the time from the start of a call to its response's head, then 504; zero means no limit
+ * @param threads the number of its own threads, 1..256; its calls and its blocking work run only there
  */
 public record HandlerLimits(int maxConcurrent, Duration timeout, int threads) {
     public HandlerLimits {
@@ -18,7 +19,7 @@ public record HandlerLimits(int maxConcurrent, Duration timeout, int threads) {
         }
     }
 
-    /** 64 calls, a minute, 8 threads. */
+    /** 64 calls, one minute, 8 threads. */
     public static HandlerLimits defaults() {
         return new HandlerLimits(64, Duration.ofMinutes(1), 8);
     }
