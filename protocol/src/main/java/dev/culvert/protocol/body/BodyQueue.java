@@ -6,24 +6,28 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parts of one body, in order. The sender chooses how small its parts are, and each costs an object and perhaps the whole
- * buffer that it is a slice of: so a part below {@link #SMALL} bytes that has to wait behind another one is copied into the
- * last buffer. Of two neighbours one holds at least that many bytes. Belongs to one thread.
+ * A queue of the parts of one body. The sender chooses the size of the parts, and each part costs an object
+ * and may retain the whole buffer that it is a slice of. Therefore a part below {@link #SMALL} bytes that
+ * waits behind another one is copied into the last buffer. Of two neighbouring parts at least one has that
+ * many bytes. Confined to one thread.
  */
 public final class BodyQueue {
-    /** Parts below this are merged: copying that much costs about as much as an object. */
+    /** Parts below this size in bytes are merged: copying them costs about as much as one object. */
     public static final int SMALL = 1 << 10;
-    /** What a part costs beside its bytes: its objects, and the rest of the buffer that it is a slice of. */
+    /**
+     * The cost of a part in addition to its bytes: its objects, and the rest of the buffer that it is a slice
+     * of.
+     */
     public static final int PART_BYTES = 256;
-    /** What one buffer of merged parts holds at most. */
+    /** The capacity of a buffer of merged parts. */
     static final int MERGED_BYTES = 16 << 10;
     private static final int FIRST_BYTES = 256;
 
     private final ArrayDeque<ByteBuf> parts = new ArrayDeque<>(2);
-    /** The last part, if small ones may be copied into it. */
+    /** The last part, if small parts may be copied into it. */
     private @Nullable ByteBuf tail;
 
-    /** Whether a part that has to wait is to be merged. */
+    /** Whether a part that has to wait should be merged. */
     public static boolean isSmall(ByteBuf part) {
         return part.readableBytes() < SMALL;
     }
@@ -50,17 +54,17 @@ public final class BodyQueue {
     }
 
     /**
-     * The first part, which stays here; null if there is none. The caller may pass slices of it to other threads: nothing is
-     * added to it any more.
+     * Returns the first part without removing it; null if there is none. The caller may pass slices of it to
+     * other threads, because no bytes are appended to it any more.
      */
     public @Nullable ByteBuf peek() {
         if (parts.size() == 1) {
-            tail = null; // of one that grows the memory moves
+            tail = null; // a growing buffer may be reallocated
         }
         return parts.peek();
     }
 
-    /** The first part, which is the caller's from now on; null if there is none. */
+    /** Removes the first part and returns a buffer the caller owns; null if there is none. */
     public @Nullable ByteBuf poll() {
         ByteBuf first = parts.poll();
         if (parts.isEmpty()) {
@@ -73,19 +77,19 @@ public final class BodyQueue {
         return parts.isEmpty();
     }
 
-    /** How many buffers are held. */
+    /** The number of buffers in the queue. */
     public int size() {
         return parts.size();
     }
 
     /**
-     * Shows each part, of which {@code reader} may keep a retained duplicate: what is added later does not change it, whatever
-     * thread reads it.
+     * Passes each part to {@code reader}, which may keep a retained duplicate. Later additions do not change
+     * the duplicate, on any thread.
      */
     public void share(Consumer<ByteBuf> reader) {
         tail = null;
         if (!parts.isEmpty()) {
-            new ArrayDeque<>(parts).forEach(reader); // which may change this queue
+            new ArrayDeque<>(parts).forEach(reader); // the reader may change this queue
         }
     }
 

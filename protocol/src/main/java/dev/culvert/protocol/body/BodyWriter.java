@@ -5,18 +5,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between one body and its socket: while the socket has not taken what was written, small parts are merged here
- * before they are written too, since each write costs the socket's queue some objects. A part that nothing stands before
- * passes at once. Belongs to one thread.
+ * Writes one body to its socket. While the socket has not taken earlier parts, small parts are merged before
+ * they are written, because each write costs objects in the socket's queue. A part is written at once if no
+ * other part waits. Confined to one thread.
  */
 public final class BodyWriter {
     private final Consumer<ByteBuf> socket;
     private @Nullable ByteBuf tail;
-    /** Parts written, and not taken yet. */
+    /** The number of written parts that the socket has not taken yet. */
     private int underWay;
     private boolean closed;
 
-    /** @param socket writes a part, of which it takes ownership; {@link #taken} must follow once for each */
+    /**
+     * @param socket writes a part and takes ownership of it; {@link #taken} must be called once for each part
+     */
     public BodyWriter(Consumer<ByteBuf> socket) {
         this.socket = socket;
     }
@@ -56,7 +58,7 @@ public final class BodyWriter {
         socket.accept(part);
     }
 
-    /** The socket has taken a part, or never will. */
+    /** Records that the socket has taken a part or will never take it. */
     public void taken() {
         underWay--;
         if (underWay == 0) {
@@ -64,7 +66,7 @@ public final class BodyWriter {
         }
     }
 
-    /** Writes what waits here: something else than body bytes is to be written behind it. */
+    /** Writes the waiting parts. Called before anything other than body bytes is written. */
     public void flush() {
         ByteBuf last = tail;
         if (last != null) {
@@ -73,20 +75,20 @@ public final class BodyWriter {
         }
     }
 
-    /** The bytes that wait here. */
+    /** The number of waiting bytes. */
     public int waitingBytes() {
         ByteBuf last = tail;
         return last == null ? 0 : last.readableBytes();
     }
 
-    /** What waits here, which is the caller's from now on; null if nothing does. */
+    /** Removes the waiting bytes and returns a buffer the caller owns; null if there are none. */
     public @Nullable ByteBuf takeBack() {
         ByteBuf last = tail;
         tail = null;
         return last;
     }
 
-    /** Drops what waits, and what still comes. */
+    /** Releases the waiting parts and all later ones. */
     public void close() {
         closed = true;
         ByteBuf last = takeBack();

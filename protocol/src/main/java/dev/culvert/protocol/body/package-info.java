@@ -1,7 +1,7 @@
 /**
- * Parts of bodies that wait, in every place where they do: small ones are merged, so that what waits costs little more than
- * its bytes. {@link dev.culvert.protocol.body.BodyQueue} holds them, {@link dev.culvert.protocol.body.BodyWriter} stands in
- * front of a socket. No IO.
+ * Queues of body parts, for all places where parts wait. Small parts are merged, so that the memory of a
+ * queue is little more than its bytes. {@link dev.culvert.protocol.body.BodyQueue} holds parts, {@link
+ * dev.culvert.protocol.body.BodyWriter} writes them to a socket. No IO.
  */
 @NullMarked
 package dev.culvert.protocol.body;

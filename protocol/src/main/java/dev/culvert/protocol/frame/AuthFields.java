@@ -6,7 +6,7 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** The field list of AUTH (docs/protocol.md §4.1): a certificate with its proof, or the answer to one. */
+/** The field list of AUTH (docs/protocol.md §4.1): a certificate with its proof, or the answer to them. */
 final class AuthFields {
     private static final int CERTIFICATE = 1;
     private static final int PROOF = 2;
@@ -31,7 +31,7 @@ final class AuthFields {
                 .writeBytes(detail);
     }
 
-    /** An {@link Auth} needs both of its fields, an {@link AuthAnswer} stands alone. */
+    /** Reads the fields. An {@link Auth} has two fields, an {@link AuthAnswer} has one. */
     static Frame read(ByteBuf in) {
         AuthFields fields = new AuthFields();
         OpeningFields.readFields(in, 0, tag -> fields.read(tag, in));

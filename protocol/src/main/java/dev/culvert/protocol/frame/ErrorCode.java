@@ -1,6 +1,6 @@
 package dev.culvert.protocol.frame;
 
-/** Why a stream was reset or a session ends (docs/protocol.md §10). */
+/** The reason why a stream was reset or a session ends (docs/protocol.md §10). */
 public enum ErrorCode {
     NO_ERROR(0), PROTOCOL(1), INTERNAL(2), FLOW_CONTROL(3), FRAME_SIZE(4), COMPRESSION(5), HEAD_TOO_LARGE(
             6), UNSUPPORTED(7), CANCELLED(8), REFUSED(9), OVERLOADED(
@@ -19,7 +19,7 @@ public enum ErrorCode {
         return number;
     }
 
-    /** The code of a number; an unknown one is INTERNAL. */
+    /** The code of a number; INTERNAL for an unknown number. */
     public static ErrorCode of(int number) {
         return number < BY_NUMBER.length ? BY_NUMBER[number] : INTERNAL;
     }

@@ -5,15 +5,18 @@ import io.netty.util.ReferenceCounted;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One unit on the wire (docs/protocol.md §3). Frames that hold a buffer own it: whoever has such a frame must release it
- * or hand it on.
+ * One unit on the wire (docs/protocol.md §3). A frame that holds a buffer owns it: the holder of the frame
+ * must release it or pass it on.
  */
 public sealed interface Frame {
 
-    /** First words of a side. */
+    /** The first frame of each side. */
     record OpeningHello(Hello hello) implements Frame {}
 
-    /** The server's word that the session is live: random session id, generation, {@code account/name} and host. */
+    /**
+     * From the server: the session is live. Contains a random session id, the generation, {@code
+     * account/name} and the host.
+     */
     record Ready(long sessionHigh, long sessionLow, long generation, String runtime,
             String host) implements Frame {}
 
@@ -21,7 +24,7 @@ public sealed interface Frame {
      * A head, or a part of one.
      *
      * @param flags bits of {@link FrameCodec}
-     * @param kind what the stream carries, or null when this version does not know it
+     * @param kind the content of the stream, or null if this version does not know it
      * @param options empty with {@link FrameCodec#HEAD_MORE}
      * @param block HPACK bytes, owned by the frame
      */
@@ -33,13 +36,13 @@ public sealed interface Frame {
         }
     }
 
-    /** Body bytes, owned by the frame; {@code last} ends the half. */
+    /** Body bytes, owned by the frame. {@code last} ends the sender's half. */
     record Data(int streamId, ByteBuf body, boolean last) implements Frame {}
 
     /** Adds {@code bytes} to the window of a stream, or of the session when the id is 0. */
     record Grant(int streamId, int bytes) implements Frame {}
 
-    /** Ends a stream at once, both ways. Cause and hop are the numbers of docs/protocol.md §10. */
+    /** Ends a stream at once in both directions. Cause and hop are the numbers of docs/protocol.md §10. */
     record Reset(int streamId, ErrorCode code, int cause, int hop, String detail) implements Frame {}
 
     /** A heartbeat or its answer. */
@@ -49,29 +52,34 @@ public sealed interface Frame {
     record GoAway(ErrorCode code, int lastAccepted, int delayMillis, String detail) implements Frame {}
 
     /**
-     * Client: from now on this is its certificate (docs/protocol.md §4.1). Both arrays belong to the frame.
+     * From the client: this is its certificate from now on (docs/protocol.md §4.1). The frame owns both
+     * arrays.
      *
      * @param certificate DER, at most {@link FrameCodec#MAX_CERTIFICATE} bytes
-     * @param proof a signature over the session's nonces by its key, at most {@link FrameCodec#MAX_PROOF} bytes
+     * @param proof a signature over the session's nonces by its key, at most {@link FrameCodec#MAX_PROOF}
+     *     bytes
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
     record Auth(byte[] certificate, byte[] proof) implements Frame {}
 
-    /** Server: what it thinks of an {@link Auth}: {@code NO_ERROR}, or why the certificate before it stays. */
+    /**
+     * From the server: the result of an {@link Auth}: {@code NO_ERROR}, or the reason why the previous
+     * certificate stays in use.
+     */
     record AuthAnswer(ErrorCode code, String detail) implements Frame {}
 
     /**
-     * Client: a part of a document that it announces (docs/protocol.md §4.2). The array belongs to the frame.
+     * From the client: a part of an announced document (docs/protocol.md §4.2). The frame owns the array.
      *
-     * @param part at most {@link FrameCodec#MAX_PAYLOAD} bytes, empty only when it is the last
+     * @param part at most {@link FrameCodec#MAX_PAYLOAD} bytes; only the last part may be empty
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
     record Announce(byte[] part, boolean last) implements Frame {}
 
-    /** A frame of a type that need not be known. */
+    /** A frame of an unknown type that the receiver may ignore. */
     record Skipped(int type) implements Frame {}
 
-    /** Releases the buffer of a frame that nobody took. */
+    /** Releases the buffer of a frame that has no receiver. */
     static void release(Frame frame) {
         ReferenceCounted held = switch (frame) {
             case Head head -> head.block;

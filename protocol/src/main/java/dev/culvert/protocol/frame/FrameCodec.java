@@ -14,23 +14,23 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 
-/** Frames to bytes and back (docs/protocol.md §2, §3). Stateless; throws nothing but {@link ProtocolException}. */
+/** Encodes and decodes frames (docs/protocol.md §2, §3). Stateless; throws only {@link ProtocolException}. */
 public final class FrameCodec {
-    /** Bytes in front of each payload. */
+    /** The size of a frame header in bytes. */
     public static final int HEADER_BYTES = 8;
-    /** Longest payload: a frame is at most 16 KiB. */
+    /** The maximum payload in bytes: a frame has at most 16 KiB. */
     public static final int MAX_PAYLOAD = (16 << 10) - HEADER_BYTES;
-    /** Longest batch: one WebSocket message with a 16-bit length. */
+    /** The maximum batch in bytes: one WebSocket message with a 16-bit length. */
     public static final int MAX_BATCH = 65_535;
-    /** Longest detail of a reset or go-away, in bytes. */
+    /** The maximum detail of a reset or go-away in bytes. */
     public static final int MAX_DETAIL = 200;
 
-    /** Longest certificate of an AUTH, in bytes of DER. */
+    /** The maximum certificate of an AUTH in bytes of DER. */
     public static final int MAX_CERTIFICATE = 4096;
-    /** Longest proof of an AUTH, in bytes. */
+    /** The maximum proof of an AUTH in bytes. */
     public static final int MAX_PROOF = 512;
 
-    /** Flag of HEAD and DATA: the sender's half ends here. */
+    /** Flag of HEAD and DATA: ends the sender's half. */
     public static final int END = 0x01;
     /** Flag of HEAD: the last frame of this head. */
     public static final int HEAD_LAST = 0x02;
@@ -38,7 +38,7 @@ public final class FrameCodec {
     public static final int HEAD_OPENS = 0x04;
     /** Flag of HEAD: trailers. */
     public static final int HEAD_TRAILERS = 0x08;
-    /** Flag of HEAD: continues the head of the frame before. */
+    /** Flag of HEAD: continues the head of the previous frame. */
     public static final int HEAD_MORE = 0x10;
 
     private static final int HELLO = 0x01;
@@ -56,8 +56,8 @@ public final class FrameCodec {
     private FrameCodec() {}
 
     /**
-     * Reads one frame and moves {@code in} behind it. Borrows {@code in} for the call; a frame with a buffer holds a
-     * retained slice of it.
+     * Reads one frame and advances {@code in} past it. Borrows {@code in} for the call; a frame with a buffer
+     * holds a retained slice of it.
      */
     public static Frame decode(ByteBuf in) {
         if (in.readableBytes() < HEADER_BYTES) {
@@ -79,7 +79,7 @@ public final class FrameCodec {
         }
         int end = in.readerIndex() + length;
         int limit = in.writerIndex();
-        in.writerIndex(end); // what is read below can't leave its frame
+        in.writerIndex(end); // prevents reads beyond the frame
         try {
             return decodePayload(type, flags, streamId, in);
         } catch (IndexOutOfBoundsException e) {
@@ -189,7 +189,9 @@ public final class FrameCodec {
         return in.readString(in.readableBytes(), StandardCharsets.UTF_8);
     }
 
-    /** Appends a frame of any kind. Borrows {@code out} for the call; takes ownership of the frame's buffer. */
+    /**
+     * Appends a frame of any kind. Borrows {@code out} for the call; takes ownership of the frame's buffer.
+     */
     public static void encode(Frame frame, ByteBuf out) {
         switch (frame) {
             case Head f -> {
@@ -258,14 +260,14 @@ public final class FrameCodec {
         finish(out, at);
     }
 
-    /** Appends the header of a DATA frame, whose {@code bytes} the caller appends next. */
+    /** Appends the header of a DATA frame. The caller appends its {@code bytes} next. */
     public static void dataHeader(int streamId, int bytes, boolean last, ByteBuf out) {
         out.writeInt(DATA << 24 | (last ? END : 0) << 16 | bytes).writeInt(streamId);
     }
 
     /**
-     * Appends a HEAD frame with {@code bytes} of the block, and moves the block behind them. Without
-     * {@link #HEAD_MORE} kind and options stand in front. Borrows both buffers for the call.
+     * Appends a HEAD frame with {@code bytes} of the block and advances the block past them. Without {@link
+     * #HEAD_MORE}, kind and options precede the block. Borrows both buffers for the call.
      */
     public static void encodeHead(int streamId, int flags, StreamKind kind, HeadOptions options,
             ByteBuf block,
@@ -293,7 +295,7 @@ public final class FrameCodec {
         out.writeCharSequence(fitting(detail), StandardCharsets.UTF_8);
     }
 
-    /** The beginning of a detail that fits. */
+    /** Truncates a detail to {@link #MAX_DETAIL} bytes. */
     static String fitting(String detail) {
         String fitting = detail;
         while (ByteBufUtil.utf8Bytes(fitting) > MAX_DETAIL) {

@@ -4,20 +4,20 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What rides beside a head (docs/protocol.md §5).
+ * Options that are sent with a head (docs/protocol.md §5).
  *
- * @param window the sender's receive window for this stream in bytes, or 0 for the value of its HELLO
- * @param deadlineMillis how long the caller still waits, or 0 for no deadline
- * @param delivery the webhook delivery that this request is, or null
+ * @param window the sender's receive window for this stream in bytes, or 0 for the value in its HELLO
+ * @param deadlineMillis the time for which the caller still waits, or 0 for no deadline
+ * @param delivery the webhook delivery of this request, or null
  * @param times the time spent so far, or null
- * @param supported false when a received list had a required option that this version does not know
+ * @param supported false if a received list had a required option that this version does not know
  */
 public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery delivery, @Nullable Times times,
         boolean supported) {
     /** No options. */
     public static final HeadOptions NONE = new HeadOptions(0, 0, null, null, true);
 
-    /** A stream window may not exceed 16 MiB (docs/protocol.md §6). */
+    /** The maximum stream window: 16 MiB (docs/protocol.md §6). */
     static final int MAX_WINDOW = 16 << 20;
 
     private static final int WINDOW = 0x01;
@@ -25,18 +25,18 @@ public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery del
     private static final int DELIVERY = 0x03;
     private static final int TIMES = 0x84;
 
-    /** A webhook delivery: its 128-bit id and the number of the attempt, from 1. */
+    /** A webhook delivery: its 128-bit id and the number of the attempt, starting at 1. */
     public record Delivery(long idHigh, long idLow, int attempt) {}
 
     /** Microseconds spent in the client, the router and the upstream. */
     public record Times(int clientMicros, int routerMicros, int upstreamMicros) {}
 
-    /** Only a receive window, in bytes. */
+    /** Options with only a receive window, in bytes. */
     public static HeadOptions window(int bytes) {
         return new HeadOptions(bytes, 0, null, null, true);
     }
 
-    /** Only the time spent. */
+    /** Options with only the time spent. */
     public static HeadOptions times(Times spent) {
         return new HeadOptions(0, 0, null, spent, true);
     }
@@ -67,7 +67,10 @@ public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery del
         out.setShort(lengthAt, out.writerIndex() - lengthAt - 2);
     }
 
-    /** Reads the options in front of a block. Borrows {@code in} for the call; a session error when they do not fit. */
+    /**
+     * Reads the options that precede a block. Borrows {@code in} for the call. Throws a session error if they
+     * exceed the frame.
+     */
     static HeadOptions decode(ByteBuf in) {
         int length = in.readableBytes() < 2 ? -1 : in.readUnsignedShort();
         if (length < 0 || length > in.readableBytes()) {

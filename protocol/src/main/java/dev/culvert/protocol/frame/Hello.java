@@ -4,16 +4,16 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.ByteBuffer;
 
 /**
- * What a side says of itself when a session opens (docs/protocol.md §4).
+ * The properties of one side, sent when a session opens (docs/protocol.md §4).
  *
- * @param minVersion lowest protocol version spoken
- * @param maxVersion highest protocol version spoken; of a client's hello equal to {@code minVersion}
- * @param capabilities bits of §4, as {@link #AUTH}
+ * @param minVersion the lowest supported protocol version
+ * @param maxVersion the highest supported protocol version; in a client's hello equal to {@code minVersion}
+ * @param capabilities bits of §4, for example {@link #AUTH}
  * @param instanceHigh first half of the random id of the process
- * @param instanceLow second half
+ * @param instanceLow second half of that id
  * @param connection index of the client's connection, 0..3
- * @param takeOver whether this connection may take the runtime over from another instance
- * @param limits what this side accepts
+ * @param takeOver whether this connection may take over the runtime from another instance
+ * @param limits the limits of this side
  * @param nonce 32 random bytes
  * @param software name and version, at most 100 bytes of UTF-8
  */
@@ -33,23 +33,23 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
     public static final long TCP = 4;
 
     /**
-     * Of a server: the client's certificate did not come by TLS, so AUTH is wanted before READY. Of a client: it can do
-     * that.
+     * From a server: TLS carried no client certificate, so AUTH is required before READY. From a client: it
+     * supports AUTH before READY.
      */
     public static final long PROOF = 8;
 
-    /** Longest software name, in bytes of UTF-8. */
+    /** The maximum software name in bytes of UTF-8. */
     static final int MAX_SOFTWARE = 100;
 
     /**
-     * What a side accepts.
+     * The limits of one side, as receiver.
      *
-     * @param streams streams open at once
-     * @param headBytes bytes of a head, encoded and decoded
-     * @param headFields fields of a head
-     * @param hpackTableBytes dynamic table of its decoder, 0..64 KiB
-     * @param streamWindow bytes that may arrive on a stream before a grant, 1 KiB..16 MiB
-     * @param sessionWindow bytes that may arrive on the session before a grant, 64 KiB..1 GiB
+     * @param streams the maximum number of concurrent streams
+     * @param headBytes the maximum bytes of a head, encoded and decoded
+     * @param headFields the maximum number of fields of a head
+     * @param hpackTableBytes the dynamic table of its HPACK decoder, 0..64 KiB
+     * @param streamWindow the bytes that it accepts on a stream before a grant, 1 KiB..16 MiB
+     * @param sessionWindow the bytes that it accepts on the session before a grant, 64 KiB..1 GiB
      */
     public record Limits(int streams, int headBytes, int headFields, int hpackTableBytes, int streamWindow,
             int sessionWindow) {
@@ -63,9 +63,9 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
         }
     }
 
-    /** 32 random bytes, compared and printed nowhere. */
+    /** 32 random bytes, which are never compared or printed. */
     public record Nonce(long a, long b, long c, long d) {
-        /** The 32 bytes as they are on the wire. */
+        /** The 32 bytes in wire order. */
         public byte[] bytes() {
             return ByteBuffer.allocate(4 * Long.BYTES).putLong(a).putLong(b).putLong(c).putLong(d).array();
         }
@@ -82,13 +82,13 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
         require(ByteBufUtil.utf8Bytes(software) <= MAX_SOFTWARE, "software name too long");
     }
 
-    /** The highest version that both ranges hold, or 0 when there is none. */
+    /** The highest version in both ranges, or 0 if there is none. */
     public int commonVersion(Hello other) {
         int common = Math.min(maxVersion, other.maxVersion);
         return common >= Math.max(minVersion, other.minVersion) ? common : 0;
     }
 
-    /** The same, saying one version only: a client's answer. */
+    /** This hello with a single version, for a client's answer. */
     public Hello withVersion(int version) {
         return new Hello(version, version, capabilities, instanceHigh, instanceLow, connection, takeOver,
                 limits, nonce,

@@ -66,7 +66,10 @@ final class OpeningFields {
         return fields.ready();
     }
 
-    /** Calls {@code reader} with each tag, {@code in} holding just its value; false means that the tag is not known. */
+    /**
+     * Calls {@code reader} with each tag while {@code in} is limited to the tag's value. The reader returns
+     * false for an unknown tag.
+     */
     static void readFields(ByteBuf in, int required, IntPredicate reader) {
         int end = in.writerIndex();
         int seen = 0;
@@ -120,7 +123,7 @@ final class OpeningFields {
         return in.readString(in.readableBytes(), StandardCharsets.UTF_8);
     }
 
-    /** What has been read of a hello. */
+    /** The fields of a hello read so far. */
     private static final class HelloFields {
         private int min;
         private int max;
@@ -171,7 +174,7 @@ final class OpeningFields {
         }
     }
 
-    /** What has been read of READY. */
+    /** The fields of READY read so far. */
     private static final class ReadyFields {
         private long sessionHigh;
         private long sessionLow;

@@ -1,8 +1,8 @@
 package dev.culvert.protocol.frame;
 
 /**
- * The peer broke docs/protocol.md. Stream id 0 means that the session must end; otherwise only that stream is reset.
- * Expected in operation: carries no stack trace.
+ * Reports that the peer violated docs/protocol.md. Stream id 0 means that the session must end; otherwise
+ * only that stream is reset. Expected in operation, so it carries no stack trace.
  */
 public final class ProtocolException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -30,7 +30,7 @@ public final class ProtocolException extends RuntimeException {
         return code;
     }
 
-    /** The stream to reset, or 0 when the session must end. */
+    /** The stream to reset, or 0 if the session must end. */
     public int streamId() {
         return streamId;
     }

@@ -2,7 +2,7 @@ package dev.culvert.protocol.frame;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a stream carries (docs/protocol.md §5). */
+/** The content of a stream (docs/protocol.md §5). */
 public enum StreamKind {
     HTTP(0), UPGRADE(1), TCP(2);
 

@@ -10,16 +10,16 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills a batch and makes it a binary WebSocket message in the same buffer (RFC 6455 §5.2): room for the longest header is
- * kept in front, the payload is masked in place, eight bytes at a time. Copying or masking into a second buffer costs a
- * third more CPU for each MiB.
+ * Writes a batch as a binary WebSocket message into one buffer (RFC 6455 §5.2). Reserves space for the
+ * longest header before the payload and masks the payload in place, eight bytes at a time. Copying or masking
+ * into a second buffer would cost a third more CPU for each MiB.
  */
 final class BatchWriter {
     private static final int FIN_BINARY = 0x82;
     private static final int MASKED = 0x80;
-    /** The longest header: two bytes, 16-bit length, mask. */
+    /** The size of the longest header: two bytes, 16-bit length, mask. */
     static final int ROOM = 8;
-    /** RFC 6455 §5.2: lengths up to this stand in the second byte. */
+    /** The maximum length that the second byte encodes (RFC 6455 §5.2). */
     private static final int SHORT = 125;
 
     private final boolean masks;
@@ -28,13 +28,13 @@ final class BatchWriter {
         this.masks = masks;
     }
 
-    /** Returns a buffer the caller owns with the next message, or null when nothing waits. */
+    /** Returns a buffer the caller owns with the next message, or null if no frame waits. */
     @Nullable
     ByteBuf next(Session session, ByteBufAllocator alloc) {
         ByteBuf out = alloc.directBuffer(ROOM + session.batchBytes(), ROOM + FrameCodec.MAX_BATCH);
         out.writeZero(ROOM);
         while (session.pollFrame(out)) {
-            // until nothing waits or nothing more fits
+            // until no frame waits or fits
         }
         if (out.writerIndex() == ROOM) {
             out.release();
@@ -43,7 +43,10 @@ final class BatchWriter {
         return framed(out, masks);
     }
 
-    /** Puts the header in front of a payload that begins at {@link #ROOM}, and masks it. Returns the same buffer. */
+    /**
+     * Writes the header before the payload, which begins at {@link #ROOM}, and masks the payload. Returns the
+     * same buffer.
+     */
     static ByteBuf framed(ByteBuf out, boolean masks) {
         int length = out.writerIndex() - ROOM;
         int header = (length <= SHORT ? 2 : 4) + (masks ? 4 : 0);
@@ -54,7 +57,8 @@ final class BatchWriter {
             out.setShort(start + 2, length);
         }
         if (masks) {
-            // The mask protects caches from scripts in browsers (RFC 6455 §10.3), which have no say here: no need to be secret.
+            // The mask protects caches from scripts in browsers (RFC 6455 §10.3). No browser script controls
+            // this traffic, so the mask need not be unpredictable.
             int mask = ThreadLocalRandom.current().nextInt();
             out.setInt(ROOM - 4, mask);
             mask(out, ROOM, length, mask);
@@ -62,7 +66,7 @@ final class BatchWriter {
         return out.readerIndex(start);
     }
 
-    /** RFC 6455 §5.3: byte i is combined with byte i mod 4 of the mask. */
+    /** Combines byte i with byte i mod 4 of the mask (RFC 6455 §5.3). */
     static void mask(ByteBuf buffer, int index, int length, int mask) {
         ByteBuffer bytes = buffer.internalNioBuffer(index, length).slice().order(ByteOrder.BIG_ENDIAN);
         long wide = (long) mask << 32 | (mask & 0xffffffffL);

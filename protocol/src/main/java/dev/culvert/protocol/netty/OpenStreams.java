@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The open streams of one session, and who is told what happens to each. A listener that throws costs its own stream
- * only. On the session's event loop.
+ * The open streams of one session with their listeners. An exception of a listener resets only its own
+ * stream. Confined to the session's event loop.
  */
 final class OpenStreams {
     private static final Logger LOG = LoggerFactory.getLogger(OpenStreams.class);
@@ -21,7 +21,7 @@ final class OpenStreams {
     private final SessionListener opener;
     private final IntObjectMap<TunnelStream> streams = new IntObjectHashMap<>();
 
-    /** @param opener gives the listeners of streams that the peer opens */
+    /** @param opener provides the listeners of streams that the peer opens */
     OpenStreams(TunnelChannelHandler handler, SessionListener opener) {
         this.handler = handler;
         this.opener = opener;
@@ -53,7 +53,7 @@ final class OpenStreams {
         }
     }
 
-    /** Tells all of them that the session ends soon; some may end themselves for that. */
+    /** Notifies all listeners that the session ends soon. A listener may end its stream. */
     void ending() {
         for (TunnelStream stream : List.copyOf(streams.values())) {
             StreamListener told = stream.listener;
@@ -111,7 +111,10 @@ final class OpenStreams {
         }
     }
 
-    /** Of a stream that was given up while the event waited: only its bytes matter. */
+    /**
+     * Handles an event for a stream that was dropped while the event waited: only its bytes are counted and
+     * released.
+     */
     private void unwanted(OfStream event) {
         if (event instanceof SessionEvent.Data data) {
             handler.session().consumed(data.streamId(), data.body().readableBytes());

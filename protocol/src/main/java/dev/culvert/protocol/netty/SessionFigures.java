@@ -2,7 +2,10 @@ package dev.culvert.protocol.netty;
 
 import dev.culvert.protocol.session.Session;
 
-/** What one session shows of itself as of its last pass, added up in a {@link SessionMeter}. Written on its event loop alone. */
+/**
+ * The figures of one session as of its last pass, summed up in a {@link SessionMeter}. Written only on its
+ * event loop.
+ */
 final class SessionFigures {
     private final SessionMeter meter;
     private long buffered;
@@ -14,17 +17,20 @@ final class SessionFigures {
         this.meter = meter;
     }
 
-    /** Open streams. Any thread. */
+    /** The number of open streams. Callable from any thread. */
     int streams() {
         return streams;
     }
 
-    /** The last round-trip time in nanoseconds, or -1 before the first. Any thread. */
+    /** The last round-trip time in nanoseconds, or -1 before the first. Callable from any thread. */
     long rttNanos() {
         return rttNanos;
     }
 
-    /** The session ends for want of memory; counted once, though its last words may want some, too. */
+    /**
+     * Records that the session ends because direct memory is exhausted. Counted once, even if the closing
+     * frames need memory too.
+     */
     void refusedMemory() {
         if (!refusedMemory) {
             refusedMemory = true;

@@ -2,7 +2,7 @@ package dev.culvert.protocol.netty;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the sessions of one process add up to. Shared by all of them, on any thread. */
+/** The totals of all sessions of one process. Shared by the sessions; safe for use by any thread. */
 public final class SessionMeter {
     final LongAdder received = new LongAdder();
     final LongAdder sent = new LongAdder();
@@ -25,7 +25,7 @@ public final class SessionMeter {
         return buffered.sum();
     }
 
-    /** Sessions that ended because direct memory could not be had for them, since the start. */
+    /** Sessions since the start that ended because direct memory could not be allocated for them. */
     public long refusedMemory() {
         return refusedMemory.sum();
     }

@@ -5,23 +5,26 @@ import dev.culvert.protocol.session.SessionEvent.StreamReset;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 
-/** What happens to one stream, told on the session's event loop. After {@link #reset} nothing more is told. */
+/** Receives the events of one stream, on the session's event loop. No event follows {@link #reset}. */
 public interface StreamListener {
     /** Server: an informational or final response head. */
     default void head(Http2Headers head, HeadOptions options, boolean informational, boolean ended) {}
 
-    /** Body bytes; takes ownership of {@code body}. Each byte must be reported by {@link TunnelStream#consumed}. */
+    /**
+     * Body bytes; takes ownership of {@code body}. Each byte must be reported by {@link
+     * TunnelStream#consumed}.
+     */
     void data(ByteBuf body, boolean last);
 
     /** The peer's half ended with trailers. */
     void trailers(Http2Headers trailers);
 
-    /** {@code bytes} given to {@link TunnelStream#data} have left the queue. */
+    /** {@code bytes} passed to {@link TunnelStream#data} have left the queue. */
     void sent(int bytes);
 
-    /** The session will end soon, and the stream with it if it lasts. */
+    /** The session will end soon, and with it the stream if it is still open. */
     default void ending() {}
 
-    /** The stream is gone: reset by the peer, or with its session. */
+    /** The stream has ended: reset by the peer, or together with its session. */
     void reset(StreamReset reset);
 }

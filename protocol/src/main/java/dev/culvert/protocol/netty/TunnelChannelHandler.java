@@ -32,23 +32,24 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a {@link Session} on a WebSocket channel: last in the pipeline, behind Netty's WebSocket decoder and aggregator.
- * All frames of one event-loop pass leave in one batch, one WebSocket message and one flush; a further batch is filled
- * only when the socket has taken the one before (docs/protocol.md §7).
+ * Runs a {@link Session} on a WebSocket channel. Last in the pipeline, after Netty's WebSocket decoder and
+ * aggregator. All frames of one event-loop pass are sent in one batch, one WebSocket message and one flush. A
+ * further batch is filled only after the socket has taken the previous one (docs/protocol.md §7).
  *
- * <p>Everything but {@link #eventLoop}, {@link #streamCount} and {@link #rttNanos} is called on the channel's event loop.
+ * <p>All methods except {@link #eventLoop}, {@link #streamCount} and {@link #rttNanos} are called on the
+ * channel's event loop.
  */
 public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
-    /** How long a peer may take to read the last words. */
+    /** The time in which a peer must read the closing frames. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
     /**
-     * Frames that one pass of the event loop handles of one session; the rest waits for the next pass, behind the other
-     * connections, and meanwhile nothing is read.
+     * The number of frames of one session that one pass of the event loop handles. Further frames wait for
+     * the next pass, after the other connections. Meanwhile the channel is not read.
      */
     static final int FRAMES_A_PASS = 1024;
-    /** What a head counts, in frames: HPACK makes much of few bytes. */
+    /** The cost of a head in frames: HPACK expands few bytes to a large head. */
     static final int HEAD_COST = 16;
-    /** A task that is due later runs behind the next look at the sockets; one that is due now may run before it. */
+    /** A delayed task runs after the next poll of the sockets; a task that is due now may run before it. */
     private static final long NEXT_PASS_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
 
     private final Session session;
@@ -62,22 +63,22 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> timer;
     private long timerNanos = Long.MAX_VALUE;
     private boolean flushScheduled;
-    /** What was read and is not handled yet: the frames of this pass are spent. */
+    /** Frames that were read but not handled, because the limit of this pass is reached. */
     private final ArrayDeque<WebSocketFrame> unhandled = new ArrayDeque<>(0);
     private int framesLeft = FRAMES_A_PASS;
     private boolean paused;
-    /** The session seems dead; it is judged behind the next look at its socket. */
+    /** Whether the session seems dead. It is judged after the next poll of its socket. */
     private boolean lastLook;
     private boolean finished;
-    /** The payload of the ping that waits for its pong: of several, the last (RFC 6455 §5.5.3). */
+    /** The payload of the last ping without a pong (RFC 6455 §5.5.3 allows to skip earlier ones). */
     private byte @Nullable [] ping;
-    /** Whether a pong is on its way to the socket; the next one waits for it. */
+    /** Whether a pong is being written; the next pong waits for it. */
     private boolean ponging;
     private WebSocketCloseStatus closeStatus = WebSocketCloseStatus.NORMAL_CLOSURE;
 
     /**
-     * @param masks whether this side masks what it sends (RFC 6455 §5.3: the client does)
-     * @param meter where this session's counts are added
+     * @param masks whether this side masks its messages (RFC 6455 §5.3: the client does)
+     * @param meter adds up this session's counts
      */
     public TunnelChannelHandler(Session session, boolean masks, SessionListener listener,
             SessionMeter meter) {
@@ -93,7 +94,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         return session;
     }
 
-    /** What the peer said of itself, once it has. */
+    /** The peer's hello, or null before it was received. */
     public @Nullable Hello peerHello() {
         return session.peerHello();
     }
@@ -103,12 +104,12 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         return session.canOpen();
     }
 
-    /** Whether both sides have said that they have a capability (docs/protocol.md §4). */
+    /** Whether both sides have declared a capability (docs/protocol.md §4). */
     public boolean bothCan(long capability) {
         return session.bothCan(capability);
     }
 
-    /** Whether one side has said that it goes away. */
+    /** Whether one side has sent a go-away. */
     public boolean isDraining() {
         return session.isDraining();
     }
@@ -123,26 +124,26 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         return figures.rttNanos();
     }
 
-    /** Whether the session is established and not over. On the event loop. */
+    /** Whether the session is established and has not ended. Called on the event loop. */
     public boolean isLive() {
         return session.isLive();
     }
 
-    /** Where everything of this session happens. */
+    /** The event loop of this session. */
     public EventLoop eventLoop() {
         return context().channel().eventLoop();
     }
 
-    /** Server: lets the client in. */
+    /** Server: accepts the client. */
     public void ready(long sessionHigh, long sessionLow, long generation, String runtime, String host) {
         session.ready(sessionHigh, sessionLow, generation, runtime, host);
         wake();
     }
 
     /**
-     * Server: opens a stream. Ask {@link #canOpen} first.
+     * Server: opens a stream. Check {@link #canOpen} first.
      *
-     * @return null when the peer takes no head of this size
+     * @return the stream, or null if the peer does not accept a head of this size
      */
     public @Nullable TunnelStream open(StreamKind kind, Http2Headers head, boolean ended,
             StreamListener told) {
@@ -152,14 +153,14 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         }
         wake();
         TunnelStream stream = streams.add(id, told);
-        figures.show(session); // who asks for the number next sees this one too
+        figures.show(session); // the next reader of the count sees this stream too
         return stream;
     }
 
     /**
-     * Client: proves another certificate. Takes both arrays.
+     * Client: proves another certificate. Takes ownership of both arrays.
      *
-     * @return false when that is not possible now, see {@link Session#auth}
+     * @return false if that is not possible now, see {@link Session#auth}
      */
     public boolean auth(byte[] certificate, byte[] proof) {
         boolean sent = session.auth(certificate, proof);
@@ -167,7 +168,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         return sent;
     }
 
-    /** Server: answers the client's other certificate. */
+    /** Server: answers the client's proof of another certificate. */
     public void answerAuth(ErrorCode code, String detail) {
         session.answerAuth(code, detail);
         wake();
@@ -179,13 +180,13 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         wake();
     }
 
-    /** Takes or opens no new streams; the channel closes when those in flight are done. */
+    /** Accepts and opens no new streams. The channel closes when the streams in progress have ended. */
     public void goAway(ErrorCode code, int delayMillis, String detail) {
         session.goAway(code, delayMillis, detail);
         wake();
     }
 
-    /** Tells the streams' listeners that the session will end soon, see {@link StreamListener#ending}. */
+    /** Notifies the streams' listeners that the session will end soon, see {@link StreamListener#ending}. */
     public void ending() {
         streams.ending();
         wake();
@@ -201,7 +202,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         streams.forget(streamId);
     }
 
-    /** Something may wait to be sent: sends it at the end of this event-loop pass, with all else of the pass. */
+    /** Schedules a send at the end of this event-loop pass, together with all other frames of the pass. */
     void wake() {
         if (!flushScheduled && context != null) {
             flushScheduled = true;
@@ -233,7 +234,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         wake();
     }
 
-    /** Handles what was read, as far as this pass goes. */
+    /** Handles the frames that were read, up to the limit of this pass. */
     private void handle() {
         while (!unhandled.isEmpty()) {
             boolean done = true;
@@ -268,7 +269,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         wake();
     }
 
-    /** Whether all of it is handled. */
+    /** Handles one WebSocket frame. Returns whether it is completely handled. */
     private boolean handle(WebSocketFrame frame) {
         switch (frame) {
             case BinaryWebSocketFrame binary -> {
@@ -323,7 +324,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         paused = false;
-        framesLeft = Integer.MAX_VALUE; // what came before the end counts
+        framesLeft = Integer.MAX_VALUE; // all frames before the end are handled
         handle();
         session.disconnected();
         pass();
@@ -332,7 +333,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        // A broken WebSocket frame, a broken socket, or no memory: either way this connection is of no more use.
+        // An invalid WebSocket frame, a socket error, or exhausted memory: the connection is unusable.
         drop();
         end(cause);
         pass();
@@ -348,7 +349,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** One pass: send what waits, tell what happened, count, set the timer. */
+    /** One pass: sends waiting frames, delivers events, counts, and sets the timer. */
     private void pass() {
         flushScheduled = false;
         if (!paused) {
@@ -357,7 +358,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         pong();
         try {
             send();
-        } catch (OutOfMemoryError e) { // of direct memory: the heap's ends the process
+        } catch (OutOfMemoryError e) { // direct memory; an exhausted heap ends the process
             drop();
             end(e);
             context().close();
@@ -372,7 +373,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Answers while the socket takes it, one at a time: a peer that pings and does not read costs no memory. */
+    /** Sends one pong at a time, so that a peer that sends pings but does not read costs no memory. */
     private void pong() {
         byte[] payload = ping;
         ChannelHandlerContext ctx = context();
@@ -391,7 +392,8 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
 
     private void send() {
         ChannelHandlerContext ctx = context();
-        // The last words of a closed session are few, and wait for no socket: its close stands behind them.
+        // The closing frames of a session are few. They do not wait for the socket, because the close follows
+        // them.
         while (session.hasFrames() && (ctx.channel().isWritable() || session.isClosed())) {
             ByteBuf message = writer.next(session, ctx.alloc());
             if (message == null) {
@@ -425,7 +427,9 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** docs/protocol.md §11: 1002 for a peer's fault, 1011 for an own one. */
+    /**
+     * The WebSocket close status: 1002 for a fault of the peer, 1011 for an own one (docs/protocol.md §11).
+     */
     private static WebSocketCloseStatus status(ErrorCode code) {
         return switch (code) {
             case PROTOCOL, FLOW_CONTROL, FRAME_SIZE, COMPRESSION, HEAD_TOO_LARGE ->
@@ -452,12 +456,14 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         ChannelHandlerContext ctx = context();
         if (ctx.channel().isActive()) {
             ctx.writeAndFlush(new CloseWebSocketFrame(closeStatus)).addListener(ChannelFutureListener.CLOSE);
-            // A half-open link never takes the close frame.
+            // A half-open connection never takes the close frame.
             ctx.executor().schedule(() -> ctx.close(), CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
-    /** Re-arms the timer when the next deadline is earlier than it; a timer that fires early just asks again. */
+    /**
+     * Re-arms the timer if the next deadline is earlier. A timer that fires too early only re-arms itself.
+     */
     private void arm() {
         long deadline = session.nextDeadlineNanos();
         ScheduledFuture<?> armed = timer;
@@ -475,7 +481,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         timer = null;
         long now = System.nanoTime();
         if (!lastLook && session.isOverdue(now)) {
-            // This loop may have been busy for long, and what the peer sent waits in the socket.
+            // This loop may have been busy for long, so frames of the peer may wait in the socket.
             lastLook = true;
             timer = eventLoop().schedule(this::onTimer, NEXT_PASS_NANOS, TimeUnit.NANOSECONDS);
             return;

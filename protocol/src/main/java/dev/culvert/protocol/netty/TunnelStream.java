@@ -6,7 +6,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
-/** One stream of a session, for the application. Every call on the session's event loop; calls after the end are ignored. */
+/**
+ * One stream of a session, for the application. All methods are called on the session's event loop. Calls
+ * after the end are ignored.
+ */
 public final class TunnelStream {
     private final TunnelChannelHandler handler;
     private final int id;
@@ -27,7 +30,7 @@ public final class TunnelStream {
         respond(head, HeadOptions.NONE, informational, ended);
     }
 
-    /** Client: sends the final head, and beside it what the hops behind have spent. */
+    /** Client: sends the final head with the time that the later hops have spent. */
     public void respond(Http2Headers head, HeadOptions.Times times, boolean ended) {
         respond(head, HeadOptions.times(times), false, ended);
     }
@@ -49,7 +52,10 @@ public final class TunnelStream {
         handler.wake();
     }
 
-    /** Ends the stream at once, both ways; the listener hears no more. Cause and hop: docs/protocol.md §10. */
+    /**
+     * Ends the stream at once in both directions. The listener receives no further event. Cause and hop:
+     * docs/protocol.md §10.
+     */
     public void reset(ErrorCode code, int cause, int hop, String detail) {
         handler.forget(id);
         handler.session().reset(id, code, cause, hop, detail);
@@ -57,8 +63,8 @@ public final class TunnelStream {
     }
 
     /**
-     * Ends the stream both ways behind the DATA that waits for the wire; the listener hears no more. Cause and hop:
-     * docs/protocol.md §10.
+     * Ends the stream in both directions after the queued DATA. The listener receives no further event. Cause
+     * and hop: docs/protocol.md §10.
      */
     public void breakOff(ErrorCode code, int cause, int hop, String detail) {
         handler.forget(id);
@@ -66,7 +72,7 @@ public final class TunnelStream {
         handler.wake();
     }
 
-    /** {@code bytes} given to the listener were passed on: the peer may send as many more. */
+    /** Reports that {@code bytes} given to the listener were passed on. The peer may send that many more. */
     public void consumed(int bytes) {
         handler.session().consumed(id, bytes);
         handler.wake();

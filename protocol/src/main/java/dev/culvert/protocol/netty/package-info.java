@@ -1,8 +1,8 @@
 /**
  * Drives a session from a WebSocket channel: batches, timers, writability. Read {@link
- * dev.culvert.protocol.netty.TunnelChannelHandler} first, then {@link dev.culvert.protocol.netty.TunnelStream}, with
- * which a stream is written, and the listeners that are told of what arrives. Everything happens on the channel's event
- * loop, but for what says otherwise.
+ * dev.culvert.protocol.netty.TunnelChannelHandler} first, then {@link
+ * dev.culvert.protocol.netty.TunnelStream}, which writes a stream, and the listeners, which receive events.
+ * All methods run on the channel's event loop unless their Javadoc states otherwise.
  */
 @NullMarked
 package dev.culvert.protocol.netty;

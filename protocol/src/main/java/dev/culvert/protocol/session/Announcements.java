@@ -10,11 +10,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Documents that are announced (docs/protocol.md §4.2), part by part: on the client the one that is being sent and the newest
- * that waits for it, on the server the one that arrives.
+ * Announced documents, which are sent in parts (docs/protocol.md §4.2). The client holds the document being
+ * sent and the newest one that waits; the server holds the one being received.
  */
 final class Announcements {
-    /** Longest document, in bytes. */
+    /** The maximum size of a document in bytes. */
     static final int MAX = 256 << 10;
 
     private final ByteArrayOutputStream arriving = new ByteArrayOutputStream(0);
@@ -22,7 +22,7 @@ final class Announcements {
     private int sent;
     private byte @Nullable [] waiting;
 
-    /** Sends {@code document} behind the one that has begun, instead of any that has not. */
+    /** Sends {@code document} after the one in progress. Replaces a document that waits. */
     void send(byte[] document) {
         if (sending == null || sent == 0) {
             sending = document;
@@ -31,12 +31,12 @@ final class Announcements {
         }
     }
 
-    /** Whether there is something to send. */
+    /** Whether a part waits to be sent. */
     boolean isDue() {
         return sending != null;
     }
 
-    /** Bytes of the longest frame that {@link #next} gives now. */
+    /** The maximum size in bytes of the frame that {@link #next} would return now. */
     int dueBytes() {
         byte[] document = sending;
         return document == null
@@ -44,7 +44,7 @@ final class Announcements {
                 : FrameCodec.HEADER_BYTES + Math.min(FrameCodec.MAX_PAYLOAD, document.length - sent);
     }
 
-    /** The next part, or null when it does not fit into {@code out}. Ask {@link #isDue} first. */
+    /** The next part, or null if it does not fit into {@code out}. Check {@link #isDue} first. */
     @Nullable
     Frame next(ByteBuf out) {
         byte[] document = sending;
@@ -62,14 +62,14 @@ final class Announcements {
         return new Frame.Announce(part, last);
     }
 
-    /** Forgets what was to be sent. */
+    /** Drops the waiting documents. */
     void clear() {
         sending = null;
         waiting = null;
         sent = 0;
     }
 
-    /** Takes a part; returns the document when it is the last. */
+    /** Receives a part. Returns the document after its last part. */
     byte @Nullable [] arrived(Frame.Announce frame) {
         if (arriving.size() + frame.part().length > MAX) {
             throw ProtocolException.session(ErrorCode.FRAME_SIZE,

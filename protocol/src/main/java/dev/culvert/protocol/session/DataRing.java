@@ -7,22 +7,25 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams that have DATA and a window for it, in the order of their turns: deficit round robin (docs/protocol.md §7).
- * A stream that enters stands last; it leaves when it has nothing to send, so stalled streams cost nobody a turn.
+ * The streams that have DATA and an open window, scheduled by deficit round robin (docs/protocol.md §7). A
+ * stream enters at the tail and leaves when it has nothing to send, so stalled streams delay no other stream.
  */
 final class DataRing {
-    /** A stream's share of a round, in bytes of frames. */
+    /** A stream's quantum for one round, in bytes of frames. */
     private static final int QUANTUM = 16 << 10;
-    /** A DATA frame is not begun for less room than this, unless it is the stream's last bytes: it would be all header. */
+    /**
+     * The minimum free bytes for a DATA frame, unless it holds the stream's last bytes. A smaller frame would
+     * mainly be header.
+     */
     private static final int MIN_ROOM = 1 << 10;
 
     private final ArrayDeque<StreamState> ring = new ArrayDeque<>();
-    /** DATA bytes the session may still send. */
+    /** The DATA bytes that the session may still send. */
     private long sessionWindow;
-    /** DATA bytes queued on all streams, in the ring or not. */
+    /** The DATA bytes queued on all streams, in the ring or not. */
     private long queuedBytes;
 
-    /** Adds to the session's window, which starts at 0. Returns false when that lifts it over 2^31−1. */
+    /** Adds to the session's window, which starts at 0. Returns false if the window would exceed 2^31−1. */
     boolean grant(int bytes) {
         sessionWindow += bytes;
         return sessionWindow <= Integer.MAX_VALUE;
@@ -36,7 +39,7 @@ final class DataRing {
         queuedBytes += bytes;
     }
 
-    /** Lets the stream in if it can send. */
+    /** Adds the stream to the ring if it can send. */
     void enter(StreamState stream) {
         if (!stream.inRing && stream.maySendData()) {
             stream.inRing = true;
@@ -44,7 +47,7 @@ final class DataRing {
         }
     }
 
-    /** Forgets the stream and what it had queued. */
+    /** Removes the stream and its queued DATA. */
     void drop(StreamState stream) {
         if (stream.inRing) {
             ring.remove(stream);
@@ -61,22 +64,22 @@ final class DataRing {
         return ring.size();
     }
 
-    /** Whether {@link #poll} would write something into an empty buffer. */
+    /** Whether {@link #poll} would write a frame into an empty buffer. */
     boolean isReady() {
         return !ring.isEmpty() && (sessionWindow > 0 || ring.stream().anyMatch(s -> s.queuedBytes == 0));
     }
 
-    /** A guess of the bytes that can be sent now. */
+    /** An estimate of the bytes that can be sent now. */
     long batchBytes() {
         return ring.isEmpty() ? 0 : queuedBytes + 16L * ring.size();
     }
 
-    /** Appends the next DATA frame; null when nothing waits or fits. */
+    /** Appends the next DATA frame. Returns null if no frame waits or fits. */
     Outbox.@Nullable Polled poll(ByteBuf out) {
         for (int turns = ring.size(); turns > 0; turns--) {
             StreamState stream = ring.element();
             if (stream.queuedBytes > 0 && sessionWindow <= 0) {
-                ring.add(ring.remove()); // only an END without bytes can still leave
+                ring.add(ring.remove()); // only an END without bytes can still be sent
                 continue;
             }
             int room = Math.min(out.maxWritableBytes(), QUANTUM) - FrameCodec.HEADER_BYTES;

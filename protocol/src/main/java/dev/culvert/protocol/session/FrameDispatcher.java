@@ -18,14 +18,17 @@ import java.util.ArrayList;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What a session does with each frame that arrives. Throws {@link ProtocolException} for a peer's faults. */
+/** Processes each received frame of a session. Throws {@link ProtocolException} for a peer's faults. */
 final class FrameDispatcher {
     private static final int MAX_STREAM_WINDOW = 16 << 20;
-    /** DATA shorter than this is copied while its reader lags: at worst it holds eight times its bytes in memory. */
+    /**
+     * DATA below this size is copied while its reader lags. Larger DATA retains at most eight times its bytes
+     * in memory.
+     */
     private static final int COPIED_BELOW = 8 << 10;
 
     private final SessionState session;
-    /** The head that arrives opens a stream. */
+    /** Whether the head being received opens a stream. */
     private boolean opening;
 
     FrameDispatcher(SessionState session) {
@@ -155,7 +158,9 @@ final class FrameDispatcher {
         }
     }
 
-    /** A head begins: its stream must be new or known, whatever the rest turns out to be. */
+    /**
+     * Checks the first frame of a head: its stream must be new or known, regardless of the rest of the head.
+     */
     private void begins(Frame.Head frame) {
         int id = frame.streamId();
         opening = frame.has(FrameCodec.HEAD_OPENS);
@@ -249,14 +254,20 @@ final class FrameDispatcher {
         }
     }
 
-    /** The session's window is given back at once: the bytes are off the socket (docs/protocol.md §6). */
+    /**
+     * Counts bytes against the session's window and grants them at once, because they have left the socket
+     * (docs/protocol.md §6).
+     */
     private void takeFromSession(int bytes) {
         if (!session.receiveWindow.take(bytes)) {
             throw ProtocolException.session(ErrorCode.FLOW_CONTROL, "the session's window is overrun");
         }
     }
 
-    /** A slice holds its whole batch: one of a slow reader would cost far more than its stream's window. */
+    /**
+     * Copies a slice. A slice retains its whole batch, so slices of a slow reader would cost far more memory
+     * than its stream's window.
+     */
     private static ByteBuf copied(ByteBuf slice) {
         ByteBuf copy = slice.alloc().buffer(Math.max(1, slice.readableBytes())).writeBytes(slice);
         slice.release();
@@ -320,7 +331,9 @@ final class FrameDispatcher {
         return code == ErrorCode.NO_ERROR || code == ErrorCode.DRAINING || code == ErrorCode.REPLACED;
     }
 
-    /** The stream of a frame, or null when it is gone; a stream that never was is the peer's fault. */
+    /**
+     * The stream of a frame, or null if it has ended. A stream that was never opened is a fault of the peer.
+     */
     private @Nullable StreamState known(int streamId) {
         if (streamId > session.lastStreamId) {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "stream " + streamId + " was never opened");

@@ -12,14 +12,14 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Puts the frames of a head together and decodes every head, in order (docs/protocol.md §5). */
+/** Assembles the frames of a head and decodes all heads in order (docs/protocol.md §5). */
 final class HeadReader {
     private final Heads heads;
     private final int maxBytes;
     private Frame.@Nullable Head first;
     private ByteBuf block = Unpooled.EMPTY_BUFFER;
 
-    /** A head whose frames are all there. */
+    /** A complete head. */
     record Whole(int streamId, int flags, @Nullable StreamKind kind, HeadOptions options,
             Http2Headers fields) {
         boolean has(int flag) {
@@ -40,7 +40,7 @@ final class HeadReader {
         return first == null ? !starts : !continues;
     }
 
-    /** Takes the frame's block. Returns the head when this was its last frame. */
+    /** Takes the frame's block. Returns the head after its last frame. */
     @Nullable
     Whole read(Frame.Head frame) {
         Frame.Head start = first;
@@ -89,7 +89,7 @@ final class HeadReader {
                 heads.decode(frame.streamId(), whole));
     }
 
-    /** An option that must be understood is. */
+    /** Throws a stream error if the head has an unknown required option. */
     static void checkOptions(Whole head) {
         if (!head.options().supported()) {
             throw ProtocolException.stream(head.streamId(), ErrorCode.UNSUPPORTED, "an unknown head option");
@@ -97,9 +97,9 @@ final class HeadReader {
     }
 
     /**
-     * A request head has a method and a known kind, and is no trailer.
+     * Throws a stream error unless the head is a request head, with a method and a known kind.
      *
-     * @param tcp whether both sides have raw TCP streams
+     * @param tcp whether both sides support raw TCP streams
      */
     static void checkRequest(Whole head, boolean tcp) {
         checkOptions(head);
@@ -112,7 +112,10 @@ final class HeadReader {
         }
     }
 
-    /** Whether a response head is informational (100..199 but 101); its status must be valid, and it may not end. */
+    /**
+     * Whether a response head is informational (100..199 except 101). Throws a stream error for an invalid
+     * status or an informational head that ends the half.
+     */
     static boolean isInformational(Whole head) {
         CharSequence status = head.fields().status();
         boolean valid = status != null && status.length() == 3 && status.charAt(0) >= '1'
@@ -125,7 +128,10 @@ final class HeadReader {
         return informational;
     }
 
-    /** Trailers come last, after a final head, and hold no pseudo-fields. */
+    /**
+     * Throws a stream error unless the trailers follow a final head, end the half, and contain no
+     * pseudo-fields.
+     */
     static void checkTrailers(Whole head, boolean afterFinalHead) {
         boolean pseudo = false;
         for (Map.Entry<CharSequence, CharSequence> field : head.fields()) {

@@ -7,13 +7,14 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts heads on the wire, one at a time, over as many frames and batches as it takes. A head is encoded when it begins; from
- * then on all of it must be sent, for the peer's HPACK state depends on it (docs/protocol.md §5).
+ * Writes one head at a time, in as many frames and batches as it needs. A head is encoded when its first
+ * frame is written. After that it must be sent completely, because the peer's HPACK state depends on it
+ * (docs/protocol.md §5).
  */
 final class HeadWriter {
-    /** A scratch buffer that a large head has grown is given up beyond this. */
+    /** A scratch buffer that a large head has grown beyond this size in bytes is released. */
     private static final int SCRATCH_KEPT = 8 << 10;
-    /** Room for kind and options in front of a block: all options at their longest. */
+    /** Space for kind and options before a block, with all options at their maximum size. */
     private static final int OPTIONS_ROOM = 64;
 
     private final Heads heads;
@@ -27,17 +28,17 @@ final class HeadWriter {
         this.heads = heads;
     }
 
-    /** Whether a head has begun and not ended: nothing else may be sent. */
+    /** Whether a head is partly sent. No other frame may be sent meanwhile. */
     boolean isBusy() {
         return begun != null;
     }
 
-    /** Whether the head that has begun is of this stream. */
+    /** Whether the partly sent head belongs to this stream. */
     boolean isWriting(StreamState stream) {
         return begun != null && begun.stream == stream;
     }
 
-    /** Bytes of the head that wait. */
+    /** The number of bytes of the head that wait. */
     int waitingBytes() {
         return scratch.readableBytes();
     }
@@ -53,7 +54,10 @@ final class HeadWriter {
         continues = false;
     }
 
-    /** Appends the next frame of the head that has begun. Returns its stream, or null when nothing fits or has begun. */
+    /**
+     * Appends the next frame of the current head. Returns its stream, or null if there is no head or no frame
+     * fits.
+     */
     @Nullable
     StreamState poll(ByteBuf out) {
         Begun now = begun;
@@ -75,7 +79,7 @@ final class HeadWriter {
         return now.stream;
     }
 
-    /** Gives up the head that has begun: nobody listens any more. */
+    /** Drops the partly sent head, because the peer has disconnected. */
     void forget() {
         begun = null;
     }

@@ -13,14 +13,14 @@ import io.netty.util.AsciiString;
 import java.util.Map;
 import java.util.Set;
 
-/** HPACK in both directions, with its state (docs/protocol.md §5). */
+/** HPACK encoder and decoder with their state (docs/protocol.md §5). */
 final class Heads {
     private static final Set<AsciiString> NEVER_INDEXED = Set.of(AsciiString.cached("authorization"),
             AsciiString.cached("proxy-authorization"), AsciiString.cached("cookie"),
             AsciiString.cached("set-cookie"));
     private static final SensitivityDetector SENSITIVITY = (name, value) -> NEVER_INDEXED
             .contains(AsciiString.of(name));
-    /** RFC 7541 §4.1: what a field counts beyond its name and value. */
+    /** The size of a field in addition to its name and value (RFC 7541 §4.1). */
     private static final int FIELD_OVERHEAD = 32;
 
     private final DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder(SENSITIVITY);
@@ -38,7 +38,7 @@ final class Heads {
         }
     }
 
-    /** Takes over what the peer's decoder allows, before the first head. */
+    /** Applies the limits of the peer's decoder. Called before the first head. */
     void peerAccepts(Limits peer) {
         try {
             encoder.configuration().maxHeaderListSize(peer.headBytes());
@@ -49,12 +49,15 @@ final class Heads {
         }
     }
 
-    /** Whether a peer with these limits takes the head; asked before encoding, since an encoded head must be sent. */
+    /**
+     * Whether a peer with these limits accepts the head. Called before encoding, because an encoded head must
+     * be sent.
+     */
     static boolean fit(Http2Headers head, Limits peer) {
         return bytes(head) <= peer.headBytes() && head.size() <= peer.headFields();
     }
 
-    /** What a head is when decoded (RFC 7541 §4.1): close to what it costs in memory. */
+    /** The decoded size of a head (RFC 7541 §4.1), which is close to its memory. */
     static long bytes(Http2Headers head) {
         long bytes = 0;
         for (Map.Entry<CharSequence, CharSequence> field : head) {
@@ -72,7 +75,7 @@ final class Heads {
         }
     }
 
-    /** Decodes a block. Borrows {@code block}. A stream error leaves the HPACK state in order. */
+    /** Decodes a block. Borrows {@code block}. The HPACK state stays valid after a stream error. */
     Http2Headers decode(int streamId, ByteBuf block) {
         Http2Headers head;
         try {

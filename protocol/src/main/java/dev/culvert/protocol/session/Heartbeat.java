@@ -1,7 +1,7 @@
 package dev.culvert.protocol.session;
 
 /**
- * When to ping, and when the link is dead (docs/protocol.md §9).
+ * Decides when to send a ping and when the connection is dead (docs/protocol.md §9).
  *
  * <pre>
  *  QUIET ──interval──► WAITING ──anything received──► QUIET
@@ -13,9 +13,9 @@ final class Heartbeat {
     private final long timeoutNanos;
     private long nextPingNanos;
     private long pingedNanos;
-    /** Nothing has been received since the last ping. */
+    /** Whether no frame has been received since the last ping. */
     private boolean waiting;
-    /** The last ping's ACK has not been received. */
+    /** Whether the ACK of the last ping has not been received. */
     private boolean unanswered;
     private long rttNanos = -1;
 

@@ -12,15 +12,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits for the wire, in the order of docs/protocol.md §7: a head already begun, control, heads, DATA by deficit round
- * robin. Holds no more than its streams do: resets are bounded by the session, grants and pings are coalesced.
+ * The frames that wait to be sent, in the order of docs/protocol.md §7: a partly sent head, control frames,
+ * heads, DATA by deficit round robin. Its size is bounded by its streams: the session bounds resets; grants
+ * and pings are coalesced.
  */
 final class Outbox {
-    /** Room for the longest frame that is neither HEAD nor DATA: READY with its texts at their longest. */
+    /** Space for the longest frame other than HEAD and DATA: READY with texts of maximum length. */
     private static final int CONTROL_ROOM = FrameCodec.HEADER_BYTES + 512;
     private static final int AUTH_ROOM = CONTROL_ROOM + FrameCodec.MAX_CERTIFICATE + FrameCodec.MAX_PROOF;
 
-    /** What the heads may be, decoded, that wait for the socket. */
+    /** The maximum decoded bytes of all heads that wait for the socket. */
     static final long MAX_HEAD_BYTES = 8 << 20;
 
     private final Heads heads;
@@ -31,7 +32,7 @@ final class Outbox {
     private final ArrayDeque<Frame> control = new ArrayDeque<>();
     private final ArrayDeque<StreamState> grants = new ArrayDeque<>();
     private final ArrayDeque<StreamState> headQueue = new ArrayDeque<>();
-    /** What the heads are that wait, decoded. */
+    /** The decoded bytes of all waiting heads. */
     private long headBytes;
     private int resets;
     private boolean pingDue;
@@ -49,13 +50,13 @@ final class Outbox {
         this.announcements = announcements;
     }
 
-    /** Takes over the peer's limits, before anything is sent on a stream. */
+    /** Applies the peer's limits. Called before anything is sent on a stream. */
     void peerAccepts(Limits peer) {
         heads.peerAccepts(peer);
         ring.grant(peer.sessionWindow());
     }
 
-    /** Adds to the session's window. Returns false when that lifts it over 2^31−1. */
+    /** Adds to the session's window. Returns false if the window would exceed 2^31−1. */
     boolean grantSession(int bytes) {
         return ring.grant(bytes);
     }
@@ -65,7 +66,7 @@ final class Outbox {
         resets += frame instanceof Frame.Reset ? 1 : 0;
     }
 
-    /** AUTH or its answer: one at a time. */
+    /** Queues AUTH or its answer; at most one waits at a time. */
     void auth(Frame claimOrAnswer) {
         auth = claimOrAnswer;
     }
@@ -78,7 +79,7 @@ final class Outbox {
         return resets;
     }
 
-    /** A server's last word on new streams follows the heads that are queued: the peer may close behind it. */
+    /** Queues a server's go-away after the waiting heads, because the peer may close after it. */
     void behindHeads(Frame.GoAway goAway) {
         behindHeads = goAway;
     }
@@ -106,7 +107,7 @@ final class Outbox {
         headBytes += head.bytes();
     }
 
-    /** Whether the heads that wait for the socket are as many bytes as may wait (docs/protocol.md §12). */
+    /** Whether the waiting heads have reached their limit in bytes (docs/protocol.md §12). */
     boolean hasTooManyHeads() {
         return headBytes >= MAX_HEAD_BYTES;
     }
@@ -116,10 +117,10 @@ final class Outbox {
         schedule(stream);
     }
 
-    /** Puts the stream where it belongs after its data, window or end changed. */
+    /** Schedules the stream anew after its data, window or end has changed. */
     void schedule(StreamState stream) {
         if (headWriter.isWriting(stream)) {
-            return; // asked again behind the head, which may be the stream's end
+            return; // called again after the head, which may end the stream
         }
         if (stream.maySendTrailers()) {
             OutgoingHead trailers = new OutgoingHead(Objects.requireNonNull(stream.trailers),
@@ -131,7 +132,7 @@ final class Outbox {
         }
     }
 
-    /** Forgets what the stream had queued, but for a head already begun. */
+    /** Drops the queued frames of the stream, except a partly sent head. */
     void drop(StreamState stream) {
         if (stream.grantQueued) {
             grants.remove(stream);
@@ -149,12 +150,12 @@ final class Outbox {
         return ring.queuedBytes();
     }
 
-    /** Entries in all queues together. */
+    /** The total number of entries in all queues. */
     int queuedEntries() {
         return control.size() + grants.size() + headQueue.size() + ring.size();
     }
 
-    /** Whether {@link #poll} would write something into an empty buffer. */
+    /** Whether {@link #poll} would write a frame into an empty buffer. */
     boolean hasFrames() {
         return headWriter.isBusy() || pingDue || pongDue || auth != null || announcements.isDue()
                 || grantDue() || !control.isEmpty()
@@ -166,7 +167,7 @@ final class Outbox {
         return !cleared && receiveWindow.isDue();
     }
 
-    /** A guess of how large the next batch gets, so that its buffer need not grow. */
+    /** An estimate of the size of the next batch, so that its buffer need not grow. */
     int batchBytes() {
         long bytes = 64L * (control.size() + grants.size() + 2) + 512L * headQueue.size()
                 + (auth == null ? 0 : AUTH_ROOM) + announcements.dueBytes()
@@ -175,9 +176,10 @@ final class Outbox {
     }
 
     /**
-     * Appends the next frame to {@code out}, as far as {@code maxWritableBytes} reaches.
+     * Appends the next frame to {@code out}, up to {@code maxWritableBytes}.
      *
-     * @return the stream whose DATA or head was sent, {@link #CONTROL} for another frame, or null when nothing fits or waits
+     * @return the stream whose DATA or head was sent, {@link #CONTROL} for another frame, or null if no frame
+     *     waits or fits
      */
     @Nullable
     Polled poll(ByteBuf out) {
@@ -212,12 +214,12 @@ final class Outbox {
     private @Nullable Polled pollData(ByteBuf out) {
         Polled polled = ring.poll(out);
         if (polled != null && polled.stream != null) {
-            schedule(polled.stream); // its trailers may be due now
+            schedule(polled.stream); // its trailers may now be due
         }
         return polled;
     }
 
-    /** What a poll has put on the wire: nothing of a stream, or {@code bytes} of DATA of one. */
+    /** The result of a poll: a frame without a stream, or {@code bytes} of DATA of a stream. */
     record Polled(@Nullable StreamState stream, int bytes) {}
 
     static final Polled CONTROL = new Polled(null, 0);
@@ -265,7 +267,10 @@ final class Outbox {
         return null;
     }
 
-    /** Forgets everything that waits; a peer that still listens gets the rest of a head already begun, and {@code last}. */
+    /**
+     * Drops all waiting frames. If {@code last} is not null, the rest of a partly sent head and {@code last}
+     * are still sent.
+     */
     void clear(@Nullable Frame last) {
         control.clear();
         grants.clear();

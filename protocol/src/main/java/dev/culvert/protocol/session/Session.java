@@ -18,14 +18,15 @@ import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One WebSocket connection's protocol state (docs/protocol.md). Not thread-safe: it belongs to one event loop.
+ * The protocol state of one WebSocket connection (docs/protocol.md). Not thread-safe: confined to one event
+ * loop.
  *
- * <p>After every {@code handle}, {@code onDeadline} or command: drain {@link #pollFrame}, then {@link #pollEvent}, then
- * re-arm the timer at {@link #nextDeadlineNanos}. Commands for a stream that is gone are ignored, and their buffers
- * released. The states are drawn in docs/protocol.md §13.
+ * <p>After every {@code handle}, {@code onDeadline} or command: drain {@link #pollFrame}, then {@link
+ * #pollEvent}, then re-arm the timer at {@link #nextDeadlineNanos}. Commands for a stream that has ended are
+ * ignored and their buffers are released. The states are drawn in docs/protocol.md §13.
  */
 public final class Session {
-    /** Which end of the WebSocket this is; only the server opens streams. */
+    /** The end of the WebSocket. Only the server opens streams. */
     public enum Role {
         SERVER, CLIENT
     }
@@ -40,9 +41,9 @@ public final class Session {
     private final long openingDeadlineNanos;
 
     /**
-     * Starts a session; a server's hello is ready to be polled at once.
+     * Starts a session. A server's hello can be polled at once.
      *
-     * @param local what this side says of itself; a client's version range is narrowed to the common version
+     * @param local the hello of this side; a client's version range is narrowed to the common version
      */
     public Session(Role role, Hello local, SessionLimits limits, long nowNanos) {
         this.session = new SessionState(role, local, limits, nowNanos);
@@ -55,12 +56,12 @@ public final class Session {
 
     // ---- what arrives ----
 
-    /** Bytes arrived, whatever they are: the link is alive. */
+    /** Records that bytes of any kind were received, so the connection is alive. */
     public void received() {
         session.heartbeat.received();
     }
 
-    /** Takes a frame and ownership of its buffer. Never throws for what a peer can send. */
+    /** Handles a frame and takes ownership of its buffer. Never throws for any input of a peer. */
     public void handle(Frame frame, long nowNanos) {
         if (session.phase == Phase.CLOSED) {
             Frame.release(frame);
@@ -73,7 +74,7 @@ public final class Session {
         }
     }
 
-    /** Treats a fault that was found while decoding like one found here. */
+    /** Handles a fault that was detected while decoding like one detected by the session. */
     public void fail(ProtocolException e) {
         if (session.phase != Phase.CLOSED) {
             session.fail(e);
@@ -82,7 +83,7 @@ public final class Session {
 
     // ---- commands ----
 
-    /** Server: lets the client in, after {@link SessionEvent.PeerHello}. */
+    /** Server: accepts the client, after {@link SessionEvent.PeerHello}. */
     public void ready(long sessionHigh, long sessionLow, long generation, String runtime, String host) {
         if (session.role != Role.SERVER || session.peer == null || session.phase != Phase.OPENING) {
             return;
@@ -92,7 +93,7 @@ public final class Session {
         session.events.add(new Live(sessionHigh, sessionLow, generation, runtime, host));
     }
 
-    /** Whether both sides have said that they have a capability (docs/protocol.md §4). */
+    /** Whether both sides have declared a capability (docs/protocol.md §4). */
     public boolean bothCan(long capability) {
         return session.bothCan(capability);
     }
@@ -108,9 +109,9 @@ public final class Session {
     }
 
     /**
-     * Server: opens a stream. Ask {@link #canOpen} first.
+     * Server: opens a stream. Check {@link #canOpen} first.
      *
-     * @return the stream's id, or 0 when the peer does not accept a head of this size
+     * @return the stream's id, or 0 if the peer does not accept a head of this size
      */
     public int open(StreamKind kind, Http2Headers head, HeadOptions options, boolean ended) {
         if (!canOpen()) {
@@ -149,7 +150,7 @@ public final class Session {
             abort(stream, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL, "too many heads wait");
         } else if (informational
                 && !stream.takeInformational(head, session.peer().limits().headBytes())) {
-            return; // the peer takes no more of them; the final head tells all that matters
+            return; // the peer accepts no more informational heads; the final head follows
         } else {
             stream.answered = !informational;
             stream.endQueued = ended;
@@ -159,8 +160,8 @@ public final class Session {
     }
 
     /**
-     * Queues body bytes. Takes ownership of {@code body}. The stream is reset when they are more than its bound, or come
-     * before a client's final head.
+     * Queues body bytes. Takes ownership of {@code body}. The stream is reset if its queue exceeds the bound,
+     * or if a client calls this before its final head.
      */
     public void data(int streamId, ByteBuf body) {
         StreamState stream = session.streams.get(streamId);
@@ -178,8 +179,8 @@ public final class Session {
     }
 
     /**
-     * Ends this side's half behind everything queued, with trailers if there are any. The stream is reset when the peer
-     * takes no trailers of this size, or when this comes before a client's final head.
+     * Ends this side's half after all queued frames, with trailers if there are any. The stream is reset if
+     * the peer does not accept trailers of this size, or if a client calls this before its final head.
      */
     public void end(int streamId, @Nullable Http2Headers trailers) {
         StreamState stream = session.streams.get(streamId);
@@ -208,7 +209,7 @@ public final class Session {
         session.abort(stream, new StreamReset(stream.id, code, cause, hop, detail), detail);
     }
 
-    /** Ends a stream at once, both ways; no event follows. Cause and hop: docs/protocol.md §10. */
+    /** Ends a stream at once in both directions. No event follows. Cause and hop: docs/protocol.md §10. */
     public void reset(int streamId, ErrorCode code, int cause, int hop, String detail) {
         StreamState stream = session.streams.get(streamId);
         if (stream != null) {
@@ -221,8 +222,9 @@ public final class Session {
     }
 
     /**
-     * Ends a stream both ways as {@link #reset} does, but behind the DATA that it has queued: what its sender wrote before it
-     * failed arrives. It waits for no longer than an END would: for the peer's window, or its reset.
+     * Ends a stream in both directions as {@link #reset} does, but after its queued DATA, so that the peer
+     * receives the bytes that were written before the failure. Like an END, the reset waits for the peer's
+     * window or for the peer's reset.
      */
     public void breakOff(int streamId, ErrorCode code, int cause, int hop, String detail) {
         StreamState stream = session.streams.get(streamId);
@@ -235,7 +237,7 @@ public final class Session {
         }
     }
 
-    /** The reader has passed on {@code bytes} of a stream: the peer may send as many more. */
+    /** Reports that the reader has passed on {@code bytes} of a stream. The peer may send that many more. */
     public void consumed(int streamId, int bytes) {
         StreamState stream = session.streams.get(streamId);
         if (stream == null || bytes == 0) {
@@ -255,10 +257,10 @@ public final class Session {
     }
 
     /**
-     * Takes no new streams (client) or opens none (server); those in flight go on.
+     * Accepts no new streams (client) or opens none (server). Streams in progress continue.
      *
-     * @param code {@code DRAINING}, or {@code REPLACED} when another instance took the runtime over
-     * @param delayMillis when the peer should dial again
+     * @param code {@code DRAINING}, or {@code REPLACED} if another instance has taken over the runtime
+     * @param delayMillis the time after which the peer should reconnect
      */
     public void goAway(ErrorCode code, int delayMillis, String detail) {
         if (session.phase == Phase.LIVE && !session.goAwaySent) {
@@ -274,10 +276,11 @@ public final class Session {
     }
 
     /**
-     * Client: proves a certificate (docs/protocol.md §4.1): the first one after {@link SessionEvent.ProofWanted}, or another
-     * when the session is live. Takes both arrays.
+     * Client: proves a certificate (docs/protocol.md §4.1): the first one after {@link
+     * SessionEvent.ProofWanted}, or another one while the session is live. Takes ownership of both arrays.
      *
-     * @return false when the server has no such capability, wants no proof now, or owes an answer still
+     * @return false if the server lacks the capability, requires no proof now, or has not answered the
+     *     previous proof
      */
     public boolean auth(byte[] certificate, byte[] proof) {
         if (session.role == Role.CLIENT && session.phase == Phase.OPENING && session.peer != null
@@ -303,19 +306,22 @@ public final class Session {
         }
     }
 
-    /** Client: announces {@code document}, at most 256 KiB, where the server has the capability. Takes the array. */
+    /**
+     * Client: announces {@code document}, at most 256 KiB, if the server has the capability. Takes ownership
+     * of the array.
+     */
     public void announce(byte[] document) {
         if (session.role == Role.CLIENT && session.phase == Phase.LIVE && session.bothCan(Hello.ANNOUNCE)) {
             session.announcements.send(document);
         }
     }
 
-    /** Ends the session now; streams left are reset. */
+    /** Ends the session now. Open streams are reset. */
     public void close(ErrorCode code, String detail) {
         session.end(code, detail, false);
     }
 
-    /** The WebSocket is gone. */
+    /** Records that the WebSocket was closed. */
     public void disconnected() {
         Frame.GoAway goAway = session.drainReason;
         if (goAway != null && session.streams.isEmpty()) {
@@ -327,7 +333,10 @@ public final class Session {
 
     // ---- what is to be done ----
 
-    /** Whether {@link #onDeadline} would end the session now. What was received and not handled yet could prevent that. */
+    /**
+     * Whether {@link #onDeadline} would end the session now. Frames that were received but not handled yet
+     * could prevent that.
+     */
     public boolean isOverdue(long nowNanos) {
         return switch (session.phase) {
             case OPENING -> nowNanos - openingDeadlineNanos >= 0;
@@ -336,7 +345,7 @@ public final class Session {
         };
     }
 
-    /** Time passed: sends a due session.heartbeat, ends a dead session. */
+    /** Handles the passing of time: sends a due heartbeat, ends a dead session. */
     public void onDeadline(long nowNanos) {
         if (session.phase == Phase.OPENING && nowNanos - openingDeadlineNanos >= 0) {
             session.end(ErrorCode.TIMEOUT, "the session was not opened in time", false);
@@ -347,7 +356,7 @@ public final class Session {
         }
     }
 
-    /** When {@link #onDeadline} is to be called; {@link Long#MAX_VALUE} means never. */
+    /** The time at which to call {@link #onDeadline}; {@link Long#MAX_VALUE} means never. */
     public long nextDeadlineNanos() {
         return switch (session.phase) {
             case OPENING -> openingDeadlineNanos;
@@ -356,17 +365,20 @@ public final class Session {
         };
     }
 
-    /** Whether {@link #pollFrame} has something to send. */
+    /** Whether {@link #pollFrame} has a frame to send. */
     public boolean hasFrames() {
         return session.outbox.hasFrames();
     }
 
-    /** A guess of the size of the next batch, at most {@link FrameCodec#MAX_BATCH}. */
+    /** An estimate of the size of the next batch, at most {@link FrameCodec#MAX_BATCH}. */
     public int batchBytes() {
         return session.outbox.batchBytes();
     }
 
-    /** Appends the next frame to {@code out} within its {@code maxWritableBytes}; false when nothing waits or fits. */
+    /**
+     * Appends the next frame to {@code out} within its {@code maxWritableBytes}. Returns false if no frame
+     * waits or fits.
+     */
     public boolean pollFrame(ByteBuf out) {
         Outbox.Polled polled;
         try {
@@ -392,7 +404,7 @@ public final class Session {
         return true;
     }
 
-    /** The next thing the application should know, or null. */
+    /** The next event for the application, or null. */
     public @Nullable SessionEvent pollEvent() {
         return session.events.poll();
     }
@@ -405,12 +417,12 @@ public final class Session {
         return session.phase == Phase.CLOSED;
     }
 
-    /** Whether one side has said that it goes away. */
+    /** Whether one side has sent a go-away. */
     public boolean isDraining() {
         return session.goAwaySent || session.goAwayReceived;
     }
 
-    /** Streams that are not gone yet. */
+    /** The number of streams that have not ended. */
     public int streamCount() {
         return session.streams.size();
     }
@@ -425,7 +437,7 @@ public final class Session {
         return session.heartbeat.rttNanos();
     }
 
-    /** What the peer said of itself, once it has. */
+    /** The peer's hello, or null before it was received. */
     public @Nullable Hello peerHello() {
         return session.peer;
     }

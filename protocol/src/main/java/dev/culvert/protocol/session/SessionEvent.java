@@ -8,9 +8,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
-/** What the application should know. {@link Data} holds a buffer that whoever polls it owns. */
+/** An event for the application. The caller of {@link Session#pollEvent} owns the buffer of {@link Data}. */
 public sealed interface SessionEvent {
-    /** What happens to one stream. */
+    /** An event of one stream. */
     sealed interface OfStream extends SessionEvent {
         int streamId();
     }
@@ -18,7 +18,7 @@ public sealed interface SessionEvent {
     /** Server: the client's hello; answer with {@link Session#ready} or {@link Session#close}. */
     record PeerHello(Hello hello) implements SessionEvent {}
 
-    /** Client: the server wants a proof before it is ready; answer with {@link Session#auth}. */
+    /** Client: the server requires a proof before it is ready; answer with {@link Session#auth}. */
     record ProofWanted(Hello server) implements SessionEvent {}
 
     /** The session is live. On the server the values are those given to {@link Session#ready}. */
@@ -37,33 +37,38 @@ public sealed interface SessionEvent {
             implements
                 OfStream {}
 
-    /** Body bytes; report them with {@link Session#consumed} once they are passed on. */
+    /** Body bytes. Call {@link Session#consumed} after they were passed on. */
     record Data(int streamId, ByteBuf body, boolean last) implements OfStream {}
 
     /** The peer's half ended with trailers. */
     record Trailers(int streamId, Http2Headers trailers) implements OfStream {}
 
-    /** {@code bytes} of queued DATA were put on the wire. */
+    /** {@code bytes} of queued DATA were sent. */
     record Sent(int streamId, int bytes) implements OfStream {}
 
-    /** Both halves ended and everything was consumed: the stream is gone. */
+    /** The stream has ended: both halves ended and all bytes were consumed. */
     record StreamClosed(int streamId) implements OfStream {}
 
-    /** The stream is gone: reset by the peer, for its error, or with its session. */
+    /** The stream has ended: reset by the peer, for an error of the peer, or together with its session. */
     record StreamReset(int streamId, ErrorCode code, int cause, int hop,
             String detail) implements OfStream {}
 
     /**
-     * Server: the client proves a certificate; before {@link Live} answer as {@link PeerHello}, after it with {@link
-     * Session#answerAuth}. Both arrays are yours.
+     * Server: the client proves a certificate. Before {@link Live} answer as {@link PeerHello}, after it with
+     * {@link Session#answerAuth}. The receiver owns both arrays.
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
     record Auth(byte[] certificate, byte[] proof) implements SessionEvent {}
 
-    /** Client: the server's answer to {@link Session#auth}: {@code NO_ERROR}, or why the certificate before it stays. */
+    /**
+     * Client: the server's answer to {@link Session#auth}: {@code NO_ERROR}, or the reason why the previous
+     * certificate stays in use.
+     */
     record AuthAnswer(ErrorCode code, String detail) implements SessionEvent {}
 
-    /** Server: what the client announces from now on, instead of what it did before. The array is yours. */
+    /**
+     * Server: the client's announced document, which replaces the previous one. The receiver owns the array.
+     */
     @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
     record Announced(byte[] document) implements SessionEvent {}
 
@@ -71,6 +76,9 @@ public sealed interface SessionEvent {
     record GoingAway(ErrorCode code, int lastAccepted, int delayMillis,
             String detail) implements SessionEvent {}
 
-    /** The session is over: send what {@link Session#pollFrame} still gives, then close the WebSocket. */
+    /**
+     * The session has ended. Send the remaining frames of {@link Session#pollFrame}, then close the
+     * WebSocket.
+     */
     record Closed(ErrorCode code, @Nullable String detail, boolean byPeer) implements SessionEvent {}
 }

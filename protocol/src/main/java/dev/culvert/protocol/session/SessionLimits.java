@@ -6,18 +6,19 @@ import java.time.Duration;
 /**
  * The bounds and times of a session (docs/protocol.md §9, §12).
  *
- * @param accepts what the peer is told and held to
- * @param queuedBytesPerStream DATA that may wait for window or socket, per stream; a relay stops far below it
- * @param informationalHeads heads that may wait in front of a stream's final one
- * @param openingTimeout from the WebSocket to READY
- * @param heartbeatInterval between pings; at most half the idle time-out of common proxies (60 s)
- * @param heartbeatTimeout from a ping with nothing received since to the end of the session
+ * @param accepts the limits that are announced to the peer and enforced
+ * @param queuedBytesPerStream the maximum DATA of a stream that waits for window or socket; a relay stays far
+ *     below it
+ * @param informationalHeads the maximum number of informational heads that wait before a stream's final head
+ * @param openingTimeout the time from the WebSocket handshake to READY
+ * @param heartbeatInterval the time between pings; at most half the idle time-out of common proxies (60 s)
+ * @param heartbeatTimeout the time without received bytes after a ping until the session ends
  */
 public record SessionLimits(Limits accepts, int queuedBytesPerStream, int informationalHeads,
         Duration openingTimeout,
         Duration heartbeatInterval, Duration heartbeatTimeout) {
 
-    /** The edge's head limit of 64 KiB and 100 fields, plus what forwarding adds: 8 KiB and 32 fields. */
+    /** The edge's head limit of 64 KiB and 100 fields, plus 8 KiB and 32 fields that forwarding may add. */
     private static final Limits ACCEPTS = new Limits(1000, 72 << 10, 132, 4096, 256 << 10, 16 << 20);
 
     public SessionLimits {
@@ -34,14 +35,14 @@ public record SessionLimits(Limits accepts, int queuedBytesPerStream, int inform
                 Duration.ofSeconds(5));
     }
 
-    /** The same with other limits for the peer. */
+    /** These limits with other limits for the peer. */
     public SessionLimits accepting(Limits limits) {
         return new SessionLimits(limits, queuedBytesPerStream, informationalHeads, openingTimeout,
                 heartbeatInterval,
                 heartbeatTimeout);
     }
 
-    /** The same with another time from the WebSocket to READY. */
+    /** These limits with another opening time-out. */
     public SessionLimits opening(Duration timeout) {
         return new SessionLimits(accepts, queuedBytesPerStream, informationalHeads, timeout,
                 heartbeatInterval,

@@ -16,7 +16,10 @@ import java.util.ArrayList;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link Session}'s commands and {@link FrameDispatcher} share: the streams, and the ways in which they and the session end. */
+/**
+ * The state that {@link Session}'s commands and {@link FrameDispatcher} share: the streams, and the ending of
+ * streams and session.
+ */
 final class SessionState {
     enum Phase {
         OPENING, LIVE, CLOSED
@@ -25,7 +28,7 @@ final class SessionState {
     /** docs/protocol.md §10: cause "tunnel-lost" and hop "tunnel", for the streams of a session that ends. */
     private static final int TUNNEL_LOST = 7;
     static final int HOP_TUNNEL = 2;
-    /** Resets that may wait beyond two for each stream (docs/protocol.md §12). */
+    /** The number of resets that may wait in addition to two for each stream (docs/protocol.md §12). */
     private static final int SPARE_RESETS = 16;
 
     final Role role;
@@ -46,11 +49,14 @@ final class SessionState {
     int lastStreamId;
     boolean goAwaySent;
     boolean goAwayReceived;
-    /** Why the session drains: the first go-away, of either side. */
+    /** The first go-away of either side, which is the reason for draining. */
     Frame.@Nullable GoAway drainReason;
-    /** An AUTH waits for its answer: of the server (client), or of the application (server). */
+    /**
+     * Whether an AUTH waits for its answer, from the server (on the client) or from the application (on the
+     * server).
+     */
     boolean authPending;
-    /** AUTH before READY came, or was sent. */
+    /** Whether AUTH was received or sent before READY. */
     boolean openingProven;
     long unconsumedBytes;
 
@@ -66,7 +72,7 @@ final class SessionState {
         this.headReader = new HeadReader(heads, accepts.headBytes());
     }
 
-    /** Treats a fault that was found while decoding like one found here. */
+    /** Handles a fault that was detected while decoding like one detected by the session. */
     void fail(ProtocolException e) {
         StreamState stream = streams.get(e.streamId());
         if (e.streamId() == 0) {
@@ -76,7 +82,7 @@ final class SessionState {
         }
     }
 
-    /** Resets a stream for a reason of this session's own, and tells the application and the peer. */
+    /** Resets a stream for a reason of this session, and notifies the application and the peer. */
     void abort(StreamState stream, StreamReset reset, String detailForPeer) {
         boolean known = isKnownToPeer(stream);
         drop(stream);
@@ -86,7 +92,10 @@ final class SessionState {
         }
     }
 
-    /** Whether the peer has the stream too: it was opened on the wire, and did not end there in both directions. */
+    /**
+     * Whether the peer has the stream: its opening was sent or received, and it has not ended on the wire in
+     * both directions.
+     */
     static boolean isKnownToPeer(StreamState stream) {
         return stream.onWire && !stream.isEnded();
     }
@@ -139,9 +148,10 @@ final class SessionState {
         phase = Phase.CLOSED;
         ErrorCode reset = code == ErrorCode.NO_ERROR ? ErrorCode.FAILED : code;
         for (StreamState stream : new ArrayList<>(streams.values())) {
-            // A stream that ended both ways is complete, even if its reader still has bytes to pass on.
+            // A stream that has ended in both directions is complete, even if its reader still has bytes to
+            // pass on.
             boolean complete = stream.isEnded();
-            // One that never left may be sent again elsewhere.
+            // A stream whose opening was never sent may be retried elsewhere.
             ErrorCode how = stream.onWire ? reset : ErrorCode.REFUSED;
             drop(stream);
             events.add(complete

@@ -1,8 +1,9 @@
 package dev.culvert.protocol.session;
 
 /**
- * The DATA that the peer may send on the session, in bytes (docs/protocol.md §6). What was taken off the socket is due at
- * once, yet open again only when its grant is on the wire: a peer that does not wait for it overruns the window.
+ * The session's receive window in bytes of DATA (docs/protocol.md §6). Received bytes are due for a grant at
+ * once, but the window reopens only when the grant is sent. A peer that does not wait for the grant overruns
+ * the window.
  */
 final class SessionWindow {
     private final int size;
@@ -14,7 +15,7 @@ final class SessionWindow {
         this.open = size;
     }
 
-    /** Takes {@code bytes} that arrived. Returns false when they overrun the window. */
+    /** Counts {@code bytes} that were received. Returns false if they overrun the window. */
     boolean take(int bytes) {
         if (bytes > open) {
             return false;
@@ -29,7 +30,7 @@ final class SessionWindow {
         return due >= size / 2;
     }
 
-    /** Opens the window again. Returns the bytes to grant, which the caller puts on the wire. */
+    /** Reopens the window. Returns the bytes to grant, which the caller must send. */
     int grant() {
         int granted = due;
         open += granted;

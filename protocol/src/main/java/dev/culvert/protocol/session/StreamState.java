@@ -9,41 +9,41 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stream's state. The state diagram is that of docs/protocol.md §5: {@code localEnded} and {@code remoteEnded} are its
- * two halves.
+ * The state of one stream. docs/protocol.md §5 has the state diagram: {@code localEnded} and {@code
+ * remoteEnded} are its two halves.
  */
 final class StreamState {
-    /** Informational heads of one stream. */
+    /** The maximum number of informational heads of one stream. */
     static final int MAX_INFORMATIONAL = 100;
 
     final int id;
-    /** Bytes this side may still send. */
+    /** The bytes that this side may still send. */
     int sendWindow;
-    /** Bytes the peer may still send. */
+    /** The bytes that the peer may still send. */
     int receiveWindow;
-    /** The receive window when everything is consumed. */
+    /** The receive window when all received bytes are consumed. */
     final int receiveWindowSize;
-    /** Bytes received that the reader has not consumed. */
+    /** The received bytes that the reader has not consumed. */
     int unconsumed;
-    /** Bytes consumed that were not granted yet. */
+    /** The consumed bytes that were not granted yet. */
     int grantDue;
     boolean grantQueued;
 
-    /** Informational heads so far, of either side's, and the bytes that they are when decoded. */
+    /** The number of informational heads so far, on either side, and their decoded bytes. */
     private int informational;
     private long informationalBytes;
-    /** The final response head has passed (server: received, client: queued). */
+    /** Whether the final response head was received (server) or queued (client). */
     boolean answered;
     boolean remoteEnded;
-    /** END is queued: no more commands. */
+    /** Whether END is queued. No further commands are accepted. */
     boolean endQueued;
-    /** How the stream is reset behind its DATA, if it is. */
+    /** The reset that follows the queued DATA, or null. */
     Frame.@Nullable Reset breakOff;
-    /** No END is sent, although nothing more is queued: a reset is. */
+    /** Whether a reset is sent instead of an END after the queued frames. */
     boolean endless;
-    /** END was put on the wire. */
+    /** Whether END was sent. */
     boolean localEnded;
-    /** The opening HEAD was put on the wire. */
+    /** Whether the opening HEAD was sent. */
     boolean onWire;
 
     final ArrayDeque<OutgoingHead> heads = new ArrayDeque<>(1);
@@ -51,12 +51,12 @@ final class StreamState {
     @Nullable
     Http2Headers trailers;
     int queuedBytes;
-    /** What is left of this stream's turn, in bytes (deficit round robin). */
+    /** The remaining bytes of this stream's turn (deficit round robin). */
     int deficit;
-    /** In the ring of streams that may send DATA. */
+    /** Whether the stream is in the ring of streams that may send DATA. */
     boolean inRing;
 
-    /** A head that waits for the wire. */
+    /** A head that waits to be sent. */
     record OutgoingHead(Http2Headers fields, int flags, HeadOptions options, StreamKind kind, long bytes) {
         OutgoingHead(Http2Headers fields, int flags, HeadOptions options, StreamKind kind) {
             this(fields, flags, options, kind, Heads.bytes(fields));
@@ -71,10 +71,10 @@ final class StreamState {
     }
 
     /**
-     * Counts an informational head. False: there were too many of them, or they are too large together (docs/protocol.md
-     * §12).
+     * Counts an informational head. Returns false if there are too many, or if their total size is too large
+     * (docs/protocol.md §12).
      *
-     * @param mostBytes what a head may be
+     * @param mostBytes the maximum size of a head in bytes
      */
     boolean takeInformational(Http2Headers head, int mostBytes) {
         informational++;
@@ -87,7 +87,7 @@ final class StreamState {
         return localEnded && remoteEnded;
     }
 
-    /** Whether nothing is left to do. */
+    /** Whether the stream is complete, so that its state can be removed. */
     boolean isClosed() {
         return isEnded() && unconsumed == 0;
     }
@@ -99,22 +99,22 @@ final class StreamState {
                 : ends() && !localEnded && trailers == null && heads.isEmpty();
     }
 
-    /** Whether END follows the DATA that is queued. */
+    /** Whether END follows the queued DATA. */
     boolean ends() {
         return endQueued && !endless;
     }
 
-    /** Whether the reset that stands behind everything is due. */
+    /** Whether the reset that follows the queued DATA is due. */
     boolean mayBreakOff() {
         return queuedBytes == 0 && (endless || localEnded);
     }
 
-    /** Whether trailers are due: they never overtake the stream's own DATA. */
+    /** Whether trailers are due. They never overtake the stream's DATA. */
     boolean maySendTrailers() {
         return trailers != null && queuedBytes == 0 && !localEnded;
     }
 
-    /** Releases what waits to be sent. Returns the bytes of DATA dropped. */
+    /** Releases the queued buffers. Returns the number of dropped DATA bytes. */
     int dropQueue() {
         int dropped = queuedBytes;
         data.clear();

@@ -1,7 +1,7 @@
 /**
- * A session as pure state: frames, commands and the time go in; frames, events and the next deadline come out. No IO, no
- * threads, no clock. {@link dev.culvert.protocol.session.Session} is the only way in; HPACK comes from Netty's HTTP/2
- * codec, which does no IO either.
+ * A session as pure state. Its inputs are frames, commands and the time; its outputs are frames, events and
+ * the next deadline. No IO, no threads, no clock. {@link dev.culvert.protocol.session.Session} is the only
+ * entry point. HPACK is that of Netty's HTTP/2 codec, which does no IO either.
  */
 @NullMarked
 package dev.culvert.protocol.session;
