@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The alternative names of a certificate (RFC 5280 §4.2.1.6), each kind in its order.
+ * The subject alternative names of a certificate (RFC 5280 §4.2.1.6), each kind in its original order.
  *
- * @param dns DNS names, as they are written
+ * @param dns DNS names as written
  * @param addresses IP addresses
- * @param uris URIs, as they are written
- * @param others how many there are of other kinds
+ * @param uris URIs as written
+ * @param others the number of names of other kinds
  */
 public record AlternativeNames(List<String> dns, List<InetAddress> addresses, List<String> uris, int others) {
     private static final int DNS_NAME = 2;
@@ -27,7 +27,7 @@ public record AlternativeNames(List<String> dns, List<InetAddress> addresses, Li
         uris = List.copyOf(uris);
     }
 
-    /** Reads them; none is no error. Throws {@link CertsException} when they are malformed. */
+    /** Reads the names; there may be none. Throws {@link CertsException} if they are malformed. */
     public static AlternativeNames of(X509Certificate certificate) {
         List<String> dns = new ArrayList<>();
         List<InetAddress> addresses = new ArrayList<>();
@@ -48,12 +48,12 @@ public record AlternativeNames(List<String> dns, List<InetAddress> addresses, Li
     private static InetAddress address(String text) {
         try {
             return InetAddress.ofLiteral(text);
-        } catch (IllegalArgumentException e) { // an address with a mask, which belongs elsewhere
+        } catch (IllegalArgumentException e) { // an address with a mask, which only name constraints may contain
             throw new CertsException("a certificate with malformed alternative names", e);
         }
     }
 
-    /** For people: names, then addresses, then URIs. */
+    /** All names as text for people: DNS names, then addresses, then URIs. */
     public List<String> texts() {
         return Stream.of(dns.stream(), addresses.stream().map(InetAddress::getHostAddress), uris.stream())
                 .flatMap(texts -> texts)

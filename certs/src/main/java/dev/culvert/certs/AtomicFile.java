@@ -14,14 +14,14 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** Makes or replaces a file in one step that survives a crash. Blocks on the disk. */
+/** Creates or replaces a file atomically and durably. Blocks on the disk. */
 public final class AtomicFile {
     private AtomicFile() {}
 
     /**
-     * Writes, makes durable, then renames. The folder must exist.
+     * Writes a temporary file, syncs it, then renames it. The folder must exist.
      *
-     * @param mode as {@code rw-------}; ignored where the file system has no such thing
+     * @param mode for example {@code rw-------}; ignored if the file system has no POSIX modes
      */
     public static void write(Path file, byte[] content, String mode) throws IOException {
         Path temporary = written(file.toAbsolutePath(), content, mode);
@@ -33,16 +33,16 @@ public final class AtomicFile {
     }
 
     /**
-     * Writes as {@link #write}, but leaves what is there as it is. The folder must exist.
+     * Writes as {@link #write}, but does not replace an existing file. The folder must exist.
      *
-     * @param mode as {@code rw-------}; ignored where the file system has no such thing
-     * @return false when something was there
+     * @param mode for example {@code rw-------}; ignored if the file system has no POSIX modes
+     * @return false if the target existed
      */
     public static boolean create(Path file, byte[] content, String mode) throws IOException {
         Path target = file.toAbsolutePath();
         Path temporary = written(target, content, mode);
         try {
-            Files.createLink(target, temporary); // a rename would replace what another process has just made
+            Files.createLink(target, temporary); // a rename would replace a file that another process has just created
             force(target);
             return true;
         } catch (FileAlreadyExistsException e) {
@@ -51,7 +51,7 @@ public final class AtomicFile {
             if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
                 return false;
             }
-            move(temporary, target); // a file system without links
+            move(temporary, target); // the file system does not support links
             return true;
         } finally {
             Files.deleteIfExists(temporary);
@@ -59,9 +59,10 @@ public final class AtomicFile {
     }
 
     /**
-     * Puts content in a file that is there already, and the file in the place of another, in the same folder.
+     * Writes content to the existing file {@code reserved}, then renames it to {@code file} in the same
+     * folder.
      *
-     * @param reserved keeps its mode; gone afterwards
+     * @param reserved its mode is kept; it does not exist afterwards
      */
     public static void replace(Path reserved, Path file, byte[] content) throws IOException {
         try (FileChannel out = FileChannel.open(reserved,
@@ -78,7 +79,7 @@ public final class AtomicFile {
         force(target);
     }
 
-    /** Makes the folder's entry durable. */
+    /** Syncs the folder, so that the entry of the file is durable. */
     private static void force(Path target) throws IOException {
         Path folder = target.getParent();
         if (folder != null && isPosix(target)) {
@@ -99,14 +100,15 @@ public final class AtomicFile {
         }
     }
 
-    /** A durable file beside {@code target}, which the caller moves or deletes. */
+    /** Writes a durable temporary file beside {@code target}. The caller moves or deletes it. */
     private static Path written(Path target, byte[] content, String mode) throws IOException {
         Path folder = target.getParent();
         if (folder == null) {
             throw new IOException("not a file name");
         }
         boolean posix = isPosix(target);
-        // Made 0600 whatever the mode wanted: the umask could only take bits away, never a moment of readability.
+        // Created with 0600 in any case, so that the file is never readable for others before its final mode
+        // is set.
         FileAttribute<?>[] closed = posix
                 ? new FileAttribute<?>[]{
                         PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))}

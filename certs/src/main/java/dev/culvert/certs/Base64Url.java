@@ -2,18 +2,18 @@ package dev.culvert.certs;
 
 import java.util.Base64;
 
-/** Base64url without padding (RFC 4648 §5), one text for one value. */
+/** Base64url without padding (RFC 4648 §5) with exactly one valid text for each value. */
 public final class Base64Url {
     private Base64Url() {}
 
-    /** The text of {@code bytes}. */
+    /** Encodes {@code bytes}. */
     public static String encode(byte[] bytes) {
         return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 
     /**
-     * The bytes of {@code text}. Throws {@link CertsException}, which names {@code what} and never quotes the text,
-     * unless they are {@code length} bytes in their only spelling.
+     * Decodes {@code text}. Throws {@link CertsException}, which names {@code what} and never quotes the
+     * text, unless the text is the canonical encoding of {@code length} bytes.
      */
     public static byte[] decode(String what, String text, int length) {
         byte[] bytes = decodeUpTo(what, text, length);
@@ -23,15 +23,15 @@ public final class Base64Url {
         return bytes;
     }
 
-    /** The same for at most {@code max} bytes. */
+    /** Decodes {@code text} to at most {@code max} bytes. */
     public static byte[] decodeUpTo(String what, String text, int max) {
         byte[] bytes = {};
-        // Four characters carry three bytes.
+        // Four characters encode three bytes.
         if (text.length() <= (max * 4 + 2) / 3) {
             try {
                 bytes = Base64.getUrlDecoder().decode(text);
             } catch (IllegalArgumentException e) {
-                // Its message quotes a character of what may be a secret.
+                // The exception's message quotes a character of the text, which may be secret.
                 throw malformed(what, "at most " + max + " bytes");
             }
         }

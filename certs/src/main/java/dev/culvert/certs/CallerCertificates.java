@@ -17,14 +17,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Judges the certificates that callers of the edge showed, after a TLS handshake that accepted anything. They may have been
- * issued by an authority of those trusted, or by others in between, which the caller shows, too. Revocation is not looked
- * at.
+ * Verifies the certificates of the edge's callers after a TLS handshake that accepted any certificate. A
+ * trusted authority issues them, directly or through intermediate authorities whose certificates the caller
+ * sends too. Revocation is not checked.
  */
 public final class CallerCertificates {
     /** The extended key usages of TLS clients (RFC 5280 §4.2.1.12). */
     private static final Set<String> USAGES = Set.of("1.3.6.1.5.5.7.3.2", "2.5.29.37.0");
-    /** Longer chains are expensive, and nobody's. */
+    /** Longer chains are expensive, and no legitimate caller has one. */
     private static final int MAX_CHAIN = 8;
 
     private final Set<TrustAnchor> anchors;
@@ -36,10 +36,10 @@ public final class CallerCertificates {
     }
 
     /**
-     * Throws CertsException, which may be shown to the caller, unless the chain's leaf is trusted now. Costs up to some
-     * milliseconds: not for event loops.
+     * Throws CertsException unless the chain's leaf is trusted now. The message may be shown to the caller.
+     * Takes up to some milliseconds, so it must not run on an event loop.
      *
-     * @param chain leaf first
+     * @param chain the certificate chain, leaf first
      */
     public void verify(List<X509Certificate> chain, Instant now) {
         if (chain.isEmpty() || chain.size() > MAX_CHAIN) {

@@ -17,17 +17,21 @@ import org.bouncycastle.asn1.x509.KeyPurposeId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A certificate authority with an ECDSA P-256 key: issues the certificates of listeners and of clients. Its own
- * certificate is valid for ten years and signs leaves only; what it issues ends with it at the latest.
+ * A certificate authority with an ECDSA P-256 key, which issues the certificates of listeners and clients.
+ * Its own certificate is valid for ten years and signs only leaf certificates. No issued certificate outlives
+ * it.
  */
 public final class CertificateAuthority {
     static final String SIGNATURE = "SHA256withECDSA";
-    /** Long, because clients keep it: replacing it takes a rotation (docs/operations.md). */
+    /**
+     * The validity of the authority. Long, because clients store the authority and a replacement requires a
+     * rotation (docs/operations.md).
+     */
     private static final Duration LIFE = Duration.ofDays(3650);
     /** The longest common name (RFC 5280, ub-common-name). */
     private static final int MAX_COMMON_NAME = 64;
 
-    /** More than any rotation needs: the answers that name them stay small. */
+    /** More than any rotation needs. The bound keeps the responses that contain the authorities small. */
     private static final int MAX_AUTHORITIES = 8;
 
     private final X509Certificate certificate;
@@ -43,24 +47,27 @@ public final class CertificateAuthority {
         this.clock = clock;
     }
 
-    /** A new authority with a new key, self-signed. {@code clock} also dates what it issues. */
+    /**
+     * Creates a self-signed authority with a new key. {@code clock} also dates the certificates that it
+     * issues.
+     */
     public static CertificateAuthority create(String commonName, Clock clock) {
         return create(commonName, clock, null);
     }
 
     /**
-     * As {@link #create(String, Clock)}, for listeners of these names only. OpenSSL, browsers and most others hold it to that;
-     * Java does not.
+     * As {@link #create(String, Clock)}, restricted to listeners with these names. OpenSSL, browsers and most
+     * other clients enforce the restriction; Java does not.
      *
-     * @param domains with all below them
-     * @param addresses that are dialled as such
+     * @param domains domains, including all subdomains
+     * @param addresses IP addresses that clients connect to without a name
      */
     public static CertificateAuthority createFor(List<String> domains, List<InetAddress> addresses,
             String commonName, Clock clock) {
         return create(commonName, clock, PermittedNames.only(domains, addresses));
     }
 
-    /** Another one with a new key, which may sign the same names. */
+    /** Creates a successor with a new key and the same permitted names. */
     public CertificateAuthority successor(String commonName) {
         return create(commonName, clock, PermittedNames.of(certificate));
     }
@@ -76,15 +83,16 @@ public final class CertificateAuthority {
         return new CertificateAuthority(own, List.of(own), keys.getPrivate(), clock);
     }
 
-    /** Reads an authority, dated by the system clock. Blocks. See {@link #load(Path, Path, Clock)}. */
+    /** Reads an authority that uses the system clock. Blocks. See {@link #load(Path, Path, Clock)}. */
     public static CertificateAuthority load(Path certificate, Path key) {
         return load(certificate, key, Clock.systemUTC());
     }
 
     /**
-     * Reads an authority. Blocks. Of several certificates in the file, the one that the key fits is the authority's own; the
-     * others are trusted beside it while one authority follows another. Throws {@link CertsException} naming the file unless
-     * the key is P-256, fits one, and all may sign others.
+     * Reads an authority. Blocks. If the file has several certificates, the one that matches the key is the
+     * authority's own. The others are also trusted during a rotation of authorities. Throws {@link
+     * CertsException} that names the file, unless the key is P-256 and matches one certificate, and all
+     * certificates may sign others.
      */
     public static CertificateAuthority load(Path certificate, Path key, Clock clock) {
         List<X509Certificate> all = PemFiles.readCertificates(certificate);
@@ -113,7 +121,7 @@ public final class CertificateAuthority {
         return new CertificateAuthority(own, ownFirst, signing, clock);
     }
 
-    /** Whether the certificate says that its key may sign other certificates. */
+    /** Whether the certificate permits its key to sign other certificates. */
     public static boolean isAuthority(X509Certificate certificate) {
         boolean[] usage = certificate.getKeyUsage();
         return certificate.getBasicConstraints() >= 0
@@ -125,12 +133,15 @@ public final class CertificateAuthority {
         return certificate;
     }
 
-    /** All that are trusted, this one first: those that it follows, and those that will follow it. */
+    /** All trusted authorities, this one first: also its predecessors and its future successors. */
     public List<X509Certificate> authorities() {
         return authorities;
     }
 
-    /** Names {@link #authorities} to whoever gets {@code issued}, so that nobody on the way can name others. */
+    /**
+     * Signs {@link #authorities} for the receiver of {@code issued}, so that no intermediary can substitute
+     * other authorities.
+     */
     public VouchedAuthorities vouch(X509Certificate issued) {
         byte[] signature = KeyProof.authorities(issued, authorities).sign(key);
         return new VouchedAuthorities(authorities, signature);
@@ -142,13 +153,14 @@ public final class CertificateAuthority {
     }
 
     /**
-     * Issues the certificate of a listener, with a new key. The chain is leaf, then this authority.
+     * Issues the certificate of a listener with a new key. The chain is the leaf, then this authority.
      *
-     * <p>Throws {@link CertsException} naming the first name that the authority may not sign.
+     * <p>Throws {@link CertsException} that contains the first name that the authority may not sign.
      *
-     * @param dnsNames DNS names, a leading {@code *.} allowed; with {@code addresses} at least one
-     * @param addresses IP addresses that are dialled as such
-     * @param life how long it is valid; cut to the authority's own
+     * @param dnsNames DNS names, which may begin with {@code *.}; together with {@code addresses} at least
+     *     one name
+     * @param addresses IP addresses that clients connect to without a name
+     * @param life the validity, limited to that of the authority
      */
     public TlsMaterial issueServer(List<String> dnsNames, List<InetAddress> addresses, Duration life) {
         List<GeneralName> names = SubjectNames.of(dnsNames, addresses);
@@ -159,7 +171,7 @@ public final class CertificateAuthority {
         KeyPair keys = KeyPairs.generate();
         String first = !dnsNames.isEmpty()
                 ? dnsNames.get(0)
-                : permitted == null ? addresses.get(0).getHostAddress() : "culvert"; // else it is taken for a DNS name
+                : permitted == null ? addresses.get(0).getHostAddress() : "culvert"; // otherwise it would be treated as a DNS name
         X509Certificate leaf = builder(commonName(first.length() > MAX_COMMON_NAME ? "culvert" : first),
                 keys.getPublic(), life).leaf(KeyPurposeId.id_kp_serverAuth, names)
                 .sign(certificate.getSubjectX500Principal(), certificate.getPublicKey(), key);
@@ -167,11 +179,12 @@ public final class CertificateAuthority {
     }
 
     /**
-     * Issues the certificate of a tunnel client. Subject and names are set here; what the request says is ignored.
+     * Issues the certificate of a tunnel client. The authority sets subject and names; those in the request
+     * are ignored.
      *
-     * @param request its key, already proven
-     * @param identity whom it stands for
-     * @param life how long it is valid; cut to the authority's own
+     * @param request the request with the client's key, whose possession is already proven
+     * @param identity the identity of the client
+     * @param life the validity, limited to that of the authority
      */
     public X509Certificate issueClient(CertificateRequest request, ClientIdentity identity, Duration life) {
         var uri = new GeneralName(GeneralName.uniformResourceIdentifier, identity.uri().toString());

@@ -30,13 +30,13 @@ import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.jspecify.annotations.Nullable;
 
-/** Puts one certificate together: names, times, extensions, serial number. */
+/** Builds one certificate: names, validity, extensions, serial number. */
 final class CertificateBuilder {
     /** The bit of keyCertSign (RFC 5280 §4.2.1.3). */
     static final int KEY_CERT_SIGN = 5;
-    /** For peers whose clock is behind. */
+    /** Certificates become valid this long before their issue, for peers whose clock is behind. */
     private static final Duration BACKDATED = Duration.ofMinutes(5);
-    /** Of randomness; RFC 5280 §4.1.2.2 allows 20 bytes, positive. */
+    /** The random bits of a serial number. RFC 5280 §4.1.2.2 allows positive numbers of 20 bytes. */
     private static final int SERIAL_BITS = 127;
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -46,7 +46,7 @@ final class CertificateBuilder {
     private final List<Extra> extensions = new ArrayList<>();
     private Instant notAfter;
 
-    /** An extension that depends on no key. */
+    /** An extension that does not depend on a key. */
     private record Extra(ASN1ObjectIdentifier id, boolean critical, ASN1Encodable value) {}
 
     CertificateBuilder(X500Principal subject, PublicKey publicKey, Instant now, Duration life) {
@@ -56,7 +56,7 @@ final class CertificateBuilder {
         this.notAfter = now.plus(life);
     }
 
-    /** Cuts the life to that of the issuer. */
+    /** Limits the validity to that of the issuer. */
     CertificateBuilder notAfter(Instant latest) {
         notAfter = notAfter.isAfter(latest) ? latest : notAfter;
         return this;
@@ -69,7 +69,7 @@ final class CertificateBuilder {
         return this;
     }
 
-    /** What an authority may sign; null: everything. */
+    /** Sets the names that an authority may sign; null means all names. */
     CertificateBuilder permitting(@Nullable PermittedNames names) {
         if (names != null) {
             extensions.add(new Extra(Extension.nameConstraints, true, names.constraints()));

@@ -15,16 +15,16 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a certificate says, for people and scripts; whether anybody vouches for it is not looked at.
+ * The content of a certificate, for people and scripts. Trust is not checked.
  *
- * @param subject as RFC 2253 writes it, as is {@code issuer}
+ * @param subject in the form of RFC 2253, like {@code issuer}
  * @param serial in hexadecimal
- * @param key kind and size, as {@code EC P-256}
- * @param authority whether it may sign others
- * @param server whether servers may show it
- * @param client whether clients may show it
- * @param identity whom a client of ours is; null: it names no runtime
- * @param sha256 of the whole certificate, as others print it: {@code AB:CD:…}
+ * @param key kind and size, for example {@code EC P-256}
+ * @param authority whether it may sign other certificates
+ * @param server whether servers may use it
+ * @param client whether clients may use it
+ * @param identity the identity of a tunnel client, or null if the certificate names no runtime
+ * @param sha256 the hash of the whole certificate in the usual form {@code AB:CD:…}
  */
 public record CertificateFacts(String subject, AlternativeNames names, String issuer, String serial,
         Instant notBefore, Instant notAfter, String key, boolean authority, boolean server, boolean client,
@@ -34,7 +34,7 @@ public record CertificateFacts(String subject, AlternativeNames names, String is
     private static final String CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
     private static final Pattern NIST_NAME = Pattern.compile("NIST (P-\\d+)");
 
-    /** Reads them. Throws {@link CertsException} when an extension is malformed. */
+    /** Reads the facts. Throws {@link CertsException} if an extension is malformed. */
     public static CertificateFacts of(X509Certificate certificate) {
         boolean authority = CertificateAuthority.isAuthority(certificate);
         List<String> usages = usages(certificate);
@@ -61,7 +61,7 @@ public record CertificateFacts(String subject, AlternativeNames names, String is
         try {
             return ClientIdentity.from(certificate);
         } catch (CertsException e) {
-            return null; // somebody else's
+            return null; // not a certificate of a tunnel client
         }
     }
 

@@ -7,21 +7,24 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * Where a certificate chain and its key are kept. Blocks: not for event loops.
+ * The files of a certificate chain and its key. Methods block, so they must not run on an event loop.
  *
  * @param certificate PEM chain, leaf first
  * @param key PEM private key of the leaf
  */
 public record CertificateFiles(Path certificate, Path key) {
 
-    /** Reads both. Throws {@link CertsException} naming the file, also when the two do not fit. */
+    /**
+     * Reads both files. Throws {@link CertsException} that names the file, also if key and certificate do not
+     * match.
+     */
     public TlsMaterial load() {
         return TlsMaterial.load(certificate, key);
     }
 
     /**
-     * A hash of what is in both files now, to see changes however they come about: by writing, renaming, or by
-     * swapping a link some folders above, as Kubernetes does. Empty when they can't be read.
+     * A hash of the present content of both files. It detects all kinds of changes: writes, renames, and the
+     * replacement of a link in a parent folder, as Kubernetes does it. Empty if the files can't be read.
      */
     public byte[] stamp() {
         try {

@@ -21,11 +21,14 @@ import org.bouncycastle.pkcs.PKCS10CertificationRequest;
 import org.bouncycastle.pkcs.jcajce.JcaPKCS10CertificationRequestBuilder;
 
 /**
- * A request for a certificate (PKCS#10) that proves possession of a P-256 key. One that exists has a valid signature.
- * It says nothing about names: the authority sets those.
+ * A request for a certificate (PKCS#10) that proves possession of a P-256 key. Every instance has a valid
+ * signature. It contains no names, because the authority sets them.
  */
 public final class CertificateRequest {
-    /** A request of ours takes some 400 characters; others may carry attributes, which are ignored. */
+    /**
+     * Requests of Culvert have about 400 characters. Other requests may contain attributes, which are
+     * ignored.
+     */
     static final int MAX_PEM_CHARS = 4096;
     private static final String LABEL = "CERTIFICATE REQUEST";
     private static final String EXPECTED = " (expected: a PKCS#10 request for an ECDSA P-256 key)";
@@ -38,7 +41,7 @@ public final class CertificateRequest {
         this.publicKey = publicKey;
     }
 
-    /** Makes and signs a request for {@code keys}. */
+    /** Creates and signs a request for {@code keys}. */
     public static CertificateRequest create(KeyPair keys) {
         try {
             var signer = new JcaContentSignerBuilder(CertificateAuthority.SIGNATURE).build(keys.getPrivate());
@@ -51,8 +54,9 @@ public final class CertificateRequest {
     }
 
     /**
-     * Reads what a peer sent. Throws {@link CertsException} unless it is exactly one PEM block of at most 4096
-     * characters, in DER, for a valid P-256 key, signed by that key; the message may be shown to the peer.
+     * Parses the request of a peer. Throws {@link CertsException} unless it is exactly one PEM block of at
+     * most 4096 characters, in DER, for a valid P-256 key, signed by that key. The message may be shown to
+     * the peer.
      */
     public static CertificateRequest parse(String pem) {
         if (pem.length() > MAX_PEM_CHARS) {
@@ -72,7 +76,7 @@ public final class CertificateRequest {
         } catch (CertsException e) {
             throw e;
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
-            // Hostile bytes bring out every kind of unchecked exception in ASN.1 parsers.
+            // ASN.1 parsers throw every kind of unchecked exception for hostile input.
             throw new CertsException("a certificate request that can't be decoded" + EXPECTED, e);
         }
     }
@@ -82,12 +86,12 @@ public final class CertificateRequest {
         return Pem.block(LABEL, der);
     }
 
-    /** The DER bytes, a copy: what the proof of enrolment covers. */
+    /** A copy of the DER bytes, which the proof of enrolment covers. */
     public byte[] encoded() {
         return der.clone();
     }
 
-    /** The key that the certificate is wanted for. */
+    /** The key for which the certificate is requested. */
     public PublicKey publicKey() {
         return publicKey;
     }
@@ -107,7 +111,7 @@ public final class CertificateRequest {
             throw new CertsException(
                     "a certificate request with another signature (expected: ECDSA with SHA-256)");
         }
-        // Refuses points that are not on the curve, which Java's decoder lets through.
+        // Refuses points that are not on the curve, which Java's decoder accepts.
         PublicKeyFactory.createKey(info);
         PublicKey key = KeyFactory.getInstance("EC")
                 .generatePublic(new X509EncodedKeySpec(info.getEncoded()));

@@ -3,8 +3,8 @@ package dev.culvert.certs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key, certificate, request or token that can't be used. The message says what was found, where (the file, if it came
- * from one) and what was expected; it never holds a secret, so it may be shown to a user or a peer.
+ * Reports an unusable key, certificate, request or token. The message states what was found, in which file if
+ * any, and what was expected. It never contains a secret, so it may be shown to a user or a peer.
  */
 public final class CertsException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -20,8 +20,8 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 
 /**
- * Judges the certificate that a tunnel client showed, after a TLS handshake that accepted anything: so that the refusal
- * can be an HTTP answer that says why. The handshake has proven that the client holds the key.
+ * Verifies the certificate of a tunnel client after a TLS handshake that accepted any certificate, so that a
+ * refusal can be an HTTP response with a reason. The handshake has proven that the client holds the key.
  */
 public final class ClientCertificates {
     /** The extended key usage of TLS clients (RFC 5280 §4.2.1.12). */
@@ -29,35 +29,35 @@ public final class ClientCertificates {
 
     private ClientCertificates() {}
 
-    /** What came of it. The reasons may be shown to the client. */
+    /** The result of the verification. Its reasons may be shown to the client. */
     public sealed interface Verdict {
         /**
-         * An authority of ours vouches for it, now.
+         * A trusted authority issued the certificate and it is valid now.
          *
-         * @param identity whom the client is
+         * @param identity the identity of the client
          */
         record Valid(ClientIdentity identity) implements Verdict {}
 
-        /** The client showed no certificate. */
+        /** The client sent no certificate. */
         record Missing() implements Verdict {}
 
         /**
-         * An authority of ours issued it, but it has ended.
+         * A trusted authority issued the certificate, but it has expired.
          *
-         * @param identity whom the client was
-         * @param since when it ended
+         * @param identity the identity in the certificate
+         * @param since the time of expiry
          */
         record Expired(ClientIdentity identity, Instant since) implements Verdict {}
 
         /**
-         * No authority of ours vouches for it.
+         * No trusted authority issued the certificate.
          *
-         * @param reason why, for the client
+         * @param reason the reason, for the client
          */
         record Untrusted(String reason) implements Verdict {}
     }
 
-    /** What the peer showed in the handshake of {@code session}, leaf first; empty if nothing. */
+    /** The certificates that the peer sent in the handshake of {@code session}, leaf first; empty if none. */
     public static List<X509Certificate> shown(SSLSession session) {
         try {
             return Arrays.stream(session.getPeerCertificates())
@@ -69,7 +69,7 @@ public final class ClientCertificates {
         }
     }
 
-    /** Reads a certificate. Errors: {@link CertsException} unless {@code der} is one, and nothing else. */
+    /** Parses a certificate. Errors: {@link CertsException} unless {@code der} is exactly one certificate. */
     public static X509Certificate parse(byte[] der) {
         try {
             var in = new ByteArrayInputStream(der);
@@ -84,8 +84,8 @@ public final class ClientCertificates {
     }
 
     /**
-     * Judges a client's chain. Only its leaf counts: authorities issue clients directly. Revocation is not looked at:
-     * that is up to who knows the identity.
+     * Verifies a client's chain. Only the leaf is checked, because authorities issue client certificates
+     * directly. Revocation is not checked: the caller does that by identity.
      */
     public static Verdict verify(List<X509Certificate> chain, List<X509Certificate> trustedCas, Instant now) {
         if (chain.isEmpty()) {
@@ -100,7 +100,8 @@ public final class ClientCertificates {
         }
         boolean expired = now.isAfter(end);
         try {
-            // Whether we issued it comes first, at a time when it was valid; "expired" is for our own only.
+            // Checks the issuer first, at a time when the certificate was valid. Only certificates of trusted
+            // authorities are reported as expired.
             validate(leaf, trustedCas, expired ? end : now);
             ClientIdentity identity = ClientIdentity.from(leaf);
             return expired ? new Verdict.Expired(identity, end) : new Verdict.Valid(identity);

@@ -7,13 +7,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Whom a client certificate stands for. It travels as the certificate's one URI name,
- * {@code urn:culvert:runtime:<account>:<runtime>:<runtime id>}.
+ * The identity in a client certificate, encoded as its only URI name, {@code
+ * urn:culvert:runtime:<account>:<runtime>:<runtime id>}.
  *
  * @param account the customer's name
  * @param runtime the runtime's name, unique in its account
- * @param runtimeId random, made with the runtime: one deleted and made again does not revive old certificates;
- *            1 to 64 of {@code A-Z a-z 0-9 _ -}
+ * @param runtimeId a random id, created with the runtime, so that a runtime that is deleted and created again
+ *     does not accept old certificates; 1 to 64 of {@code A-Z a-z 0-9 _ -}
  */
 public record ClientIdentity(String account, String runtime, String runtimeId) {
     private static final String PREFIX = "urn:culvert:runtime:";
@@ -29,7 +29,9 @@ public record ClientIdentity(String account, String runtime, String runtimeId) {
         }
     }
 
-    /** Reads the identity out of a certificate. Throws {@link CertsException} unless it names exactly one. */
+    /**
+     * Reads the identity from a certificate. Throws {@link CertsException} unless it contains exactly one.
+     */
     public static ClientIdentity from(X509Certificate certificate) {
         List<String> uris = AlternativeNames.of(certificate).uris();
         if (uris.size() != 1) {

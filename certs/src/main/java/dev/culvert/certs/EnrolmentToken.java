@@ -5,9 +5,9 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 
 /**
- * What a new client presents, once, to get its certificate: {@code culvert1.<id>.<secret>.<pin>}. The secret never
- * crosses the wire (docs/enrolment.md); the pin names the server's authority, so that the client needs no CA file.
- * Prints masked; {@link #text} is the only way to the secret.
+ * The one-time token with which a new client obtains its certificate: {@code culvert1.<id>.<secret>.<pin>}.
+ * The secret is never sent (docs/enrolment.md). The pin identifies the server's authority, so that the client
+ * needs no CA file. {@code toString} masks the secret; only {@link #text} returns it.
  */
 public final class EnrolmentToken {
     private static final String VERSION = "culvert1";
@@ -27,7 +27,7 @@ public final class EnrolmentToken {
         this.caPin = caPin;
     }
 
-    /** A new token with a random id (128 bits) and secret (256 bits) that pins {@code ca}. */
+    /** Creates a token with a random id (128 bits) and secret (256 bits) that pins {@code ca}. */
     public static EnrolmentToken generate(X509Certificate ca) {
         byte[] id = new byte[ID_BYTES];
         byte[] secret = new byte[SECRET_BYTES];
@@ -36,7 +36,7 @@ public final class EnrolmentToken {
         return new EnrolmentToken(Base64Url.encode(id), secret, KeyPin.of(ca));
     }
 
-    /** Reads {@link #text}. Throws {@link CertsException}, which never quotes the text. */
+    /** Parses {@link #text}. Throws {@link CertsException}, which never quotes the text. */
     public static EnrolmentToken parse(String text) {
         List<String> parts = text.length() > MAX_CHARS ? List.of() : List.of(text.split("\\.", -1));
         if (parts.size() != 4 || !parts.get(0).equals(VERSION)) {
@@ -49,22 +49,25 @@ public final class EnrolmentToken {
         return new EnrolmentToken(parts.get(1), secret, KeyPin.parse(parts.get(3)));
     }
 
-    /** Names the token on the wire, in the store and in logs: not a secret. */
+    /** The id of the token on the wire, in the store and in logs. Not a secret. */
     public String id() {
         return id;
     }
 
-    /** The authority whose server the token is for. */
+    /** The pin of the authority of the token's server. */
     public KeyPin caPin() {
         return caPin;
     }
 
-    /** SHA-256 of the secret: all that the server keeps, and the key of {@link EnrolmentProof}. As secret as the token. */
+    /**
+     * The SHA-256 of the secret, which is all that the server stores and is the key of {@link
+     * EnrolmentProof}. As secret as the token.
+     */
     public byte[] secretHash() {
         return KeyPin.sha256(secret);
     }
 
-    /** The token itself: a secret, for the operator's eyes and the token file only. */
+    /** The token itself, a secret. Only for the operator and the token file. */
     public String text() {
         return VERSION + "." + id + "." + Base64Url.encode(secret) + "." + caPin.text();
     }

@@ -20,13 +20,13 @@ import org.bouncycastle.asn1.x9.X9ObjectIdentifiers;
 import org.bouncycastle.math.ec.ECPoint;
 import org.bouncycastle.math.ec.FixedPointCombMultiplier;
 
-/** ECDSA P-256 key pairs: the only kind that is made here. */
+/** Creates ECDSA P-256 key pairs, the only kind that Culvert creates. */
 public final class KeyPairs {
     private static final String CURVE = "secp256r1";
 
     private KeyPairs() {}
 
-    /** A new P-256 pair from the platform's strong random source. */
+    /** Creates a P-256 pair from the platform's strong random source. */
     public static KeyPair generate() {
         try {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
@@ -37,7 +37,7 @@ public final class KeyPairs {
         }
     }
 
-    /** The pair of a private key that was read back. Throws {@link CertsException} unless it is a P-256 key. */
+    /** Computes the pair of a private key. Throws {@link CertsException} unless it is a P-256 key. */
     public static KeyPair of(PrivateKey key) {
         X9ECParameters curve = SECNamedCurves.getByName(CURVE);
         if (!(key instanceof ECPrivateKey p256) || p256.getParams() == null
@@ -58,7 +58,7 @@ public final class KeyPairs {
         }
     }
 
-    /** Whether the two are halves of one pair, found out by signing and verifying. */
+    /** Whether two keys are the halves of one pair, tested by signing and verifying. */
     public static boolean match(PrivateKey privateKey, PublicKey publicKey) {
         String algorithm = switch (privateKey.getAlgorithm()) {
             case "EC" -> "SHA256withECDSA";
@@ -76,7 +76,7 @@ public final class KeyPairs {
             verifier.update(probe);
             return verifier.verify(signature);
         } catch (GeneralSecurityException e) {
-            // Another curve or another kind of key: not a pair.
+            // another curve or kind of key: not a pair
             return false;
         }
     }

@@ -6,7 +6,10 @@ import java.security.cert.X509Certificate;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The SHA-256 of a certificate's SubjectPublicKeyInfo: names an authority by its key (RFC 7469 §2.4). Not a secret. */
+/**
+ * The SHA-256 of a certificate's SubjectPublicKeyInfo, which identifies an authority by its key (RFC 7469
+ * §2.4). Not a secret.
+ */
 public final class KeyPin {
     static final int BYTES = 32;
 
@@ -21,12 +24,12 @@ public final class KeyPin {
         return new KeyPin(sha256(certificate.getPublicKey().getEncoded()));
     }
 
-    /** Reads {@link #text}. Throws {@link CertsException}. */
+    /** Parses {@link #text}. Throws {@link CertsException}. */
     public static KeyPin parse(String text) {
         return new KeyPin(Base64Url.decode("pin", text, BYTES));
     }
 
-    /** Base64url without padding, 43 characters. */
+    /** The pin in base64url without padding, 43 characters. */
     public String text() {
         return Base64Url.encode(sha256);
     }

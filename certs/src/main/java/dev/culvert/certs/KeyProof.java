@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Signatures that prove the possession of a client's key without TLS doing so: ECDSA with SHA-256 over a label and
- * length-prefixed inputs (docs/enrolment.md). Each label is for one purpose, so that no proof can stand in for another.
- * All arrays are borrowed for the call.
+ * Signatures that prove possession of a client's key outside TLS: ECDSA with SHA-256 over a label and
+ * length-prefixed inputs (docs/enrolment.md). Each purpose has its own label, so that no proof can replace
+ * another. All arrays are borrowed for the call.
  */
 public final class KeyProof {
-    /** Longest signature by a P-256 key, in bytes of DER. */
+    /** The maximum length of a signature by a P-256 key in bytes of DER. */
     public static final int MAX_BYTES = 72;
     private static final String ALGORITHM = "SHA256withECDSA";
     private static final String RENEWAL = "culvert renewal v1";
@@ -42,20 +42,21 @@ public final class KeyProof {
         this.input = all.array();
     }
 
-    /** By the old key: that whoever holds it asks for a certificate for the key of a request, now. */
+    /** Signed by the old key: its holder now requests a certificate for the key of a certificate request. */
     public static KeyProof renewal(byte[] nonce, byte[] csrDer) {
         return new KeyProof(RENEWAL, nonce, csrDer);
     }
 
-    /** By the key of a certificate: that the client of this very session holds it. */
+    /** Signed by the key of a certificate: the client of this session holds the key. */
     public static KeyProof session(byte[] serverNonce, byte[] clientNonce, byte[] certificateDer) {
         return new KeyProof(SESSION, serverNonce, clientNonce, certificateDer);
     }
 
     /**
-     * The same where TLS has not proven it, and no session is there yet.
+     * Signed by the key of a certificate before the session is live: the client holds the key, which TLS has
+     * not proven.
      *
-     * @param host the server's name or address as the client dialled it, in lower case, without port
+     * @param host the server's name or address to which the client connected, in lower case, without port
      */
     public static KeyProof opening(byte[] serverNonce, byte[] clientNonce, byte[] certificateDer,
             String host) {
@@ -63,7 +64,10 @@ public final class KeyProof {
                 host.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** By an authority's key: that these, itself first, are the authorities for whoever gets {@code issued} from it. */
+    /**
+     * Signed by an authority's key: these authorities, itself first, are valid for the receiver of {@code
+     * issued}.
+     */
     static KeyProof authorities(X509Certificate issued, List<X509Certificate> authorities) {
         return new KeyProof(AUTHORITIES, Stream.concat(Stream.of(issued), authorities.stream())
                 .map(KeyProof::encoded)
@@ -78,7 +82,10 @@ public final class KeyProof {
         }
     }
 
-    /** Signs. The result is the caller's, at most {@link #MAX_BYTES}. Errors: {@link CertsException}. */
+    /**
+     * Signs the inputs. The caller owns the result, at most {@link #MAX_BYTES} bytes. Errors: {@link
+     * CertsException}.
+     */
     public byte[] sign(PrivateKey key) {
         try {
             Signature signature = Signature.getInstance(ALGORITHM);
@@ -90,7 +97,7 @@ public final class KeyProof {
         }
     }
 
-    /** Whether this was signed with the private half of {@code key}. Never throws for what a peer can send. */
+    /** Whether this was signed with the private half of {@code key}. Never throws for any input of a peer. */
     public boolean isBy(PublicKey key, byte[] signed) {
         try {
             Signature signature = Signature.getInstance(ALGORITHM);

@@ -12,11 +12,11 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * PEM text (RFC 7468) to certificates and keys, and back. Reading is strict in what is inside the blocks and lenient,
- * as the RFC asks, about text around them.
+ * Converts certificates and keys from and to PEM text (RFC 7468). Parsing is strict inside the blocks and, as
+ * the RFC requires, lenient about text around them.
  */
 public final class Pem {
-    /** Longest text that is read: some 500 certificates. */
+    /** The maximum length of a text, about 500 certificates. */
     static final int MAX_TEXT_CHARS = 1 << 20;
     static final String CERTIFICATE = "CERTIFICATE";
     private static final Base64.Encoder ENCODER = Base64.getMimeEncoder(64, new byte[]{'\n'});
@@ -28,7 +28,7 @@ public final class Pem {
         return text(List.of(certificate));
     }
 
-    /** Certificates as PEM blocks, in their order. */
+    /** Certificates as PEM blocks in the same order. */
     public static String text(List<X509Certificate> certificates) {
         StringBuilder text = new StringBuilder();
         for (X509Certificate certificate : certificates) {
@@ -41,7 +41,7 @@ public final class Pem {
         return text.toString();
     }
 
-    /** A private key as PKCS#8 in PEM. A secret: for key files only. */
+    /** A private key as PKCS#8 in PEM. A secret, only for key files. */
     public static String text(PrivateKey key) {
         byte[] encoded = key.getEncoded();
         if (encoded == null) {
@@ -51,7 +51,9 @@ public final class Pem {
         return block("PRIVATE KEY", encoded);
     }
 
-    /** The certificates of a PEM text, at least one, in their order. Throws {@link CertsException}. */
+    /**
+     * Parses the certificates of a PEM text, at least one, in the same order. Throws {@link CertsException}.
+     */
     public static List<X509Certificate> certificates(String text) {
         List<X509Certificate> certificates = new ArrayList<>();
         for (PemBlock block : PemBlock.all(text)) {
@@ -65,7 +67,10 @@ public final class Pem {
         return List.copyOf(certificates);
     }
 
-    /** The one private key of a PEM text: PKCS#8, SEC1 or PKCS#1, not encrypted. Throws {@link CertsException}. */
+    /**
+     * Parses the only private key of a PEM text: PKCS#8, SEC1 or PKCS#1, not encrypted. Throws {@link
+     * CertsException}.
+     */
     public static PrivateKey privateKey(String text) {
         List<PemBlock> keys = PemBlock.all(text)
                 .stream()
@@ -80,7 +85,7 @@ public final class Pem {
         } catch (CertsException e) {
             throw e;
         } catch (GeneralSecurityException | RuntimeException e) {
-            // ASN.1 parsers answer damaged files with every kind of unchecked exception.
+            // ASN.1 parsers throw every kind of unchecked exception for damaged files.
             throw new CertsException(
                     "a private key that can't be decoded (expected: PKCS#8, or SEC1 for EC keys)", e);
         }

@@ -18,17 +18,20 @@ final class PemBlock {
         this.content = content;
     }
 
-    /** What stands after BEGIN. */
+    /** The label after BEGIN. */
     String label() {
         return label;
     }
 
-    /** The decoded bytes; not copied. */
+    /** The decoded bytes, not copied. */
     byte[] content() {
         return content;
     }
 
-    /** Every block, in order. Throws {@link CertsException} for one that does not end or is no base64. */
+    /**
+     * Parses all blocks in order. Throws {@link CertsException} for a block that does not end or is not
+     * base64.
+     */
     static List<PemBlock> all(String text) {
         if (text.length() > Pem.MAX_TEXT_CHARS) {
             throw new CertsException(
@@ -53,7 +56,7 @@ final class PemBlock {
         try {
             return Base64.getDecoder().decode(body.replaceAll("[ \\t\\r\\n]", ""));
         } catch (IllegalArgumentException e) {
-            // The cause quotes characters of what may be a key.
+            // The cause quotes characters of the text, which may be a key.
             throw new CertsException("a PEM block " + label + " whose content is not base64");
         }
     }

@@ -20,36 +20,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * PEM files on disk. Files appear whole or not at all (a temporary file beside them, fsync, rename), keys with mode
- * 0600 from their first byte on. Blocks: not for event loops. Every error is a {@link CertsException} that names the
- * file and what was expected in it.
+ * Reads and writes PEM files. Files are written atomically (temporary file, fsync, rename); key files have
+ * mode 0600 from their first byte. Methods block, so they must not run on an event loop. Every error is a
+ * {@link CertsException} that names the file and its expected content.
  */
 public final class PemFiles {
     private static final Logger LOG = LoggerFactory.getLogger(PemFiles.class);
 
     private PemFiles() {}
 
-    /** The certificates in {@code file}, leaf first as they stand there, at least one. */
+    /** Reads the certificates in {@code file} in their order, leaf first, at least one. */
     public static List<X509Certificate> readCertificates(Path file) {
         return read(file, "PEM certificates", Pem::certificates);
     }
 
     /**
-     * The private key in {@code file}: PKCS#8, SEC1 or PKCS#1 PEM without passphrase. One that everybody may write is refused; one
-     * that everybody may read is a warning, as Kubernetes mounts secrets so by default; a group may read and write, as it does
-     * with {@code fsGroup}.
+     * Reads the private key in {@code file}: PKCS#8, SEC1 or PKCS#1 PEM without passphrase. Refuses a
+     * world-writable file. Logs a warning for a world-readable file, because Kubernetes mounts secrets so by
+     * default. A group may read and write, as with {@code fsGroup}.
      */
     public static PrivateKey readKey(Path file) {
         requireOwned(file);
         return read(file, "a PEM private key", Pem::privateKey);
     }
 
-    /** Writes certificates, readable by all (mode 0644), replacing what was there. */
+    /** Writes certificates with mode 0644. Replaces an existing file. */
     public static void writeCertificates(Path file, List<X509Certificate> certificates) {
         write(file, Pem.text(certificates), "rw-r--r--");
     }
 
-    /** Writes a private key, mode 0600, replacing what was there. */
+    /** Writes a private key with mode 0600. Replaces an existing file. */
     public static void writeKey(Path file, PrivateKey key) {
         write(file, Pem.text(key), "rw-------");
     }
@@ -59,7 +59,7 @@ public final class PemFiles {
         try {
             modes = Files.getPosixFilePermissions(file);
         } catch (IOException | UnsupportedOperationException e) {
-            return; // reading it says why; not every file system has modes
+            return; // reading the file reports the error; not every file system has modes
         }
         if (modes.contains(PosixFilePermission.OTHERS_WRITE)) {
             throw new CertsException(file + ": everybody may write this private key, mode "
@@ -70,7 +70,7 @@ public final class PemFiles {
                     .addKeyValue("file", file)
                     .addKeyValue("mode", PosixFilePermissions.toString(modes))
                     .addKeyValue("expected", "rw-------")
-                    .log("everybody on this machine may read a private key");
+                    .log("a private key is world-readable");
         }
     }
 
@@ -79,7 +79,7 @@ public final class PemFiles {
             if (Files.isRegularFile(file) && Files.size(file) > Pem.MAX_TEXT_CHARS) {
                 throw new CertsException("more than " + Pem.MAX_TEXT_CHARS + " bytes");
             }
-            // ISO 8859-1 takes every byte, so that a binary file is told apart by its missing PEM block.
+            // ISO 8859-1 decodes every byte, so that a binary file is reported as a file without a PEM block.
             return parse.apply(Files.readString(file, StandardCharsets.ISO_8859_1));
         } catch (NoSuchFileException e) {
             throw new CertsException(file + ": no such file (expected: " + expected + ")", e);
@@ -99,7 +99,7 @@ public final class PemFiles {
         }
     }
 
-    /** In words, without the name of a class. */
+    /** The reason in words, without the name of a class. */
     private static String reason(IOException failure) {
         return switch (failure) {
             case AccessDeniedException denied -> "no permission";

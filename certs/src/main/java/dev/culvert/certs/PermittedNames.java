@@ -18,14 +18,14 @@ import org.bouncycastle.asn1.x509.PKIXNameConstraintValidator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of listeners that an authority may sign (RFC 5280 §4.2.1.10). Kinds of names that are not listed are free: so
- * those of clients, which are URIs.
+ * The names of listeners that an authority may sign (RFC 5280 §4.2.1.10). Kinds of names without a constraint
+ * are unrestricted, for example the URIs of clients.
  *
  * @param constraints the extension of the authority's certificate
  */
 record PermittedNames(NameConstraints constraints) {
 
-    /** These domains with all below them, and these addresses; nothing else. */
+    /** Permits only these domains with their subdomains and these addresses. */
     static PermittedNames only(List<String> domains, List<InetAddress> addresses) {
         Stream<GeneralName> dns = domains.stream().map(name -> new GeneralName(GeneralName.dNSName, name));
         Stream<GeneralName> ip = addresses.stream().map(PermittedNames::alone);
@@ -35,7 +35,7 @@ record PermittedNames(NameConstraints constraints) {
         return new PermittedNames(new NameConstraints(permitted, null));
     }
 
-    /** An address with the mask that leaves it alone. */
+    /** An address with the mask that covers only it. */
     private static GeneralName alone(InetAddress address) {
         byte[] bytes = address.getAddress();
         byte[] withMask = Arrays.copyOf(bytes, 2 * bytes.length);
@@ -43,7 +43,10 @@ record PermittedNames(NameConstraints constraints) {
         return new GeneralName(GeneralName.iPAddress, new DEROctetString(withMask));
     }
 
-    /** Those of an authority's certificate; null: all names. Throws {@link CertsException} when they can't be read. */
+    /**
+     * Reads the permitted names of an authority's certificate; null means all names. Throws {@link
+     * CertsException} if they can't be read.
+     */
     static @Nullable PermittedNames of(X509Certificate authority) {
         byte[] extension = authority.getExtensionValue(Extension.nameConstraints.getId());
         if (extension == null) {
@@ -57,7 +60,7 @@ record PermittedNames(NameConstraints constraints) {
         }
     }
 
-    /** Throws {@link CertsException} with the first name that is not among them. */
+    /** Throws {@link CertsException} with the first name that is not permitted. */
     void check(List<GeneralName> names) {
         var validator = new PKIXNameConstraintValidator();
         GeneralSubtree[] permitted = constraints.getPermittedSubtrees();

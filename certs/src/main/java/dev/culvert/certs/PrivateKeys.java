@@ -13,7 +13,7 @@ import org.bouncycastle.asn1.sec.ECPrivateKey;
 import org.bouncycastle.asn1.x509.AlgorithmIdentifier;
 import org.bouncycastle.asn1.x9.X9ObjectIdentifiers;
 
-/** The forms in which private keys come in PEM files, to Java's keys. */
+/** Converts the PEM encodings of private keys to Java's keys. */
 final class PrivateKeys {
     private PrivateKeys() {}
 
@@ -51,7 +51,7 @@ final class PrivateKeys {
         if (id.equals(X9ObjectIdentifiers.id_ecPublicKey)) {
             return "EC";
         }
-        // Java knows its key factories by object identifier too.
+        // Java's key factories are also registered by object identifier.
         return id.equals(PKCSObjectIdentifiers.rsaEncryption) ? "RSA" : id.getId();
     }
 }

@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.bouncycastle.asn1.DEROctetString;
 import org.bouncycastle.asn1.x509.GeneralName;
 
-/** The alternative names of a listener's certificate, checked. */
+/** Validates the alternative names of a listener's certificate. */
 final class SubjectNames {
     private static final int MAX_DNS_NAME = 253;
     private static final Pattern DNS_NAME = Pattern

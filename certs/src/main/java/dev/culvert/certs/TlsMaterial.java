@@ -6,9 +6,10 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 
 /**
- * A certificate chain with the private key of its leaf: what one end of TLS shows. Prints without the key.
+ * A certificate chain with the private key of its leaf, for one end of TLS. {@code toString} omits the key.
  *
- * @param chain leaf first; what the authority issued ends with the authority's own certificate, so that a peer can pin it
+ * @param chain leaf first; an issued chain ends with the authority's own certificate, so that a peer can pin
+ *     it
  * @param key the leaf's private key
  */
 public record TlsMaterial(List<X509Certificate> chain, PrivateKey key) {
@@ -23,7 +24,10 @@ public record TlsMaterial(List<X509Certificate> chain, PrivateKey key) {
         }
     }
 
-    /** Reads PEM files. Blocks. Throws {@link CertsException} naming the file, also when the two do not fit. */
+    /**
+     * Reads PEM files. Blocks. Throws {@link CertsException} that names the file, also if key and certificate
+     * do not match.
+     */
     public static TlsMaterial load(Path certificate, Path key) {
         List<X509Certificate> chain = PemFiles.readCertificates(certificate);
         PrivateKey privateKey = PemFiles.readKey(key);

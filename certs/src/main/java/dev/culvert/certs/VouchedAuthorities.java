@@ -4,15 +4,17 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 
 /**
- * The authorities that a server names to a client along with a certificate, signed by the one that issues (docs/enrolment.md).
- * What a client takes over from it rests on an authority that it believes already, and not on who ended TLS on the way.
+ * The authorities that a server sends to a client with a certificate, signed by the issuing authority
+ * (docs/enrolment.md). A client's trust in them is based on an authority that it already trusts, not on the
+ * end point of TLS.
  *
- * @param authorities the one that signs first; as received they are worth nothing before {@link #verified}
- * @param signature over the certificate that they came with, and all of them
+ * @param authorities the authorities, the signing one first; received ones are not trusted before {@link
+ *     #verified}
+ * @param signature the signature over the issued certificate and all authorities
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
 public record VouchedAuthorities(List<X509Certificate> authorities, byte[] signature) {
-    /** A client keeps no more. */
+    /** The maximum number of authorities that a client stores. */
     private static final int MAX = 16;
 
     public VouchedAuthorities {
@@ -29,17 +31,18 @@ public record VouchedAuthorities(List<X509Certificate> authorities, byte[] signa
         return Base64Url.encode(signature);
     }
 
-    /** Reads what {@link #pem} and {@link #proof} gave. Errors: {@link CertsException}. */
+    /** Parses the results of {@link #pem} and {@link #proof}. Errors: {@link CertsException}. */
     public static VouchedAuthorities parse(String pem, String proof) {
         return new VouchedAuthorities(Pem.certificates(pem),
                 Base64Url.decodeUpTo("authoritiesProof", proof, KeyProof.MAX_BYTES));
     }
 
     /**
-     * The authorities, if one that is believed already vouches for them. Errors: {@link CertsException} with the reason.
+     * Returns the authorities if an already trusted one has signed them. Errors: {@link CertsException} with
+     * the reason.
      *
-     * @param issued the certificate that they came with
-     * @param believed until now
+     * @param issued the certificate that the server sent with them
+     * @param believed the authorities that are trusted so far
      */
     public List<X509Certificate> verified(X509Certificate issued, List<X509Certificate> believed) {
         X509Certificate signer = authorities.getFirst();

@@ -71,7 +71,9 @@ class PemFilesTest {
             assertThat(about(log, file)).isEmpty();
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
             PemFiles.readKey(file);
-            assertThat(about(log, file)).singleElement().asString().contains("may read a private key");
+            assertThat(about(log, file)).singleElement()
+                    .asString()
+                    .contains("a private key is world-readable");
         } finally {
             logger.detachAppender(log);
         }

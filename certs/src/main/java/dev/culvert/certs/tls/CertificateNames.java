@@ -11,16 +11,17 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Which certificate goes with which server name: exact names, then wildcards for one label, then the first certificate.
+ * Selects the certificate for a server name: by exact name, then by a wildcard for one label, else the first
+ * certificate.
  *
- * @param exact by name
- * @param wildcards by what follows the star, with its dot
- * @param otherwise for every other name
- * @param notAfter when the first of them ends
+ * @param exact the contexts by exact name
+ * @param wildcards the contexts by the text after the star, including the dot
+ * @param otherwise the context for every other name
+ * @param notAfter the earliest expiry of the certificates
  */
 record CertificateNames(Map<String, SslContext> exact, Map<String, SslContext> wildcards,
         SslContext otherwise, Instant notAfter) {
-    /** Of equal names the first counts. */
+    /** Builds the selection. For equal names the first certificate wins. */
     static CertificateNames of(List<WatchedPair.InUse> pairs) {
         Map<String, SslContext> exact = new HashMap<>();
         Map<String, SslContext> wildcards = new HashMap<>();
@@ -53,7 +54,7 @@ record CertificateNames(Map<String, SslContext> exact, Map<String, SslContext> w
         return exact.containsKey(name);
     }
 
-    /** Whether a certificate is for this name, one of a wildcard too. */
+    /** Whether a certificate covers this name, exactly or by a wildcard. */
     boolean covers(String name) {
         int dot = name.indexOf('.');
         return isExact(name) || (dot > 0 && wildcards.containsKey(name.substring(dot)));
@@ -67,7 +68,7 @@ record CertificateNames(Map<String, SslContext> exact, Map<String, SslContext> w
                     .map(name -> name.toLowerCase(Locale.ROOT))
                     .toList();
         } catch (CertsException e) {
-            return List.of(); // served to those who ask for no name, or for one that nobody has
+            return List.of(); // used for handshakes without a name or with an unknown one
         }
     }
 }

@@ -9,8 +9,9 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Lets every client through the handshake: {@link ClientCertificates#verify} judges afterwards, where the refusal can
- * say why. Names the authorities, so that clients know which certificate to show.
+ * Accepts every client in the handshake. {@link ClientCertificates#verify} checks the certificate afterwards,
+ * when a refusal can state its reason. Sends the names of the authorities, so that clients can select a
+ * certificate.
  */
 final class DeferredTrustManager extends X509ExtendedTrustManager {
     private final List<X509Certificate> authorities;
@@ -26,17 +27,17 @@ final class DeferredTrustManager extends X509ExtendedTrustManager {
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String authType) {
-        // Judged after the handshake.
+        // Verified after the handshake.
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket) {
-        // Judged after the handshake.
+        // Verified after the handshake.
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine) {
-        // Judged after the handshake.
+        // Verified after the handshake.
     }
 
     @Override

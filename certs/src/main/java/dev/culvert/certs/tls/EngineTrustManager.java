@@ -6,7 +6,10 @@ import java.security.cert.X509Certificate;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/** For dials by an engine, which knows the host: all other ways to ask are refused. What a server shows is up to the rest. */
+/**
+ * Trust manager for outgoing connections with an SSLEngine, which knows the host. Refuses all other kinds of
+ * checks. Subclasses check the server's certificates.
+ */
 abstract sealed class EngineTrustManager extends X509ExtendedTrustManager
         permits ObservingTrustManager, ServerTrustManager {
 

@@ -16,9 +16,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The TLS of one listener: its certificates, chosen by the server name that a handshake asks for (SNI), read again when
- * their files change, and the keys of its session tickets. Live sessions keep what they began with. Choosing is for any
- * thread and never waits; {@link #look} is for a thread that may block, called every few seconds.
+ * The TLS state of one listener: its certificates and the keys of its session tickets. A handshake selects a
+ * certificate by server name (SNI). Certificates are reloaded when their files change; live connections keep
+ * their certificate. Selection is safe on any thread and never blocks. {@link #look} blocks and is called
+ * every few seconds.
  */
 public final class ListenerTls {
     private final List<WatchedPair> pairs;
@@ -32,11 +33,11 @@ public final class ListenerTls {
     }
 
     /**
-     * Reads the files. Blocks. Throws {@link CertsException} naming a file that can't be used.
+     * Reads the files. Blocks. Throws {@link CertsException} that names the unusable file.
      *
-     * @param listener its name in the log
-     * @param files the first pair serves names that no other one has, and handshakes without a name
-     * @param contexts makes the TLS of a certificate, as {@link TlsContexts} does
+     * @param listener the name of the listener in the log
+     * @param files the certificates; the first pair also serves unknown names and handshakes without a name
+     * @param contexts creates the TLS context of a certificate, for example with {@link TlsContexts}
      */
     public static ListenerTls load(String listener, List<CertificateFiles> files,
             Function<TlsMaterial, SslContext> contexts, Clock clock) {
@@ -48,22 +49,25 @@ public final class ListenerTls {
                 new TicketKeys(clock));
     }
 
-    /** Whether the server name makes no difference, as there is one certificate. */
+    /** Whether there is only one certificate, so that the server name has no effect. */
     public boolean single() {
         return pairs.size() == 1;
     }
 
-    /** The TLS for a handshake that asks for this name: of an exact name before a wildcard, in the order of the files. */
+    /** The TLS context for a server name. Exact names precede wildcards, in the order of the files. */
     public SslContext context(@Nullable String serverName) {
         return names.choose(serverName == null ? "" : serverName.toLowerCase(Locale.ROOT));
     }
 
-    /** Whether a certificate is for exactly this DNS name, in lower case; wildcards do not count. */
+    /** Whether a certificate has exactly this DNS name, in lower case. Wildcards do not count. */
     public boolean isFor(String name) {
         return names.isExact(name);
     }
 
-    /** Whether a certificate is for this host, as clients verify it: a DNS name in lower case, or an address, of IPv6 in brackets. */
+    /**
+     * Whether a certificate covers this host in the way that clients verify it. The host is a DNS name in
+     * lower case or an address, IPv6 in brackets.
+     */
     public boolean covers(String host) {
         String literal = host.startsWith("[") && host.endsWith("]")
                 ? host.substring(1, host.length() - 1)
@@ -81,12 +85,12 @@ public final class ListenerTls {
         }
     }
 
-    /** When the first of the certificates ends. */
+    /** The earliest expiry of the certificates. */
     public Instant notAfter() {
         return names.notAfter();
     }
 
-    /** Reads again what has changed on disk, and replaces ticket keys that are old enough. Blocks. */
+    /** Reloads changed files and rotates ticket keys that are due. Blocks. */
     public synchronized void look() {
         boolean changed = false;
         for (WatchedPair pair : pairs) {

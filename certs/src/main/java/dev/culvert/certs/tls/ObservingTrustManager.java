@@ -5,14 +5,16 @@ import java.util.List;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLEngine;
 
-/** Lets every server pass, and tells what it showed: for a diagnosis that says nothing secret on the connection. */
+/**
+ * Accepts every server and reports its certificates. For a diagnosis that sends no secret on the connection.
+ */
 final class ObservingTrustManager extends EngineTrustManager {
     private final Consumer<Shown> seen;
 
     /**
-     * What a server showed.
+     * The certificates that a server sent.
      *
-     * @param engine of the handshake, to judge it with
+     * @param engine the engine of the handshake, for the trust checks
      */
     record Shown(List<X509Certificate> chain, String authType, SSLEngine engine) {}
 

@@ -7,11 +7,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Which servers a client believes: one rule that says yes is enough. The host name is always verified as well.
+ * The rules by which a client trusts servers. One matching rule is sufficient. The host name is always
+ * verified too.
  *
- * @param authorities certificates of authorities, from a CA file
- * @param systemRoots whether the public authorities that Java knows count
- * @param pins authorities named by key: a chain is trusted that holds one and validates to it
+ * @param authorities the certificates of authorities, from a CA file
+ * @param systemRoots whether Java's public authorities are trusted
+ * @param pins authorities identified by key; a chain is trusted if it contains one and validates to it
  */
 public record ServerTrust(List<X509Certificate> authorities, boolean systemRoots, List<KeyPin> pins) {
     public ServerTrust {
@@ -23,22 +24,25 @@ public record ServerTrust(List<X509Certificate> authorities, boolean systemRoots
         }
     }
 
-    /** Trusts what these authorities issued. */
+    /** Trusts certificates that these authorities issued. */
     public static ServerTrust inAuthorities(List<X509Certificate> authorities) {
         return new ServerTrust(authorities, false, List.of());
     }
 
-    /** Trusts what the public authorities that Java knows issued. */
+    /** Trusts certificates that Java's public authorities issued. */
     public static ServerTrust inSystemRoots() {
         return new ServerTrust(List.of(), true, List.of());
     }
 
-    /** Trusts what the authority with this key issued, if the server sends that authority's certificate along. */
+    /**
+     * Trusts certificates that the authority with this key issued, if the server also sends that authority's
+     * certificate.
+     */
     public static ServerTrust inPin(KeyPin pin) {
         return new ServerTrust(List.of(), false, List.of(pin));
     }
 
-    /** Trusts what either trusts. */
+    /** Trusts a server if either of the two trusts it. */
     public ServerTrust or(ServerTrust other) {
         return new ServerTrust(Stream.concat(authorities.stream(), other.authorities.stream()).toList(),
                 systemRoots || other.systemRoots, Stream.concat(pins.stream(), other.pins.stream()).toList());

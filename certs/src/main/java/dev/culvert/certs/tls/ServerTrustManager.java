@@ -17,8 +17,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies a {@link ServerTrust} with Java's own path validation and host name check. Refuses to work without the host
- * name check: an engine that was made without a host, or with the check turned off, trusts nobody.
+ * Applies a {@link ServerTrust} with Java's path validation and host name check. The host name check is
+ * mandatory: an engine without a host, or with the check disabled, trusts no server.
  */
 final class ServerTrustManager extends EngineTrustManager {
     private final List<X509ExtendedTrustManager> fixed = new ArrayList<>();
@@ -59,14 +59,14 @@ final class ServerTrustManager extends EngineTrustManager {
                 refusal = e;
             }
         }
-        // The issuer's name gives an inspecting proxy away.
+        // The issuer's name reveals an inspecting proxy.
         throw new CertificateException(
                 "the server's certificate, issued by " + chain[0].getIssuerX500Principal()
                         + ", is not trusted: " + refusal.getMessage(),
                 refusal);
     }
 
-    /** Java's validation against these authorities, or against the system's roots. */
+    /** Java's trust manager for these authorities, or for the system's roots if null. */
     private static X509ExtendedTrustManager standard(@Nullable List<X509Certificate> authorities) {
         try {
             KeyStore store = null;

@@ -8,14 +8,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server showed in a diagnosis, and which rules believe it.
+ * The certificates of a server in a diagnosis, and the rules that trust it.
  *
  * @param chain the server's own certificate first
- * @param refusals by the rule's name, why it does not believe the server; rules that do are missing
+ * @param refusals the reason of each rule that does not trust the server, by the rule's name; rules that
+ *     trust it are absent
  */
 public record ServerVerdict(List<X509Certificate> chain, Map<String, String> refusals) {
 
-    /** Judges by each rule. */
+    /** Evaluates each rule. */
     static ServerVerdict of(ObservingTrustManager.Shown shown, Map<String, ServerTrustManager> rules) {
         var refusals = rules.keySet()
                 .stream()
@@ -39,12 +40,12 @@ public record ServerVerdict(List<X509Certificate> chain, Map<String, String> ref
         }
     }
 
-    /** Whether the rule of this name believes the server. */
+    /** Whether the rule of this name trusts the server. */
     public boolean isTrustedBy(String rule) {
         return !refusals.containsKey(rule);
     }
 
-    /** The name of whoever signed the server's certificate, as in its certificate. */
+    /** The issuer's name in the server's certificate. */
     public String issuer() {
         return chain.getFirst().getIssuerX500Principal().getName();
     }

@@ -11,10 +11,11 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The keys that seal the TLS session tickets of one listener: random, in memory only, replaced every 4 hours. Tickets of
- * the two keys before still resume a session, so one serves for 8 to 12 hours; after a restart none does. All contexts
- * of a listener share them, so that tickets outlive a new certificate. Java's engine, where BoringSSL is not, keeps
- * keys of its own, in the same way. Used by one thread at a time.
+ * The keys that encrypt the TLS session tickets of one listener. They are random, exist only in memory, and
+ * are rotated every 4 hours. Tickets of the two previous keys still resume a session, so a ticket is valid
+ * for 8 to 12 hours, but not after a restart. All contexts of a listener share the keys, so that tickets stay
+ * valid when a certificate changes. Java's engine, used without BoringSSL, manages its own keys in the same
+ * way. Used by one thread at a time.
  */
 final class TicketKeys {
     static final Duration LIFE = Duration.ofHours(4);
@@ -31,7 +32,10 @@ final class TicketKeys {
         keys.addFirst(create());
     }
 
-    /** Makes a new key if it is time. Returns whether it was: then the contexts have to get the keys anew. */
+    /**
+     * Creates a new key if the rotation is due. Returns whether it did; then {@link #giveTo} must be called
+     * for all contexts.
+     */
     boolean rotate() {
         if (clock.instant().isBefore(replaceAt)) {
             return false;
@@ -44,7 +48,7 @@ final class TicketKeys {
         return true;
     }
 
-    /** The first one seals, all of them open. */
+    /** Sets the keys of a context. The first key encrypts tickets, all keys decrypt them. */
     void giveTo(SslContext context) {
         if (context.sessionContext() instanceof OpenSslSessionContext openSsl) {
             openSsl.setTicketKeys(keys.toArray(new OpenSslSessionTicketKey[0]));

@@ -25,10 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The TLS of listeners and dials, as Netty wants it: TLS 1.2 and 1.3 with forward-secret AEAD suites, by BoringSSL where
- * its native library is, else by Java's engine. Make a context once and share it; a client's handler must be made with
- * host and port ({@code newHandler(alloc, host, port)}), else it trusts nobody. Sessions can be resumed; who resumes one
- * showed its certificate back then, so judge it each time.
+ * Creates Netty's TLS contexts for listeners and clients: TLS 1.2 and 1.3 with forward-secret AEAD suites, by
+ * BoringSSL if its native library is available, else by Java's engine. Create a context once and share it. A
+ * client's handler must be created with host and port ({@code newHandler(alloc, host, port)}), else it trusts
+ * no server. Sessions can be resumed. A resumed session has the certificate of the original handshake, so
+ * verify it each time.
  */
 public final class TlsContexts {
     private static final Logger LOG = LoggerFactory.getLogger(TlsContexts.class);
@@ -41,12 +42,12 @@ public final class TlsContexts {
     static final List<String> TLS13 = List.of("TLSv1.3");
     static final List<String> VERSIONS = List.of("TLSv1.3", "TLSv1.2");
 
-    /** Java's lists of distrusted and of public authorities, which these read from files when they are first used. */
+    /** Java's lists of distrusted and public authorities, which Java reads from files at their first use. */
     private static final List<String> LAZY_LISTS = List.of("sun.security.util.UntrustedCertificates",
             "sun.security.util.AnchorCertificates");
 
     static {
-        // Now, by whoever makes the first context, and not on an event loop in the first handshake.
+        // Loaded with the first context, so that the first handshake does not load them on an event loop.
         LAZY_LISTS.forEach(TlsContexts::load);
     }
 
@@ -58,48 +59,53 @@ public final class TlsContexts {
     }
 
     /**
-     * For the edge listener.
+     * Creates the context of the edge listener.
      *
-     * @param protocols what ALPN offers, preferred first, as {@code h2}, {@code http/1.1}; empty: no ALPN
+     * @param protocols the ALPN protocols, preferred first, for example {@code h2}, {@code http/1.1}; empty:
+     *     no ALPN
      */
     public static SslContext edge(TlsMaterial material, List<String> protocols) {
         return edge(material, protocols, provider());
     }
 
     /**
-     * For the edge listener where callers need certificates: asks for one, and accepts none or any; {@link
-     * CallerCertificates} must judge what was shown.
+     * Creates the context of an edge listener whose callers need certificates. Requests a certificate and
+     * accepts any or none. {@link CallerCertificates} must verify it afterwards.
      *
-     * @param protocols what ALPN offers, preferred first; empty: no ALPN
+     * @param protocols the ALPN protocols, preferred first; empty: no ALPN
      */
     public static SslContext edgeAsking(TlsMaterial material, List<String> protocols) {
         return tunnel(material, List.of(), protocols, VERSIONS, provider());
     }
 
     /**
-     * For the tunnel listener: asks for a client certificate, and accepts none or any; {@link ClientCertificates#verify}
-     * must judge what was shown. TLS 1.3 only, so that the certificates of clients cross the network encrypted.
+     * Creates the context of the tunnel listener. Requests a client certificate and accepts any or none.
+     * {@link ClientCertificates#verify} must verify it afterwards. TLS 1.3 only, so that client certificates
+     * are sent encrypted.
      *
-     * @param clientAuthorities named to clients, so that they know which certificate to show
-     * @param protocols what ALPN offers, preferred first; empty: no ALPN
+     * @param clientAuthorities the authorities whose names are sent to clients, so that they can select a
+     *     certificate
+     * @param protocols the ALPN protocols, preferred first; empty: no ALPN
      */
     public static SslContext tunnel(TlsMaterial material, List<X509Certificate> clientAuthorities,
             List<String> protocols) {
         return tunnel(material, clientAuthorities, protocols, TLS13, provider());
     }
 
-    /** The same, but TLS 1.2 is served, too: for proxies on the way that end TLS and know no better. */
+    /**
+     * As {@link #tunnel}, but also accepts TLS 1.2, for TLS-terminating proxies that do not support TLS 1.3.
+     */
     public static SslContext tunnelWithTls12(TlsMaterial material, List<X509Certificate> clientAuthorities,
             List<String> protocols) {
         return tunnel(material, clientAuthorities, protocols, VERSIONS, provider());
     }
 
     /**
-     * For dials.
+     * Creates the context of outgoing connections.
      *
-     * @param trust which servers to believe
-     * @param identity the client certificate to show; null: none
-     * @param protocols what ALPN offers, preferred first; empty: no ALPN
+     * @param trust the rules by which servers are trusted
+     * @param identity the client certificate to send, or null
+     * @param protocols the ALPN protocols, preferred first; empty: no ALPN
      */
     public static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity,
             List<String> protocols) {
@@ -107,10 +113,11 @@ public final class TlsContexts {
     }
 
     /**
-     * For a diagnosis: trusts every server, and tells which rules would. Say nothing secret on such a connection.
+     * Creates the context of a diagnosis, which accepts every server and reports the rules that trust it. No
+     * secret may be sent on such a connection.
      *
-     * @param rules by names of the caller's choice
-     * @param told once a handshake, on its thread
+     * @param rules the rules, by names that the caller chooses
+     * @param told called once for each handshake, on its thread
      */
     public static SslContext observing(Map<String, ServerTrust> rules, Consumer<ServerVerdict> told,
             List<String> protocols) {
@@ -172,7 +179,7 @@ public final class TlsContexts {
         try {
             Class.forName(type);
         } catch (ClassNotFoundException e) {
-            // Another Java keeps them elsewhere: the first handshake takes a little longer.
+            // Another Java has other classes; then the first handshake takes a little longer.
             LOG.atDebug().addKeyValue("type", type).log("not loaded ahead");
         }
     }

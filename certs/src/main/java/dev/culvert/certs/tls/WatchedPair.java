@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A certificate with its key, read again when their files change. What can't be used replaces nothing and is complained
- * of once, if it is still there when looked at again: files are often written one after the other. Used by one thread at
- * a time.
+ * A certificate with its key, reloaded when their files change. Unusable files do not replace the present
+ * pair. They are logged once, if a second look still finds them unusable, because the two files are often
+ * written one after the other. Used by one thread at a time.
  */
 final class WatchedPair {
     private static final Logger log = LoggerFactory.getLogger(WatchedPair.class);
@@ -27,11 +27,11 @@ final class WatchedPair {
     private final Clock clock;
     private InUse inUse;
     private byte[] stamp;
-    /** What was wrong when last looked at. */
+    /** The error found by the last look. */
     private @Nullable String wrong;
     private @Nullable String complained;
 
-    /** What handshakes get. */
+    /** The certificate and context that handshakes use. */
     record InUse(TlsMaterial material, SslContext context) {}
 
     private WatchedPair(String listener, CertificateFiles files, Function<TlsMaterial, SslContext> contexts,
@@ -44,7 +44,10 @@ final class WatchedPair {
         inUse = read();
     }
 
-    /** Reads the files for the first time. Throws {@link CertsException}; but one that has ended is served, and warned of. */
+    /**
+     * Reads the files for the first time. Throws {@link CertsException}. An expired certificate is used and
+     * logged as a warning.
+     */
     static WatchedPair load(String listener, CertificateFiles files,
             Function<TlsMaterial, SslContext> contexts, Clock clock) {
         var pair = new WatchedPair(listener, files, contexts, clock);
@@ -53,7 +56,7 @@ final class WatchedPair {
             log.atWarn()
                     .addKeyValue("listener", listener)
                     .addKeyValue("reason", untimely)
-                    .log("certificate of a listener is not valid now; it is served, for want of another");
+                    .log("certificate of a listener is not valid now; it is used because there is no other");
         }
         return pair;
     }
@@ -62,7 +65,7 @@ final class WatchedPair {
         return inUse;
     }
 
-    /** Looks at the files. Returns whether there is a new pair. Blocks. */
+    /** Checks the files. Returns whether a new pair was loaded. Blocks. */
     boolean look() {
         byte[] seen = files.stamp();
         if (wrong == null && seen.length > 0 && Arrays.equals(seen, stamp)) {
@@ -130,6 +133,6 @@ final class WatchedPair {
                 .addKeyValue("reason", reason)
                 .addKeyValue("kept", kept.getSubjectX500Principal())
                 .addKeyValue("keptUntil", kept.getNotAfter().toInstant())
-                .log("certificate of a listener can't be used; the one before stays in use");
+                .log("certificate of a listener can't be used; the previous one stays in use");
     }
 }

@@ -1,4 +1,4 @@
-/** TLS contexts of listeners and clients, and how servers are trusted. */
+/** TLS contexts of listeners and clients, and the trust in servers. */
 @NullMarked
 package dev.culvert.certs.tls;
 

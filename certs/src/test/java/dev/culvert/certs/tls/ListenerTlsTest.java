@@ -189,7 +189,7 @@ class ListenerTlsTest {
         assertThat(shown(tls, null)).isEqualTo(before);
         assertThat(warnings()).singleElement()
                 .asString()
-                .contains("can't be used; the one before stays in use", "edge.key: not the key of",
+                .contains("can't be used; the previous one stays in use", "edge.key: not the key of",
                         "expected:");
 
         TlsMaterial good = write(files, DAY, "t.example");
