@@ -14,8 +14,8 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Locale;
 
 /**
- * What browsers get while their upstream is away: without CORS fields they could not read the problem, and a preflight
- * that fails hides it altogether.
+ * The response to browsers while their upstream is unavailable. Without CORS fields a browser cannot read the
+ * problem, and a failed preflight hides it completely.
  */
 final class BrowserAnswer implements UpstreamCall.AwayAnswer {
     private static final int BAD_GATEWAY = 502;

@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An exchange on a route that bounds bodies, ends what is silent, or tries again. Stands between the asker and the upstreams.
- * On the exchange's event loop.
+ * An exchange on a route that limits bodies, ends silent exchanges, or retries. Sits between the requester
+ * and the upstreams. Confined to the exchange's event loop.
  *
  * <pre>
  *  ATTEMPT ──head──────────────────────────► ANSWERED ──end, silence──► OVER
@@ -37,7 +37,10 @@ final class GuardedExchange implements RequestSink {
             "the body is larger than this route takes");
     private static final Problem SILENT = Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
             "nothing was sent in either direction for as long as this route allows");
-    /** Doubled with each attempt: an upstream that is started anew needs a moment. */
+    /**
+     * The pause before the first retry. It doubles with each attempt, because a restarting upstream needs
+     * some time.
+     */
     private static final long FIRST_PAUSE_MILLIS = 25;
 
     private final Upstreams upstreams;
@@ -55,12 +58,15 @@ final class GuardedExchange implements RequestSink {
     private @Nullable ScheduledFuture<?> pause;
     private int retries;
     private long received;
-    /** Request bytes that the asker was told of. */
+    /** The request bytes that were reported to the requester as consumed. */
     private long consumedBytes;
     private boolean answered;
     private boolean responseEnded;
     private boolean over;
-    /** The response was whole before the request was: what still comes of that is dropped, and told as consumed. */
+    /**
+     * Whether the response was complete before the request. The rest of the request is dropped and reported
+     * as consumed.
+     */
     private boolean swallowing;
 
     private GuardedExchange(Upstreams upstreams, RelayRequest request, UpstreamCall outgoing,
@@ -77,7 +83,7 @@ final class GuardedExchange implements RequestSink {
         this.dropped = new DroppedBytes(request.loop(), asker::consumed);
     }
 
-    /** Whether a route needs this for a request. */
+    /** Whether a route requires a guarded exchange for a request. */
     static boolean isNeeded(RouteConfig route, RelayRequest request) {
         RouteConfig.Timeouts timeouts = route.timeouts();
         return route.retries() > 0 || largestBody(route, request) < Long.MAX_VALUE
@@ -89,7 +95,7 @@ final class GuardedExchange implements RequestSink {
         return route.largestBody(method == null ? "" : method);
     }
 
-    /** Whether a route refuses a request for the length that its head announces. */
+    /** Whether a route refuses a request because of its announced length. */
     static boolean isTooLarge(RouteConfig route, RelayRequest request) {
         return DeclaredLength.of(request.fields()) > largestBody(route, request);
     }
@@ -102,7 +108,7 @@ final class GuardedExchange implements RequestSink {
         return exchange;
     }
 
-    /** An answer for browsers is given when the last attempt has failed. */
+    /** Starts an attempt. The response for browsers is sent only after the last attempt has failed. */
     private void attempt() {
         Attempt begun = new Attempt();
         attempt = begun;
@@ -140,7 +146,7 @@ final class GuardedExchange implements RequestSink {
         }
     }
 
-    /** Between two attempts nothing takes what can't be kept. */
+    /** Handles data that can't be kept for a retry: between two attempts no upstream takes it. */
     private void afterKeeping() {
         if (!repeatable.isWhole()) {
             give(UpstreamProblem.NO_CONNECTION);
@@ -177,7 +183,7 @@ final class GuardedExchange implements RequestSink {
 
     // ---- the end ----
 
-    /** Ends the exchange with a problem of ours. */
+    /** Ends the exchange with a problem of the gateway. */
     private void give(Problem problem) {
         RequestSink to = upstream;
         finish();
@@ -189,7 +195,7 @@ final class GuardedExchange implements RequestSink {
         }
     }
 
-    /** The asker hears of it, or a browser gets what it can read. */
+    /** Sends the problem to the requester, or to a browser in a form that it can read. */
     private void tell(Problem problem) {
         UpstreamCall.AwayAnswer away = answered ? null : outgoing.away();
         if (away != null && away.answer(problem, asker)) {
@@ -199,10 +205,12 @@ final class GuardedExchange implements RequestSink {
         }
     }
 
-    /** The asker waits for its last byte to be consumed, also when nobody wants it any more. */
+    /**
+     * Drops the rest of the request body but reports it as consumed, because the requester waits for that.
+     */
     private void swallow() {
         swallowing = true;
-        attempt = new Attempt(); // from now on it is told here alone
+        attempt = new Attempt(); // from now on only this attempt reports events
         drop();
     }
 
@@ -244,7 +252,7 @@ final class GuardedExchange implements RequestSink {
         attempt();
     }
 
-    /** What one attempt gives; what comes of an earlier one is of no interest any more. */
+    /** Receives the response of one attempt. Events of earlier attempts are ignored. */
     private final class Attempt implements ResponseSink {
         private long taken;
 
@@ -330,7 +338,7 @@ final class GuardedExchange implements RequestSink {
             tell(problem);
         }
 
-        /** A repeated body is consumed again, and told once. */
+        /** A repeated body is consumed again but reported once. */
         @Override
         public void consumed(int bytes) {
             if (attempt == this) {

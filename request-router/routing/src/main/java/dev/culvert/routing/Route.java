@@ -48,27 +48,27 @@ final class Route {
         return rule;
     }
 
-    /** Where it leads, its variables unfilled. */
+    /** The upstream, with its variables not substituted. */
     UpstreamAddress upstream() {
         return fixed;
     }
 
-    /** The Host to send; null: the caller's. */
+    /** The Host to send; null for the caller's. */
     @Nullable
     String hostHeader() {
         return config.hostHeader();
     }
 
-    /** What browsers are told while the upstream is away; null: nothing. */
+    /** The CORS settings of the response to browsers while the upstream is unavailable; null for none. */
     @Nullable
     Cors cors() {
         return cors;
     }
 
     /**
-     * Where a request goes that its rule takes.
+     * The destination of a request that matches this route's rule.
      *
-     * @param caller asked only where the route looks at it
+     * @param caller supplies the caller's address; called only if the route restricts its sources
      */
     RouteMatch forward(RouteQuery query, AllowList webhooks, Supplier<@Nullable InetAddress> caller) {
         if (!sources.blocks().isEmpty() && !sources.allows(caller.get())) {

@@ -20,27 +20,28 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One route. A variable as {@code {tenant}} stands for a whole segment of the path and may be filled into the host of the
- * upstream; {@code {namespace}} and {@code {eventSource}} stand together or not at all, and are subject to the policy of
- * webhooks.
+ * One route. A variable such as {@code {tenant}} matches a whole segment of the path and may occur in the
+ * host of the upstream. A path has both {@code {namespace}} and {@code {eventSource}} or neither. The webhook
+ * policy applies to their values.
  *
- * @param path {@code /x/} matches {@code /x} and everything below
- * @param to the upstream's URL; a path in it is put before the request's
- * @param host name without port, or {@code *.name} for all names below it; null: any
- * @param methods one of them; empty: any
- * @param headers values by field name, {@code *} for any value; all must be there
- * @param stripPrefix whether the raw segments of the route's path are dropped from what is sent
- * @param rewrite put in place of the raw segments of the route's path; null: they stay
- * @param hostHeader the Host that the upstream sees; null: the caller's
- * @param cors what a browser is told while the upstream is away; null: nothing, but for {@code /app-proxy/}
- * @param delivery null: durable below {@code /webhooks/}, direct elsewhere
- * @param order of durable webhooks
- * @param verify how signatures of durable webhooks are verified; null: not at all
- * @param maxBody larger bodies are refused; null: any size, but 25 MiB for durable webhooks
- * @param timeouts null: the usual ones
- * @param retries further attempts of what may be sent again, 0..5
- * @param sources blocks of addresses that may ask; empty: all
- * @param tls of an upstream that speaks it; null: as the router's
+ * @param path the path; {@code /x/} matches {@code /x} and all paths below
+ * @param to the upstream's URL; its path is prepended to that of the request
+ * @param host a name without port, or {@code *.name} for all names below it; null: any
+ * @param methods the matching methods; empty: all
+ * @param headers the required fields: values by field name, {@code *} for any value
+ * @param stripPrefix whether the raw segments of the route's path are removed from the forwarded path
+ * @param rewrite replaces the raw segments of the route's path; null: they stay
+ * @param hostHeader the Host that is sent to the upstream; null: the caller's
+ * @param cors the response to browsers while the upstream is unavailable; null: none, except for {@code
+ *     /app-proxy/}
+ * @param delivery the delivery of webhooks; null: durable below {@code /webhooks/}, direct elsewhere
+ * @param order the order of durable webhooks
+ * @param verify the verification of the signatures of durable webhooks; null: none
+ * @param maxBody the maximum body; null: no limit, but 25 MiB for durable webhooks
+ * @param timeouts the time-outs; null: the defaults
+ * @param retries the number of further attempts of requests that may be repeated, 0..5
+ * @param sources the address blocks of permitted callers; empty: all
+ * @param tls the TLS settings of an {@code https} upstream; null: those of the router
  */
 public record RouteConfig(
         @Setting(value = "Path that is matched, with everything below it", accepts = "a path as /x/ or /webhooks/{namespace}/{eventSource}/") String path,
@@ -94,7 +95,7 @@ public record RouteConfig(
         }
     }
 
-    /** A route whose upstream is trusted as any other. */
+    /** A route without TLS settings of its own. */
     public RouteConfig(String path, String to, @Nullable String host, List<String> methods,
             Map<String, String> headers, boolean stripPrefix, @Nullable String rewrite,
             @Nullable String hostHeader, @Nullable Cors cors, @Nullable Delivery delivery, Order order,
@@ -104,7 +105,7 @@ public record RouteConfig(
                 verify, maxBody, timeouts, retries, sources, null);
     }
 
-    /** A route by its path alone. */
+    /** A route that matches by its path only. */
     public RouteConfig(String path, String to, boolean stripPrefix, @Nullable String hostHeader,
             @Nullable Cors cors,
             @Nullable Delivery delivery) {
@@ -112,17 +113,17 @@ public record RouteConfig(
                 null, null, null, 0, List.of());
     }
 
-    /** A route with the defaults of everything else. */
+    /** A route with the defaults of all other settings. */
     public static RouteConfig of(String path, String to) {
         return new RouteConfig(path, to, false, null, null, null);
     }
 
-    /** Whether webhooks on this route go through an inbox where there is one. */
+    /** Whether webhooks on this route are stored in an inbox, if there is one. */
     public boolean durable() {
         return delivery == null ? path.startsWith(WEBHOOKS) : delivery == Delivery.DURABLE;
     }
 
-    /** How many bytes the body of such a request may have; Long.MAX_VALUE: any number. */
+    /** The maximum body in bytes of a request with this method; Long.MAX_VALUE: no limit. */
     long largestBody(CharSequence method) {
         if (maxBody != null) {
             return maxBody.bytes();
@@ -130,20 +131,20 @@ public record RouteConfig(
         return durable() && POST.contentEquals(method) ? AnnouncedRoute.USUAL_BODY_BYTES : Long.MAX_VALUE;
     }
 
-    /** Which requests it takes. */
+    /** The rule that requests must match. */
     RouteRule rule() {
         return RouteRule.of(path, host, methods, headers);
     }
 
-    /** Whether the tunnel server is told what the webhooks are signed with. */
+    /** Whether the secrets of the webhooks are shared with the tunnel server. */
     boolean sharesSecrets() {
         return verify != null && verify.shareWithServer() && durable();
     }
 
     /**
-     * What an inbox has to know, secrets' files included.
+     * The data that an inbox needs, including the secrets.
      *
-     * @param secrets what is shared of a file
+     * @param secrets returns the shared secrets of a file
      */
     AnnouncedRoute announced(Function<Path, SigningSecrets> secrets) {
         PathPattern pattern = PathPattern.parse(path);
@@ -158,42 +159,43 @@ public record RouteConfig(
                 SourceList.parse(sources), upstream.host());
     }
 
-    /** What a browser is told while the upstream is away, or null: nothing. */
+    /** The CORS settings of the response to browsers while the upstream is unavailable; null for none. */
     @Nullable
     Cors browserAnswer() {
         return cors == null && path.equals(APP_PROXY) ? new Cors(List.of()) : cors;
     }
 
     /**
-     * TLS towards the upstream.
+     * The TLS settings of the upstream.
      *
-     * @param ca file of the authorities that its certificate may come from
+     * @param ca the file of the authorities that may issue the upstream's certificate
      */
     public record Tls(
             @Setting("PEM file of the authorities that the upstream's certificate may come from, instead of upstreams.ca") Path ca) {}
 
-    /** How webhooks reach the upstream. */
+    /** The way in which webhooks are delivered to the upstream. */
     public enum Delivery {
-        /** The caller waits for the upstream's answer. */
+        /** The caller waits for the upstream's response. */
         DIRECT,
-        /** Stored first, then delivered until it succeeds. */
+        /** The webhook is stored first and then delivered until it succeeds. */
         DURABLE
     }
 
-    /** In which order durable webhooks are delivered. */
+    /** The order in which durable webhooks are delivered. */
     public enum Order {
-        /** Those of one source one after the other. */
+        /** Webhooks of one source are delivered one after the other. */
         SOURCE,
-        /** As they come. */
+        /** Webhooks are delivered without an order. */
         NONE
     }
 
     /**
-     * How signatures are verified.
+     * The verification of signatures.
      *
-     * @param provider who signs
-     * @param secretFile holds the secrets, a line each; read again when it changes
-     * @param shareWithServer whether a tunnel server is told them, which stores the webhooks of a tunnel
+     * @param provider the signing provider
+     * @param secretFile the file of the secrets, one on each line; reloaded when it changes
+     * @param shareWithServer whether the secrets are shared with the tunnel server, which stores the webhooks
+     *     of a tunnel
      */
     public record Verify(
             @Setting("Who signs the webhooks") Verification.Provider provider,
@@ -203,8 +205,8 @@ public record RouteConfig(
     /**
      * Time-outs of a route's exchanges.
      *
-     * @param head from the last request byte to the response's head; null: 60 s
-     * @param idle without a byte in either direction after the head; null: none
+     * @param head the time from the last request byte to the response's head; null: 60 s
+     * @param idle the time without a byte in either direction after the head; null: no limit
      */
     public record Timeouts(
             @Setting("From the last byte of the request to the head of the response; nothing said: 60s") @Nullable Duration head,
@@ -220,9 +222,10 @@ public record RouteConfig(
     }
 
     /**
-     * What the router answers to browsers in place of an upstream that is away.
+     * The router's response to browsers in place of an unavailable upstream.
      *
-     * @param allowOrigins origins that may send credentials; empty: any origin may read, without credentials
+     * @param allowOrigins the origins that may send credentials; empty: any origin may read, without
+     *     credentials
      */
     public record Cors(
             @Setting(value = "Origins of browser clients; others, or all when empty, get * without credentials", accepts = "scheme://host[:port] each, as https://app.example.com", byDefault = "") List<String> allowOrigins) {

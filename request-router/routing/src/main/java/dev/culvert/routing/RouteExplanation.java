@@ -8,21 +8,21 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a request goes, and why.
+ * Explains the routing of a request.
  *
- * @param isForwarded whether an upstream would get it
- * @param outcome what becomes of it, in one line
- * @param reasons a line for each route: that it is taken, or why not
+ * @param isForwarded whether the request would be forwarded to an upstream
+ * @param outcome the result, in one line
+ * @param reasons one line for each route, stating that it is taken or why it is not
  */
 public record RouteExplanation(boolean isForwarded, String outcome, List<String> reasons) {
-    /** More than a person reads. */
+    /** A person does not read more. */
     private static final int MAX_REASONS = 200;
 
     public RouteExplanation {
         reasons = List.copyOf(reasons);
     }
 
-    /** Explains what a router with this configuration does. */
+    /** Explains the decision of a router with this configuration. */
     public static RouteExplanation of(RoutingConfig config, RouteQuery query) {
         RouteTable table = RouteTable.of(config);
         RouteMatch match = table.match(query, query::caller);
@@ -45,7 +45,10 @@ public record RouteExplanation(boolean isForwarded, String outcome, List<String>
         };
     }
 
-    /** The one that is taken, those that would take it, the others; each in the file's order. */
+    /**
+     * The reasons: first of the taken route, then of other matching routes, then of the rest, each in the
+     * file's order.
+     */
     private static List<String> reasons(List<Route> routes, @Nullable Route taken, RouteQuery query) {
         return IntStream.range(0, routes.size())
                 .boxed()
@@ -71,7 +74,7 @@ public record RouteExplanation(boolean isForwarded, String outcome, List<String>
                         : taken.rule().path() + " is more specific, or stands first");
     }
 
-    /** For people. */
+    /** The explanation as text for people. */
     public String text() {
         List<String> lines = new ArrayList<>();
         lines.add(outcome);

@@ -3,15 +3,16 @@ package dev.culvert.routing;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.upstream.UpstreamAddress;
 
-/** Where a request target leads. */
+/** The destination of a request. */
 sealed interface RouteMatch {
     /**
-     * To an upstream.
+     * Forwards the request to an upstream.
      *
-     * @param target what is sent: the upstream's own path, the request's path, the query as it came
+     * @param target the forwarded target: the upstream's own path, the request's path, and the unchanged
+     *     query
      */
     record Forward(Route route, UpstreamAddress address, String target) implements RouteMatch {}
 
-    /** Nowhere. */
+    /** Refuses the request. */
     record Refused(Problem problem) implements RouteMatch {}
 }

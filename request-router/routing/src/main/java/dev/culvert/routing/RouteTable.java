@@ -13,8 +13,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The routes and the cluster's policy. Matching is a pure function of the raw request: nothing is decoded, merged or
- * normalised before it, and what was matched is what is sent. Immutable, safe for use by any thread.
+ * The routes and the cluster's policy. Matching is a pure function of the raw request. The request is not
+ * decoded, merged or normalised first, and the matched target is the forwarded one. Immutable, safe for use
+ * by any thread.
  */
 final class RouteTable {
     private static final RouteMatch MALFORMED = new RouteMatch.Refused(RouteProblem.MALFORMED);
@@ -33,13 +34,16 @@ final class RouteTable {
         this.requests = requests;
     }
 
-    /** The table of a configuration. Throws ConfigException for the key of a route that nothing reaches. */
+    /** Builds the table of a configuration. Throws ConfigException for the key of an unreachable route. */
     static RouteTable of(RoutingConfig config) {
         return new RouteTable(config.effectiveRoutes().stream().map(Route::new).toList(),
                 AllowList.parse(config.policy().webhooks().allow()), config.policy().requests().rules());
     }
 
-    /** Throws ConfigException for the key of a route that others leave no request, as {@code routes[2].path}. */
+    /**
+     * Throws ConfigException for the key of a route that other routes hide completely, for example {@code
+     * routes[2].path}.
+     */
     static void requireReachable(List<RouteConfig> routes) {
         RouteIndex.of(routes, RouteConfig::rule);
     }
@@ -48,21 +52,22 @@ final class RouteTable {
         return routes;
     }
 
-    /** Where routes lead; names with variables as one of those that they may stand for. */
+    /** The upstreams of all routes. A name with variables is represented by one possible name. */
     List<UpstreamAddress> upstreams() {
         return routes.stream().map(Route::upstream).toList();
     }
 
-    /** The route that takes a request, whatever the policy says; null: none. */
+    /** The route that matches a request, regardless of the policy; null if none does. */
     @Nullable
     Route find(RouteQuery query) {
         return RawPath.wellFormed(query.path()) ? index.find(query) : null;
     }
 
     /**
-     * Where a request leads.
+     * The destination of a request.
      *
-     * @param caller where it came from, behind the trusted proxies; asked only where a route looks at it
+     * @param caller supplies the caller's address behind the trusted proxies; called only if a route
+     *     restricts its sources
      */
     RouteMatch match(RouteQuery query, Supplier<@Nullable InetAddress> caller) {
         if (!RawPath.wellFormed(query.path())) {

@@ -24,8 +24,8 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Routes exchanges to upstreams as the routes and the cluster's policy say. May be shared by all event loops: each uses
- * connections of its own.
+ * Routes exchanges to upstreams according to the routes and the cluster's policy. May be shared by all event
+ * loops; each loop has its own connections.
  */
 public final class Router implements Relay, AutoCloseable {
     private final Upstreams upstreams;
@@ -38,20 +38,21 @@ public final class Router implements Relay, AutoCloseable {
         this.audit = audit;
     }
 
-    /** A router with the usual limits, whose refusals are not kept. */
+    /** Creates a router with the default limits and without an audit log. */
     public static Router create(RoutingConfig config) {
         return create(config, UpstreamLimits.defaults());
     }
 
-    /** A router whose refusals are not kept. Starts nothing: connections are made when they are needed. */
+    /** Creates a router without an audit log. Opens no connections; they are opened on demand. */
     public static Router create(RoutingConfig config, UpstreamLimits limits) {
         return create(config, limits, RouterAudit.NONE);
     }
 
     /**
-     * A router. Starts nothing: connections are made when they are needed.
+     * Creates a router. Opens no connections; they are opened on demand.
      *
-     * @param audit told of every request that the cluster's policy refuses and every change of it; stays the caller's
+     * @param audit receives every request that the cluster's policy refuses and every change of the
+     *     configuration; the caller closes it
      */
     public static Router create(RoutingConfig config, UpstreamLimits limits, RouterAudit audit) {
         Rules rules = Rules.of(config);
@@ -60,10 +61,11 @@ public final class Router implements Relay, AutoCloseable {
     }
 
     /**
-     * Takes other routes, policy and addresses from now on. Exchanges that have begun go on as they did; connections to
-     * upstreams are kept unless names lead elsewhere. Reads certificate authorities where an upstream speaks TLS: not for an event loop.
+     * Replaces routes, policy and addresses. Running exchanges continue unchanged. Connections to upstreams
+     * are kept unless the resolution of names changes. Reads the files of certificate authorities if an
+     * upstream uses TLS, so it must not run on an event loop.
      *
-     * @param origin who changes it, as {@code router.yaml} or {@code SIGHUP}
+     * @param origin the origin of the change, for example {@code router.yaml} or {@code SIGHUP}
      */
     public synchronized void replace(RoutingConfig config, String origin) {
         Rules next = Rules.of(config);
@@ -78,7 +80,7 @@ public final class Router implements Relay, AutoCloseable {
                 .forEach(change -> audit.changed(change.key(), origin, change.detail()));
     }
 
-    /** What it does now. Any thread. */
+    /** The present configuration. Callable from any thread. */
     public RoutingConfig config() {
         return rules.config;
     }
@@ -141,36 +143,47 @@ public final class Router implements Relay, AutoCloseable {
     }
 
     /**
-     * Bytes held for exchanges: of responses read and not yet consumed, of requests not yet written. Any thread.
+     * Bytes held for exchanges: of responses read and not yet consumed, of requests not yet written. Any
+     * thread.
      */
     public long bufferedBytes() {
         return upstreams.buffered().sum();
     }
 
-    /** Open connections to upstreams, those being made included. Any thread. */
+    /**
+     * The number of connections to upstreams, including those being established. Callable from any thread.
+     */
     public int openConnections() {
         return upstreams.connections().intValue();
     }
 
-    /** Addresses of upstreams that are left out because they failed, now. Any thread. */
+    /**
+     * The number of upstream addresses that are excluded now because they failed. Callable from any thread.
+     */
     public int ejectedAddresses() {
         return upstreams.ejected();
     }
 
-    /** Refuses new exchanges with {@code draining} and closes idle connections; running exchanges go on. Any thread. */
+    /**
+     * Refuses new exchanges with {@code draining} and closes idle connections. Running exchanges continue.
+     * Callable from any thread.
+     */
     public void drain() {
         upstreams.drain();
     }
 
-    /** Ends everything at once: running exchanges fail with {@code draining}. Any thread; returns before it has happened. */
+    /**
+     * Ends all exchanges at once; they fail with {@code draining}. Callable from any thread. Returns before
+     * the exchanges have ended.
+     */
     @Override
     public void close() {
         upstreams.close();
     }
 
-    /** What is replaced as a whole. */
+    /** The state that is replaced atomically. */
     private record Rules(RoutingConfig config, RouteTable table, TcpTable tcp, ForwardingRules callers) {
-        /** Reads files. */
+        /** The trust in upstreams. Reads files. */
         UpstreamTrust trust() {
             return UpstreamTrust.load(config.upstreams().ca(), table.upstreams());
         }

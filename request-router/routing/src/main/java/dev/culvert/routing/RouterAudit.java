@@ -5,9 +5,11 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
-/** What the cluster's owner keeps of what was refused and what was changed. Callable from any thread; never blocks. */
+/**
+ * Records refused requests and changes for the owner of the cluster. Callable from any thread; never blocks.
+ */
 public interface RouterAudit {
-    /** Keeps nothing. */
+    /** Records nothing. */
     RouterAudit NONE = new RouterAudit() {
         @Override
         public void refused(@Nullable InetAddress caller, Http2Headers fields, Problem problem) {}
@@ -17,19 +19,20 @@ public interface RouterAudit {
     };
 
     /**
-     * A request was refused by the cluster's policy.
+     * The cluster's policy refused a request.
      *
-     * @param caller where it came from; null: nobody can tell
-     * @param fields its head; borrowed for the call
+     * @param caller the source address of the request; null if unknown
+     * @param fields the head of the request; borrowed for the call
      */
     void refused(@Nullable InetAddress caller, Http2Headers fields, Problem problem);
 
     /**
-     * Something was changed.
+     * The configuration or the state was changed.
      *
-     * @param what a key of {@link RoutingConfig}, as {@code policy}; {@code pause} or {@code resume}
-     * @param by who or what changed it
-     * @param detail what it is now, or how it differs; empty: nothing to say
+     * @param what a key of {@link RoutingConfig}, for example {@code policy}; or {@code pause} or {@code
+     *     resume}
+     * @param by the user or the origin of the change
+     * @param detail the new value or the difference; empty for none
      */
     void changed(String what, String by, String detail);
 }

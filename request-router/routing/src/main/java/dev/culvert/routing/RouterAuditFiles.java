@@ -20,16 +20,16 @@ import org.slf4j.LoggerFactory;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The audit log as files of JSON lines, {@code audit-refused.log} and {@code audit-changes.log}: two, so that a flood of
- * refused requests pushes no change out. The elastic scheduler writes; what comes faster than the disk takes it is counted and
- * left out. A disk that fails is logged, and does not stop the router.
+ * The audit log as two files of JSON lines, {@code audit-refused.log} and {@code audit-changes.log}, so that
+ * a flood of refused requests rotates no change out. The elastic scheduler writes. Lines that arrive faster
+ * than the disk can write them are counted and dropped. A disk error is logged and does not stop the router.
  */
 public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
     /** About 2 MiB of lines. */
     static final int MAX_QUEUED = 4096;
 
     private static final Logger log = LoggerFactory.getLogger(RouterAuditFiles.class);
-    /** Kept free for changes. */
+    /** The part of the queue that is reserved for changes. */
     private static final int ROOM_FOR_CHANGES = 256;
 
     private final LinkedBlockingQueue<Line> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
@@ -38,13 +38,13 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
     private final RotatedFile changes;
     private final Clock clock;
     private final Executor disk;
-    /** Lines that came since the writer looked; above 0 there is one. */
+    /** The number of lines queued since the writer's last check. The writer runs while it is above 0. */
     private final AtomicInteger news = new AtomicInteger();
     private volatile boolean closed;
     private long told;
     private boolean failing;
 
-    /** @param disk where it may be written */
+    /** @param disk the executor for writes, which may block */
     RouterAuditFiles(Path folder, Clock clock, Executor disk) {
         this.clock = clock;
         this.disk = disk;
@@ -52,7 +52,7 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
         this.changes = new RotatedFile(folder, "audit-changes.log", RotatedFile.USUAL_BYTES);
     }
 
-    /** Writes into a folder, which is made when it is absent, once there is something to write. */
+    /** Writes into a folder. The first line creates it if it is absent. */
     public static RouterAuditFiles in(Path folder) {
         return in(folder, Clock.systemUTC());
     }
@@ -85,7 +85,7 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
         return field == null ? "" : field.toString();
     }
 
-    /** Queries hold secrets. */
+    /** Removes the query, which may contain secrets. */
     private static String withoutQuery(String target) {
         int question = target.indexOf('?');
         return question < 0 ? target : target.substring(0, question);
@@ -98,12 +98,12 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
             try {
                 disk.execute(this::write);
             } catch (RejectedExecutionException e) {
-                news.set(0); // the process ends, and close writes what there is
+                news.set(0); // the process ends, and close writes the queued lines
             }
         }
     }
 
-    /** Lines that were left out. */
+    /** The number of dropped lines. */
     long dropped() {
         return dropped.get();
     }
@@ -129,7 +129,7 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
         }
     }
 
-    /** A disk that fails is told of once, until it is well again. */
+    /** Appends a line. A disk error is logged once until a write succeeds again. */
     private void append(RotatedFile file, String text) {
         try {
             file.append(text);
@@ -147,7 +147,7 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
         }
     }
 
-    /** Writes what is queued; what comes later is left out. Not for an event loop. */
+    /** Writes the queued lines. Later lines are dropped. Blocks, so it must not run on an event loop. */
     @Override
     public void close() {
         closed = true;

@@ -9,16 +9,19 @@ import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** How one configuration differs from the one before, for the audit log. */
+/** Computes the differences between two configurations, for the audit log. */
 final class RoutingChanges {
-    /** Of what was added, removed and changed, each: how many there are is said, too. */
+    /**
+     * The maximum number of added, removed and changed items that are listed, for each kind. The total is
+     * always given.
+     */
     static final int MAX_NAMED = 10;
 
     /**
-     * A key with another value.
+     * A key whose value has changed.
      *
      * @param key of {@link RoutingConfig}
-     * @param detail of lists, what was added (+), removed (-) and changed otherwise (*); else what it is now
+     * @param detail for lists the items that were added (+), removed (-) and modified (*); else the new value
      */
     record Change(String key, String detail) {}
 

@@ -28,16 +28,17 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Routes, policy and addresses: what a router is told, in its own pod ({@code RouterConfig}) or as {@code router:} of a
- * tunnel client.
+ * Routes, policy and addresses: the configuration of a router in its own pod ({@code RouterConfig}) or under
+ * {@code router:} of a tunnel client.
  *
- * @param routes what goes where; empty: {@link #defaultRoutes}. At most 10,000, none that others leave no request
- * @param tcp where raw connections may lead; empty: nowhere. At most 1000, no two with the same name or host
- * @param policy what the cluster allows
- * @param resolve addresses that win over DNS, by {@code host} or {@code host:port}; hosts in lower case, at least one each
- * @param trustedProxies what stands between callers and whoever passes their requests on to this router
- * @param upstreams how upstreams are found and trusted
- * @param runtimeVersion of the GitOps runtime that is served; null: one with a router
+ * @param routes the routes; empty: {@link #defaultRoutes}. At most 10,000, each of which is reachable
+ * @param tcp the upstreams of raw connections; empty: none. At most 1000, no two with the same name or host
+ * @param policy the cluster's policy
+ * @param resolve addresses that override DNS, by {@code host} or {@code host:port}; hosts in lower case, with
+ *     at least one address each
+ * @param trustedProxies the networks of proxies between callers and the peer of this router
+ * @param upstreams the resolution of upstreams and the trust in them
+ * @param runtimeVersion the version of the GitOps runtime that is served; null: a version with a router
  */
 public record RoutingConfig(
         @Setting(value = ROUTES, accepts = ROUTES_ACCEPTS, fileOnly = true) List<RouteConfig> routes,
@@ -59,12 +60,15 @@ public record RoutingConfig(
 
     public static final String RUNTIME_VERSION = "Version of the GitOps runtime that is served: one older than 0.0.543 had no router, and gets the routes that its ingress had";
 
-    /** Addresses of one name; more are a mistake. */
+    /** The maximum number of addresses of one name. More are a configuration error. */
     private static final int MAX_ADDRESSES = 100;
-    /** Not among the paths of an ingress before there was a router. */
+    /** This path was not in the ingress of runtimes without a router. */
     private static final String WORKFLOWS = "/workflows/";
 
-    /** A look-up costs the same for any number; reading and checking them takes well under a second. */
+    /**
+     * The maximum number of routes. The cost of a look-up does not depend on it; reading and checking this
+     * many takes well under a second.
+     */
     private static final int MAX_ROUTES = 10_000;
 
     public RoutingConfig {
@@ -81,28 +85,28 @@ public record RoutingConfig(
         RuntimeVersion.require(runtimeVersion);
     }
 
-    /** Without trusted proxies. */
+    /** A configuration without trusted proxies. */
     public RoutingConfig(List<RouteConfig> routes, List<TcpRouteConfig> tcp, Policy policy,
             Map<String, List<HostPort>> resolve) {
         this(routes, tcp, policy, resolve, List.of(), Reach.usual(), null);
     }
 
-    /** Without raw connections, each name with one address. */
+    /** A configuration without raw connections, with one address for each name. */
     public RoutingConfig(List<RouteConfig> routes, Policy policy, Map<String, HostPort> resolve) {
         this(routes, List.of(), policy, alone(resolve));
     }
 
-    /** The same behind these proxies. */
+    /** This configuration with these trusted proxies. */
     public RoutingConfig behind(List<String> proxies) {
         return new RoutingConfig(routes, tcp, policy, resolve, proxies, upstreams, runtimeVersion);
     }
 
-    /** The same for a runtime of this version. */
+    /** This configuration for a runtime of this version. */
     public RoutingConfig of(@Nullable String version) {
         return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, upstreams, version);
     }
 
-    /** How upstreams' names are resolved. */
+    /** The resolution of upstreams' names. */
     UpstreamNames upstreamNames() {
         return new UpstreamNames(resolve, upstreams.dns()
                 .stream()
@@ -110,7 +114,7 @@ public record RoutingConfig(
                 .toList());
     }
 
-    /** The same with other settings of upstreams. */
+    /** This configuration with other settings of upstreams. */
     public RoutingConfig reaching(Reach settings) {
         return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, settings, runtimeVersion);
     }
@@ -129,7 +133,7 @@ public record RoutingConfig(
         }
     }
 
-    /** The default routes, an empty policy (every webhook is refused) and DNS alone. */
+    /** The default routes, an empty policy (every webhook is refused), and DNS only. */
     public static RoutingConfig defaults() {
         return new RoutingConfig(List.of(), List.of(), Policy.refusing(), Map.of());
     }
@@ -142,7 +146,7 @@ public record RoutingConfig(
                         "http://{eventSource}-eventsource-svc.{namespace}.svc.cluster.local"));
     }
 
-    /** The routes in force: those configured, else the default ones of the runtime's version. */
+    /** The effective routes: those configured, else the default routes of the runtime's version. */
     public List<RouteConfig> effectiveRoutes() {
         if (!routes.isEmpty()) {
             return routes;
@@ -153,15 +157,15 @@ public record RoutingConfig(
     }
 
     /**
-     * What the server is told. Throws ConfigException for the key {@code routes} when that is too much.
+     * The announcement to the server. Throws ConfigException for the key {@code routes} if it is too large.
      *
-     * @param secrets of a file of {@link #sharedSecretFiles}
+     * @param secrets returns the secrets of a file of {@link #sharedSecretFiles}
      */
     public Announcement announcement(Function<Path, SigningSecrets> secrets) {
         return Announcement.of(announced(secrets), policy.webhooks().allow(), policy.requests().rules());
     }
 
-    /** What an inbox in front of this router, in its process, stores, and how it verifies signatures. */
+    /** The durable routes and their signature verification, for an inbox in the router's process. */
     public DurableRoutes durableRoutes() {
         return DurableRoutes.beforeRouter(announced(file -> SigningSecrets.NONE), policy.webhooks().allow(),
                 policy.requests().rules());
@@ -171,12 +175,12 @@ public record RoutingConfig(
         return effectiveRoutes().stream().map(route -> route.announced(secrets)).toList();
     }
 
-    /** The files of the secrets that webhooks are verified with. */
+    /** The files of the secrets for verifying webhooks. */
     public Set<Path> secretFiles() {
         return files(route -> true);
     }
 
-    /** Those of them whose secrets the server is told. */
+    /** The secret files that are shared with the server. */
     public Set<Path> sharedSecretFiles() {
         return files(RouteConfig::sharesSecrets);
     }
@@ -206,9 +210,10 @@ public record RoutingConfig(
     }
 
     /**
-     * How upstreams are found and trusted.
+     * The resolution of upstreams and the trust in them.
      *
-     * @param ca file of the authorities that upstreams' certificates may come from; null: the public ones
+     * @param ca the file of the authorities that may issue upstreams' certificates; null: the public
+     *     authorities
      * @param dns the DNS servers; empty: the system's
      */
     public record Reach(
@@ -231,10 +236,10 @@ public record RoutingConfig(
     }
 
     /**
-     * What the cluster allows, whatever the platform says.
+     * The cluster's policy. It overrides the platform.
      *
-     * @param webhooks which event sources may be reached
-     * @param requests which methods and paths may be reached
+     * @param webhooks the event sources that may be reached
+     * @param requests the methods and paths that may be reached
      */
     public record Policy(Webhooks webhooks, Requests requests) {
         /** Refuses every webhook. */
@@ -242,7 +247,9 @@ public record RoutingConfig(
             return allowing(List.of());
         }
 
-        /** Allows these event sources, each {@code namespace/eventSource} with {@code *} for any text. */
+        /**
+         * Allows these event sources, each {@code namespace/eventSource}, where {@code *} matches any text.
+         */
         public static Policy allowing(List<String> webhooks) {
             return new Policy(new Webhooks(webhooks), new Requests(List.of(), List.of()));
         }
@@ -251,7 +258,8 @@ public record RoutingConfig(
     /**
      * The event sources that routes with a template may reach.
      *
-     * @param allow {@code namespace/eventSource} each, where {@code *} stands for any text within a segment
+     * @param allow event sources, each {@code namespace/eventSource}, where {@code *} matches any text within
+     *     a segment
      */
     public record Webhooks(
             @Setting(value = "Event sources that webhooks may reach; nothing listed: every webhook is refused", accepts = "namespace/eventSource each, * for any text within a segment, as argo/*,ci/github", byDefault = "") List<String> allow) {
@@ -263,10 +271,10 @@ public record RoutingConfig(
     }
 
     /**
-     * The methods and paths that may be reached from outside, on whatever route.
+     * The methods and paths that may be reached from outside, on any route.
      *
-     * @param allow empty: everything that is not denied
-     * @param deny wins over {@code allow}
+     * @param allow the allowed requests; empty: all that are not denied
+     * @param deny the denied requests; overrides {@code allow}
      */
     public record Requests(
             @Setting(value = "Requests that may come from outside; nothing listed: all that are not denied", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> allow,
@@ -293,10 +301,10 @@ public record RoutingConfig(
     }
 
     /**
-     * Requests by their path and method.
+     * A set of requests by path and method.
      *
-     * @param path {@code /x/} stands for {@code /x} and everything below, {@code {name}} for any segment
-     * @param methods empty: all
+     * @param path the path; {@code /x/} matches {@code /x} and all paths below, {@code {name}} any segment
+     * @param methods the methods; empty: all
      */
     public record Rule(
             @Setting(value = "Path, with everything below it; {name} stands for any segment", accepts = "a path as /app-proxy/api/") String path,

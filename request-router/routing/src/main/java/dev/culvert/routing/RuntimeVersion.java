@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Versions of the GitOps runtime, whose ingress led to each service by itself until it had a router. */
+/** Versions of the GitOps runtime. Before it had a router, its ingress routed to each service directly. */
 public final class RuntimeVersion {
     public static final String ACCEPTS = "a version as 0.0.542";
     /** The first one with a router: 0.0.543. */
@@ -15,14 +15,17 @@ public final class RuntimeVersion {
 
     private RuntimeVersion() {}
 
-    /** Throws ConfigException for the key {@code runtimeVersion}; null is fine. */
+    /** Throws ConfigException for the key {@code runtimeVersion} unless the version is valid or null. */
     static void require(@Nullable String version) {
         if (version != null && !VERSION.matcher(version).matches()) {
             throw new ConfigException("runtimeVersion", ACCEPTS);
         }
     }
 
-    /** Whether a runtime of this version has a router of its own; null: it has. What a version adds after a hyphen does not count. */
+    /**
+     * Whether a runtime of this version has its own router; true for null. A suffix after a hyphen is
+     * ignored.
+     */
     static boolean hasRouter(@Nullable String version) {
         if (version == null) {
             return true;

@@ -23,14 +23,14 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The secrets that webhooks are signed with: in each file a line each, in UTF-8, the first 8. The files are read again every 2 s
- * off the event loops, while they are watched. A file that can't be read holds none: its webhooks are refused. Safe for use by
- * any thread.
+ * The secrets of signed webhooks. Each file has one secret on each line, in UTF-8; the first 8 are used.
+ * While watched, the files are reloaded every 2 s off the event loops. A file that can't be read gives no
+ * secrets, so its webhooks are refused. Safe for use by any thread.
  */
 public final class SecretFiles {
     private static final Logger log = LoggerFactory.getLogger(SecretFiles.class);
     private static final Duration EVERY = Duration.ofSeconds(2);
-    /** Room for comments that nobody writes; what is larger is some other file. */
+    /** The maximum size of a file. A larger file is not a file of secrets. */
     private static final int MAX_FILE_BYTES = 64 << 10;
 
     private final Supplier<Set<Path>> files;
@@ -39,7 +39,7 @@ public final class SecretFiles {
     /**
      * Reads the files. Blocks.
      *
-     * @param files asked before they are read, each time
+     * @param files supplies the files; called before each reading
      */
     public SecretFiles(Supplier<Set<Path>> files) {
         this.files = files;
@@ -47,9 +47,9 @@ public final class SecretFiles {
     }
 
     /**
-     * Looks every 2 s until disposed.
+     * Checks the files every 2 s until disposed.
      *
-     * @param changed told on a thread that may block when the files hold something else, or are others
+     * @param changed called when the content or the set of files has changed, on a thread that may block
      */
     public Disposable watch(Runnable changed) {
         return Schedulers.boundedElastic().schedulePeriodically(() -> {
@@ -59,19 +59,19 @@ public final class SecretFiles {
         }, EVERY.toMillis(), EVERY.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** The secrets that a route's webhooks are verified with; empty: all are refused; null: they are not verified here. */
+    /** The secrets for a route's webhooks. Empty: all are refused. Null: they are not verified here. */
     public @Nullable List<byte[]> of(DurableRoute route) {
         Verification verify = route.verify();
         Path file = verify == null ? null : verify.secretFile();
         return verify == null ? null : file == null ? List.of() : in(file).list();
     }
 
-    /** What a file held when it was read last; none where it could not be. */
+    /** The secrets of a file at its last reading; none if it could not be read. */
     public SigningSecrets in(Path file) {
         return secrets.getOrDefault(file, SigningSecrets.NONE);
     }
 
-    /** Reads the files. Blocks. Returns whether something has changed. */
+    /** Reads the files. Blocks. Returns whether the secrets have changed. */
     synchronized boolean lookAgain() {
         Map<Path, SigningSecrets> before = secrets;
         Map<Path, SigningSecrets> found = new HashMap<>();
@@ -80,7 +80,7 @@ public final class SecretFiles {
         return !found.equals(before);
     }
 
-    /** Tells once that a file can't be used, not each time. */
+    /** Reads a file. Logs an unusable file once, not at each reading. */
     private static SigningSecrets read(Path file, @Nullable SigningSecrets before) {
         String reason = "it is empty";
         try {
@@ -99,7 +99,7 @@ public final class SecretFiles {
             log.atError()
                     .addKeyValue("file", file)
                     .addKeyValue("reason", reason)
-                    .log("secrets of webhooks can't be read, they are refused");
+                    .log("secrets of webhooks can't be read; these webhooks are refused");
         }
         return SigningSecrets.NONE;
     }

@@ -17,8 +17,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends every exchange to one upstream: a client's {@code to:}. No routes and no policy; paths go through as they are.
- * May be shared by all event loops: each uses connections of its own.
+ * Sends every exchange to one upstream, the {@code to:} of a client. Has no routes and no policy, and
+ * forwards paths unchanged. May be shared by all event loops; each loop has its own connections.
  */
 public final class SingleUpstream implements Relay, AutoCloseable {
     private final UpstreamAddress address;
@@ -32,8 +32,8 @@ public final class SingleUpstream implements Relay, AutoCloseable {
     }
 
     /**
-     * Takes {@code http://}, {@code https://} or {@code h2c://} URLs; a path in it is put before each request's. Throws ConfigException
-     * for the key {@code to}.
+     * Creates a relay to an {@code http://}, {@code https://} or {@code h2c://} URL. Its path is prepended to
+     * that of each request. Throws ConfigException for the key {@code to}.
      */
     public static SingleUpstream create(URI to) {
         return create(to, UpstreamLimits.defaults());
@@ -57,29 +57,38 @@ public final class SingleUpstream implements Relay, AutoCloseable {
             return SwallowingSink.INSTANCE;
         }
         String path = String.valueOf(request.fields().path());
-        // RFC 9110 §7.1: the asterisk asks about the server as a whole, and has nothing before it
+        // RFC 9110 §7.1: the asterisk form concerns the whole server and has no prefix
         String target = path.equals("*") ? path : prefix + path;
         return upstreams.open(request, new UpstreamCall(address, target, null, null), response);
     }
 
     /**
-     * Bytes held for exchanges: of responses read and not yet consumed, of requests not yet written. Any thread.
+     * Bytes held for exchanges: of responses read and not yet consumed, of requests not yet written. Any
+     * thread.
      */
     public long bufferedBytes() {
         return upstreams.buffered().sum();
     }
 
-    /** Open connections to the upstream, those being made included. Any thread. */
+    /**
+     * The number of connections to the upstream, including those being established. Callable from any thread.
+     */
     public int openConnections() {
         return upstreams.connections().intValue();
     }
 
-    /** Refuses new exchanges with {@code draining} and closes idle connections; running exchanges go on. Any thread. */
+    /**
+     * Refuses new exchanges with {@code draining} and closes idle connections. Running exchanges continue.
+     * Callable from any thread.
+     */
     public void drain() {
         upstreams.drain();
     }
 
-    /** Ends everything at once: running exchanges fail with {@code draining}. Any thread; returns before it has happened. */
+    /**
+     * Ends all exchanges at once; they fail with {@code draining}. Callable from any thread. Returns before
+     * the exchanges have ended.
+     */
     @Override
     public void close() {
         upstreams.close();

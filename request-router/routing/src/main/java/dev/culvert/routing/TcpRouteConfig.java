@@ -8,11 +8,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One upstream that raw connections may reach. What TLS says there is between it and the caller.
+ * One upstream of raw connections. TLS runs end to end between the caller and the upstream.
  *
- * @param name the label below a host of the runtime by which callers ask for it; null where {@code host} is given
- * @param host the whole name by which they ask for it, a host that the runtime has; in lower case; null where {@code name} is given
- * @param to where it is; {@code resolve} applies
+ * @param name the label below a host of the runtime that selects the upstream; null if {@code host} is given
+ * @param host the complete host of the runtime that selects the upstream, in lower case; null if {@code name}
+ *     is given
+ * @param to the address of the upstream; {@code resolve} applies
  */
 public record TcpRouteConfig(
         @Setting(value = "Label below the runtime's host by which callers ask for it: postgres of postgres.acme-prod.tunnels.example.com", accepts = "a DNS label in lower case") @Nullable String name,

@@ -10,7 +10,10 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The upstreams that raw connections may reach: what is not listed is refused. Immutable, safe for use by any thread. */
+/**
+ * The upstreams of raw connections. Connections to unlisted names are refused. Immutable, safe for use by any
+ * thread.
+ */
 final class TcpTable {
     private static final int MAX_ROUTES = 1000;
 
@@ -22,7 +25,7 @@ final class TcpTable {
         this.byHost = Map.copyOf(byHost);
     }
 
-    /** The table of a configuration. Throws ConfigException for the key {@code tcp}. */
+    /** Builds the table of a configuration. Throws ConfigException for the key {@code tcp}. */
     static TcpTable of(List<TcpRouteConfig> routes) {
         if (routes.size() > MAX_ROUTES) {
             throw new ConfigException("tcp", "at most " + MAX_ROUTES + " upstreams");
@@ -43,7 +46,7 @@ final class TcpTable {
         return new TcpTable(names, hosts);
     }
 
-    /** Where a raw connection may lead; null: nowhere. A host that is listed as a whole wins over a name below it. */
+    /** The upstream of a raw connection; null if none matches. A complete host precedes a label. */
     @Nullable
     UpstreamAddress match(Http2Headers fields) {
         UpstreamAddress whole = byHost.get(String.valueOf(fields.authority()));

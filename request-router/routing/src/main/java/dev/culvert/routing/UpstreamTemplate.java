@@ -11,11 +11,11 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * An upstream's URL whose host may hold variables.
+ * The URL of an upstream, whose host may contain variables.
  *
- * @param http2 whether the upstream is spoken to in HTTP/2 whatever the request is, without TLS ({@code h2c://})
- * @param host in lower case but for its variables
- * @param prefix put before the request's path: empty, or a raw path without a slash at its end
+ * @param http2 whether the upstream always gets HTTP/2 without TLS ({@code h2c://})
+ * @param host in lower case, except its variables
+ * @param prefix prepended to the request's path; empty, or a raw path without a slash at its end
  */
 record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port, String prefix) {
     private static final String EXPECTED = "http://, https:// or h2c://host[:port], with or without a path, "
@@ -24,10 +24,10 @@ record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port,
             .compile("[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\\.?");
     private static final Pattern VARIABLE = Pattern.compile("\\{[a-zA-Z][a-zA-Z0-9]{0,31}}");
 
-    /** Reads a URL. Throws ConfigException for the key {@code to}. */
+    /** Parses a URL. Throws ConfigException for the key {@code to}. */
     static UpstreamTemplate parse(String to) {
         try {
-            // a variable is as good as any letter for what a URL may look like
+            // a letter replaces each variable, so that the URL can be parsed
             String plain = VARIABLE.matcher(to).replaceAll("v0");
             UpstreamTemplate parsed = of(new URI(plain));
             return plain.equals(to)
@@ -38,7 +38,7 @@ record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port,
         }
     }
 
-    /** Takes a URL without variables. Throws ConfigException for the key {@code to}. */
+    /** Creates the template of a URL without variables. Throws ConfigException for the key {@code to}. */
     static UpstreamTemplate of(URI to) {
         String scheme = to.getScheme() == null ? "" : to.getScheme().toLowerCase(Locale.ROOT);
         String host = to.getHost() == null ? "" : to.getHost().toLowerCase(Locale.ROOT);
@@ -58,7 +58,7 @@ record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port,
                 HostTemplate.of(literal ? host.substring(1, host.length() - 1) : host), port, prefix);
     }
 
-    /** The host as written, with its variables; refuses them anywhere else. */
+    /** Parses the host with its variables. Refuses variables in other parts of the URL. */
     private static HostTemplate host(String to) {
         int begin = to.indexOf("://") + 3;
         int end = begin;
@@ -71,7 +71,7 @@ record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port,
         return HostTemplate.of(to.substring(begin, end));
     }
 
-    /** Throws ConfigException when there is a variable that the path does not have. */
+    /** Throws ConfigException if a variable does not occur in the path. */
     void requireVariablesOf(PathPattern path) {
         if (!path.variables().containsAll(host.variables())) {
             throw new ConfigException("to", "no variables but those of path, as {namespace}");
@@ -83,7 +83,7 @@ record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port,
         return address(host.toString());
     }
 
-    /** The address at a host that its variables were filled into. */
+    /** The address with a host whose variables are substituted. */
     UpstreamAddress address(String filled) {
         return new UpstreamAddress(tls, http2, filled, port, null, !host.variables().isEmpty());
     }

@@ -1,4 +1,4 @@
-/** Routes requests to upstreams inside a cluster. The router serves it, the tunnel client embeds it. */
+/** Routes requests to upstreams inside a cluster. The request router and the tunnel client use it. */
 @NullMarked
 package dev.culvert.routing;
 
