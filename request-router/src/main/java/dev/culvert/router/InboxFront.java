@@ -16,11 +16,12 @@ import dev.culvert.routing.SecretFiles;
 import java.net.InetAddress;
 
 /**
- * The inbox in front of the router of the same process: durable routes go through it. What one of {@code inboxPeers} says its own
- * inbox has stored is not stored again; the listener has dropped what anybody else says.
+ * The inbox in front of the router in the same process. Requests on durable routes pass through it. A webhook
+ * that one of {@code inboxPeers} marks as stored in its own inbox is not stored again. The listener has
+ * removed such marks of other peers.
  */
 final class InboxFront implements Relay {
-    /** The one runtime that there is. */
+    /** The only runtime. */
     static final String RUNTIME = "router";
 
     private final Inbox inbox;
@@ -28,7 +29,7 @@ final class InboxFront implements Relay {
     private final SecretFiles secrets;
     private volatile Rules rules;
 
-    /** What holds for one configuration of the router. */
+    /** The state that depends on the router's configuration. */
     private record Rules(InboxRelay.Target target, ForwardingRules callers) {}
 
     InboxFront(Inbox inbox, Router router, SecretFiles secrets) {
@@ -46,7 +47,7 @@ final class InboxFront implements Relay {
                 config.trustedProxies().stream().map(Cidr::parse).toList()));
     }
 
-    /** Where webhooks of an inbox go: to the router, which is always there. */
+    /** Delivers the webhooks of an inbox to the router, which is always reachable. */
     static Delivery to(Router router) {
         return new Delivery() {
             @Override
@@ -61,12 +62,12 @@ final class InboxFront implements Relay {
         };
     }
 
-    /** As {@link Router#replace}: not for an event loop. Failing changes nothing. */
+    /** As {@link Router#replace}; must not run on an event loop. A failure changes nothing. */
     void replace(RoutingConfig config, String origin) {
         Rules next = rules(config);
         router.replace(config, origin);
         rules = next;
-        inbox.reachable(RUNTIME); // what the policy refused may be allowed now
+        inbox.reachable(RUNTIME); // the new policy may allow webhooks that were refused
     }
 
     @Override

@@ -14,14 +14,15 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.function.Supplier;
 
 /**
- * What a router in its own pod answers itself: {@code /healthz} (it lives) and {@code /readyz} (it takes requests), as
- * Kubernetes asks. Everything else goes on. A router inside a tunnel client has none of it.
+ * Answers the probes of Kubernetes in a router's own pod: {@code /healthz} (the process lives) and {@code
+ * /readyz} (it accepts requests). Passes other requests to the next relay. A router inside a tunnel client
+ * does not have these paths.
  */
 final class OwnAnswers implements Relay {
     private final Supplier<Readiness> readiness;
     private final Relay next;
 
-    /** @param readiness asked on event loops: never blocks */
+    /** @param readiness called on event loops; must not block */
     OwnAnswers(Supplier<Readiness> readiness, Relay next) {
         this.readiness = readiness;
         this.next = next;

@@ -16,25 +16,25 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * router.yaml: a router in its own pod.
+ * The configuration of a router in its own pod: router.yaml.
  *
- * @param listen where it takes requests
- * @param tls the listener's certificate; null: plain HTTP, as behind an ingress controller
- * @param trustedProxies networks whose forwarding fields are believed
- * @param inboxPeers networks of peers with an inbox of their own, whose webhook marks are believed
+ * @param listen the address of the listener
+ * @param tls the listener's certificate; null: plain HTTP, for example behind an ingress controller
+ * @param trustedProxies networks whose forwarding fields are trusted
+ * @param inboxPeers networks of peers with their own inbox, which may mark a webhook as already stored
  * @param proxyProtocol whether connections begin with a PROXY protocol header, from trusted proxies only
- * @param limits what callers may use
- * @param serverTiming whether responses tell the time spent per hop
+ * @param limits the limits for callers
+ * @param serverTiming whether responses contain the time spent per hop
  * @param accessLog whether each request is a line of the logger {@code access}
  * @param health the listener of health and metrics; null: none
  * @param dataDir folder of the webhook inbox; null: durable routes deliver directly
- * @param inbox what the inbox may use
- * @param routes what goes where; empty: {@link RoutingConfig#defaultRoutes}
- * @param tcp where raw connections may lead, which come by a tunnel only
- * @param policy what the cluster allows
- * @param resolve addresses that win over DNS, by {@code host} or {@code host:port}
- * @param upstreams how upstreams are found and trusted
- * @param runtimeVersion of the GitOps runtime that is served; null: one with a router
+ * @param inbox the limits of the inbox
+ * @param routes the routes; empty: {@link RoutingConfig#defaultRoutes}
+ * @param tcp the upstreams of raw connections, which arrive only through a tunnel
+ * @param policy the cluster's policy
+ * @param resolve addresses that override DNS, by {@code host} or {@code host:port}
+ * @param upstreams the resolution of upstreams and the trust in them
+ * @param runtimeVersion the version of the GitOps runtime that is served; null: a version with a router
  */
 public record RouterConfig(
         @Setting(value = "Address of the listener; port 0 picks a free one", byDefault = "0.0.0.0:8080") HostPort listen,
@@ -70,7 +70,7 @@ public record RouterConfig(
         }
     }
 
-    /** A plain listener with the usual limits, without an inbox, whose callers are believed nothing. */
+    /** A plain HTTP listener with the default limits, without an inbox and without trusted peers. */
     public static RouterConfig of(HostPort listen, RoutingConfig routing) {
         return new RouterConfig(listen, null, routing.trustedProxies(), List.of(), false,
                 CallerLimits.defaults(), false,
@@ -80,34 +80,37 @@ public record RouterConfig(
                 routing.upstreams(), routing.runtimeVersion());
     }
 
-    /** The same behind ingress controllers. */
+    /** This configuration with trusted ingress controllers. */
     public RouterConfig behind(List<String> proxies, boolean proxyHeaders) {
         return new RouterConfig(listen, tls, proxies, inboxPeers, proxyHeaders, limits, serverTiming,
                 accessLog, health,
                 dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
-    /** The same, believing these networks that webhooks are stored. */
+    /** This configuration with peers in these networks that may mark webhooks as stored. */
     public RouterConfig afterInboxes(List<String> peers) {
         return new RouterConfig(listen, tls, trustedProxies, peers, proxyProtocol, limits, serverTiming,
                 accessLog, health, dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
-    /** The same with a certificate, a listener for operators, or an inbox; null: none. */
+    /**
+     * This configuration with a certificate, a listener for operators, and the folder of an inbox, each of
+     * which may be null.
+     */
     public RouterConfig with(@Nullable Tls certificate, @Nullable Health operators, @Nullable Path data) {
         return new RouterConfig(listen, certificate, trustedProxies, inboxPeers, proxyProtocol, limits,
                 serverTiming,
                 accessLog, operators, data, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
-    /** The same with other limits. */
+    /** This configuration with other limits. */
     public RouterConfig within(CallerLimits others) {
         return new RouterConfig(listen, tls, trustedProxies, inboxPeers, proxyProtocol, others, serverTiming,
                 accessLog,
                 health, dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
-    /** The part that a router inside a tunnel client has as well. */
+    /** The part of the configuration that a router inside a tunnel client has too. */
     public RoutingConfig routing() {
         return new RoutingConfig(routes, tcp, policy, resolve, trustedProxies, upstreams, runtimeVersion);
     }
@@ -127,7 +130,8 @@ public record RouterConfig(
     }
 
     /**
-     * The listener for operators. Apart from callers' own: what they can reach tells nothing of the inside.
+     * The listener for operators. It is separate from the callers' listener, so that callers cannot read
+     * internal data.
      *
      * @param listen its address
      */

@@ -41,20 +41,22 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** What a router in its own pod is made of, but for its sockets. */
+/** The components of a router in its own pod, except its sockets. */
 record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullable Inbox inbox,
         @Nullable InboxFront front, @Nullable RouterAuditFiles audit, Entrance entrance, EdgeContext edge,
         Disposable watches) {
-    /** The one runtime that there is, in metrics and logs. */
+    /** The name of the only runtime, in metrics and logs. */
     private static final String NAME = InboxFront.RUNTIME;
-    /** A balancer sends its header at once, and may lose it once on the way. */
+    /** A balancer sends its header at once. The time-out allows for one lost packet. */
     private static final Duration PROXY_HEADER_TIME = Duration.ofSeconds(5);
     private static final List<String> PROTOCOLS = List.of("h2", "http/1.1");
-    /** A pod's neighbours may all call: who may is a matter of the cluster's network policies. */
+    /** Callers from all networks are accepted. The cluster's network policies restrict them. */
     private static final List<Cidr> EVERYBODY = List.of(Cidr.parse("0.0.0.0/0"), Cidr.parse("::/0"));
 
-    /** Reads files, wires. Opens no socket. Errors: {@link dev.culvert.certs.CertsException}, {@link
-     * dev.culvert.store.StoreException}. */
+    /**
+     * Reads files and connects the components. Opens no socket. Errors: {@link
+     * dev.culvert.certs.CertsException}, {@link dev.culvert.store.StoreException}.
+     */
     static Mono<RouterParts> load(RouterConfig config, Supplier<Readiness> readiness) {
         return Mono.fromCallable(() -> base(config))
                 .subscribeOn(Schedulers.boundedElastic())
@@ -72,7 +74,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         return new Base(router, audit, tls, EventLoops.create(), new Telemetry());
     }
 
-    /** What there is before the inbox, which delivers through it. */
+    /** The components that the inbox needs for its deliveries. */
     private record Base(Router router, @Nullable RouterAuditFiles audit, @Nullable ListenerTls tls,
             EventLoops loops, Telemetry telemetry) {
         Mono<Void> close() {
@@ -128,7 +130,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                 watches);
     }
 
-    /** Whether the router works, but for its inbox. */
+    /** The readiness of the router without its inbox. */
     Supplier<Readiness> troubledBy(Supplier<Readiness> readiness) {
         return troubledBy(inbox, readiness);
     }
@@ -178,7 +180,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                 .register(telemetry.registry());
     }
 
-    /** Takes another configuration: not for an event loop. */
+    /** Applies another configuration. Must not run on an event loop. */
     void replace(RoutingConfig config, String origin) {
         if (front == null) {
             router.replace(config, origin);
@@ -187,12 +189,12 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         }
     }
 
-    /** What was refused until the end is written. */
+    /** Closes the audit log after it has written all refusals. */
     private static Mono<Void> closed(RouterAuditFiles audit) {
         return Mono.<Void>fromRunnable(audit::close).subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** Gives back everything but the sockets of callers and operators, which are closed before. */
+    /** Closes all components. The sockets of callers and operators are closed before. */
     Mono<Void> close() {
         AccessLog accessLog = edge.reports().accessLog();
         return Mono.<Void>fromRunnable(watches::dispose)

@@ -22,14 +22,17 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A router in its own pod: the listener of callers in front of a {@link Router}, whatever their host, and one for operators
- * where it is configured. Several can run in one JVM.
+ * A router in its own pod: the callers' listener in front of a {@link Router}, for any host, and an optional
+ * listener for operators. Several can run in one JVM.
  */
 public final class RouterServer {
     private static final Logger log = LoggerFactory.getLogger(RouterServer.class);
-    /** A balancer asks whether this is ready every second or so; callers that it sends until then are served. */
+    /**
+     * The time in which balancers notice that the router is not ready. A balancer checks about every second;
+     * callers that it sends until then are served.
+     */
     private static final Duration BALANCERS_SEE = Duration.ofSeconds(2);
-    /** For answers on the listener of operators to leave. */
+    /** The time in which the last responses on the operators' listener are sent. */
     private static final Duration LAST_WORDS = Duration.ofMillis(500);
     private static final EdgeHandler NOTHING_ELSE = request -> Mono
             .error(HandlerException.of(HandlerException.Reason.NOT_FOUND, "there is nothing at this path"));
@@ -50,9 +53,10 @@ public final class RouterServer {
     }
 
     /**
-     * Starts a router. Failing leaves nothing behind. Errors: {@link dev.culvert.http.net.ListenException} when an
-     * address is taken, {@link dev.culvert.certs.CertsException} for a file that can't be used, {@link
-     * dev.culvert.store.StoreException} for a data folder.
+     * Starts a router. A failure leaves no open resources. Errors: {@link
+     * dev.culvert.http.net.ListenException} if an address can't be bound, {@link
+     * dev.culvert.certs.CertsException} for an unusable file, {@link dev.culvert.store.StoreException} for an
+     * unusable data folder.
      */
     public static Mono<RouterServer> start(RouterConfig config) {
         return Mono.defer(() -> {
@@ -95,10 +99,11 @@ public final class RouterServer {
     }
 
     /**
-     * Takes other routes, policy and addresses; all else of a configuration holds from the start, trusted proxies too: the
-     * listener believes them. What runs goes on. Reads certificate authorities: not for an event loop.
+     * Applies other routes, policy and addresses. All other settings change only with a restart, also the
+     * trusted proxies, because the listener uses them. Running exchanges continue. Reads the files of
+     * certificate authorities, so it must not run on an event loop.
      *
-     * @param origin who changes it, for the audit log: the file's name
+     * @param origin the origin of the change for the audit log, which is the file's name
      */
     public void reload(RouterConfig changed, String origin) {
         if (!changed.trustedProxies().equals(trustedProxies)) {
@@ -109,35 +114,36 @@ public final class RouterServer {
         parts.replace(changed.routing().behind(trustedProxies), origin);
     }
 
-    /** Where callers come in. */
+    /** The address of the callers' listener. */
     public HostPort address() {
         return Objects.requireNonNull(callers).address();
     }
 
-    /** Where operators ask for health and metrics; null: nowhere. */
+    /** The address of the operators' listener for health and metrics; null if there is none. */
     public @Nullable HostPort healthAddress() {
         EdgeServer listener = operators;
         return listener == null ? null : listener.address();
     }
 
-    /** Callers' connections that are open now. */
+    /** The number of open connections of callers. */
     public int connections() {
         return Objects.requireNonNull(callers).connections();
     }
 
-    /** Bytes that wait in exchanges with upstreams, now. */
+    /** The number of bytes that wait in exchanges with upstreams. */
     public long bufferedBytes() {
         return parts.router().bufferedBytes();
     }
 
-    /** The webhooks that are stored; null: there is no {@code dataDir}. It stays this server's. */
+    /** The inbox with the stored webhooks; null without a {@code dataDir}. This server owns it. */
     public @Nullable Inbox inbox() {
         return parts.inbox();
     }
 
     /**
-     * Drains: not ready; callers are taken until balancers have seen that, then told to close. Exchanges in flight have {@code
-     * grace} to end, then everything closes. Stopped again, it waits for the first stop. Never fails.
+     * Drains the router. Readiness becomes false. Callers are accepted until balancers have noticed that;
+     * then connections are asked to close. Exchanges in progress have {@code grace} to end, then all
+     * connections are closed. A repeated stop waits for the first one. Never fails.
      */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
