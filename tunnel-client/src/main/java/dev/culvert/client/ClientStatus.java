@@ -10,13 +10,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a client does, as {@code /status} of its health listener tells. Holds no secret.
+ * The status of a client, as {@code /status} of its health listener reports it. Contains no secret.
  *
  * @param state {@code enrolling}, {@code connecting}, {@code connected}, {@code paused} or {@code draining}
  * @param runtime {@code account/name}; null before there is an identity
  * @param host the runtime host; null before the first connection
- * @param certificateEnds null before there is an identity
- * @param proxy on the way to the first server; null: none
+ * @param certificateEnds the expiry of the certificate; null before there is an identity
+ * @param proxy the proxy to the first server; null for none
  */
 record ClientStatus(String state, @Nullable String runtime, @Nullable String host,
         @Nullable Instant certificateEnds,
@@ -24,7 +24,7 @@ record ClientStatus(String state, @Nullable String runtime, @Nullable String hos
         OpenSessions.@Nullable Failure lastFailure) {
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** The document of {@code /status}. */
+    /** The JSON document of {@code /status}. */
     byte[] json() {
         ObjectNode document = JSON.createObjectNode();
         document.put("state", state)

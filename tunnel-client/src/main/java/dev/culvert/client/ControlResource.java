@@ -15,14 +15,18 @@ import java.util.regex.Pattern;
 import reactor.core.publisher.Mono;
 
 /**
- * {@code POST /pause}, {@code POST /pause/now} and {@code POST /resume} of the health listener. That has no token and may be open to a cluster's
- * probes, so these are for the client's own machine or container alone: the peer and the host asked for must be loopback, and
- * a field must be there that no web page can send along to another origin.
+ * {@code POST /pause}, {@code POST /pause/now} and {@code POST /resume} of the health listener. The health
+ * listener has no token and may be open to a cluster's probes, so these requests are accepted only from the
+ * client's own machine or container. The peer and the requested host must be loopback, and a field is
+ * required that no web page can send to another origin.
  */
 final class ControlResource implements EdgeHandler {
-    /** Must be there, with any value. */
+    /** The required field. Any value is accepted. */
     static final String FIELD = "culvert-control";
-    /** Against names that a web page's owner points here: only what always means this machine. */
+    /**
+     * Hosts that always mean this machine. Protects against names of a web page that resolve to loopback (DNS
+     * rebinding).
+     */
     private static final Pattern LOOPBACK_HOST = Pattern
             .compile("(localhost|127(\\.\\d{1,3}){3}|\\[::1])(:\\d+)?");
 
@@ -30,8 +34,9 @@ final class ControlResource implements EdgeHandler {
     private final EdgeHandler others;
 
     /**
-     * @param actions by path, told who asks; subscribed to on an event loop: must not block
-     * @param others answers all other paths
+     * @param actions the actions by path, which receive the name of the requester; subscribed on an event
+     *     loop, so they must not block
+     * @param others handles all other paths
      */
     ControlResource(Map<String, Function<String, Mono<Void>>> actions, EdgeHandler others) {
         this.actions = Map.copyOf(actions);

@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The cluster owner's own way to let the tunnel go. It holds at once and over restarts, and nothing that comes through the
- * tunnel can undo it. Callable from any thread.
+ * Lets the cluster's owner close the tunnel. It takes effect at once, survives restarts, and cannot be undone
+ * through the tunnel. Callable from any thread.
  */
 final class KillSwitch {
     private static final Logger log = LoggerFactory.getLogger(KillSwitch.class);
@@ -23,7 +23,7 @@ final class KillSwitch {
     private final TunnelLinks links;
     private final PauseMark mark;
     private final RouterAudit audit;
-    /** What the file is to say in the end, in whatever order the disk is written. */
+    /** The final state of the file, regardless of the order of disk writes. */
     private volatile boolean wanted;
 
     KillSwitch(TunnelLinks links, PauseMark mark, RouterAudit audit) {
@@ -32,7 +32,7 @@ final class KillSwitch {
         this.audit = audit;
     }
 
-    /** Before the first dial: a client that was paused stays so. Blocks on the disk. */
+    /** Restores the paused state. Called before the first dial. Blocks on the disk. */
     void remember() {
         if (mark.isThere()) {
             wanted = true;
@@ -41,9 +41,9 @@ final class KillSwitch {
     }
 
     /**
-     * Lets the tunnel go. Completes when that will be remembered; errors when it holds for this process alone.
+     * Closes the tunnel. Completes when the state is stored. Fails if it holds only until this process ends.
      *
-     * @param grace for streams in flight
+     * @param grace the time in which streams in progress may end
      */
     Mono<Void> pause(String by, Duration grace) {
         return Mono.defer(() -> {
@@ -54,7 +54,10 @@ final class KillSwitch {
         });
     }
 
-    /** Dials again. Completes when that will be remembered; errors, still paused, when it would not. */
+    /**
+     * Dials again. Completes when the state is stored. If it cannot be stored, fails and the client stays
+     * paused.
+     */
     Mono<Void> resume(String by) {
         return Mono.defer(() -> {
             wanted = false;

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.time.Instant;
 
 /**
- * The file {@code paused} of the identity folder: while it is there, the client has no tunnel, whoever starts it. Only who can
- * write on the client's own disk puts it there or takes it away. Blocks.
+ * The file {@code paused} in the identity folder. While it exists, the client opens no tunnel, also after a
+ * restart. Only users who can write to the client's disk can create or delete it. Blocks.
  */
 final class PauseMark {
     private final Path folder;
@@ -24,7 +24,7 @@ final class PauseMark {
         return Files.exists(file);
     }
 
-    /** Durable when this returns. */
+    /** Creates the file. It is durable when this method returns. */
     void put(String by) throws IOException {
         if (!isThere()) {
             Files.createDirectories(folder);

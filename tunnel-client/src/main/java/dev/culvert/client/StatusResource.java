@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
 final class StatusResource implements EdgeHandler {
     private final Supplier<ClientStatus> status;
 
-    /** @param status asked on an event loop: must not block */
+    /** @param status called on an event loop; must not block */
     StatusResource(Supplier<ClientStatus> status) {
         this.status = status;
     }

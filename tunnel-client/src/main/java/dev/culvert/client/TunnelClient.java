@@ -40,8 +40,9 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A tunnel client: gets an identity, dials, keeps the tunnel up, forwards its streams. It never gives up by itself, but for
- * an enrolment that is refused for good while it has no identity. Many can run in one JVM on shared event loops.
+ * A tunnel client. Obtains an identity, dials, keeps the tunnel up, and forwards its streams. It retries for
+ * ever, unless its enrolment is refused for good while it has no identity. Many can run in one JVM on shared
+ * event loops.
  */
 public final class TunnelClient {
     private static final Logger log = LoggerFactory.getLogger(TunnelClient.class);
@@ -83,10 +84,10 @@ public final class TunnelClient {
     }
 
     /**
-     * Starts a client with its health listener; emits once that listens, before the tunnel is up. Errors: {@link
-     * dev.culvert.http.net.ListenException}.
+     * Starts a client with its health listener. Emits when the listener is open, before the tunnel is up.
+     * Errors: {@link dev.culvert.http.net.ListenException}.
      *
-     * @param events told of connects and disconnects, on an event loop
+     * @param events receives connects and disconnects, on an event loop
      */
     public static Mono<TunnelClient> start(ClientConfig config, Consumer<ClientEvent> events) {
         return Mono.defer(() -> {
@@ -107,7 +108,7 @@ public final class TunnelClient {
         });
     }
 
-    /** Starts a client without a health listener, on event loops that stay the caller's. */
+    /** Starts a client without a health listener. The caller disposes the event loops. */
     public static TunnelClient embed(ClientConfig config, EventLoops loops, Consumer<ClientEvent> events) {
         TunnelClient client = new TunnelClient(config, loops, false, events);
         client.connect();
@@ -134,12 +135,12 @@ public final class TunnelClient {
     }
 
     /**
-     * One that has ended while this client was off is renewed before the first dial, which would be refused. A server that
-     * asks for patience gets it: that is an error.
+     * Renews a certificate that has expired while this client was off. It must be renewed before the first
+     * dial, which would otherwise be refused. Fails if a server asks to wait; the caller waits and retries.
      */
     private static Mono<Identity> revived(IdentitySource source, Identity ended) {
         return source.renewed(ended).onErrorResume(TunnelClient::saysNothingOfLater, error -> {
-            log.atWarn().addKeyValue("reason", error.getMessage()).log("ended certificate not renewed");
+            log.atWarn().addKeyValue("reason", error.getMessage()).log("expired certificate not renewed");
             return Mono.just(ended);
         });
     }
@@ -149,7 +150,10 @@ public final class TunnelClient {
                 && !(error instanceof EnrolmentException.Failed failed && failed.retryAfter() != null);
     }
 
-    /** Not once it was stopped: {@link #shutDown} takes the same lock after that is said. */
+    /**
+     * Starts renewal and dials, unless the client was stopped: {@link #shutDown} takes the same lock after it
+     * sets that state.
+     */
     private synchronized void begin(IdentityRenewal identities) {
         if (stopping.get()) {
             return;
@@ -198,60 +202,62 @@ public final class TunnelClient {
         return Readiness.notReady(last == null || stopping.get() ? notReady : last.reason());
     }
 
-    /** Where the health listener is. Only for clients that were started with one. */
+    /** The address of the health listener. Only for clients that were started with one. */
     public HostPort healthAddress() {
         return Objects.requireNonNull(health, "an embedded client has no health listener").address();
     }
 
-    /** Whether a session is established and heard from. */
+    /** Whether a session is established and its server responds. */
     public boolean isLive() {
         return links.isLive();
     }
 
     /**
-     * Lets the tunnel go until {@link #resume}: the server opens no more streams, those in flight have 30 s to end. Identity
-     * and renewal go on. Holds at once, and over restarts as soon as the file {@code paused} is in {@code identityDir}. Nothing
-     * happens when it is paused already. From any thread.
+     * Closes the tunnel until {@link #resume}. The server opens no more streams; those in progress have 30 s
+     * to end. Identity and renewal continue. Takes effect at once, and survives restarts as soon as the file
+     * {@code paused} is in {@code identityDir}. Has no effect if the client is already paused. Callable from
+     * any thread.
      */
     public void pause() {
         killSwitch.pause(EMBEDDER, TunnelLinks.GRACE).subscribe(nothing -> {}, TunnelClient::notKept);
     }
 
-    /** Dials again, soon. Nothing happens unless it is paused. From any thread. */
+    /** Dials again soon. Has no effect unless the client is paused. Callable from any thread. */
     public void resume() {
         killSwitch.resume(EMBEDDER).subscribe(nothing -> {}, TunnelClient::notKept);
     }
 
     private static void notKept(Throwable error) {
-        log.atError().addKeyValue("reason", error.getMessage()).log("pause or resume not kept");
+        log.atError().addKeyValue("reason", error.getMessage()).log("pause or resume not stored");
     }
 
     /**
-     * Takes other routes, policy and addresses of the router inside; all else of a configuration holds from the start. What runs
-     * goes on. Reads certificate authorities: not for an event loop.
+     * Applies other routes, policy and addresses to the embedded router. All other settings change only with
+     * a restart. Running exchanges continue. Reads the files of certificate authorities, so it must not run
+     * on an event loop.
      *
-     * @param origin who changes it, for the audit log: the file's name
+     * @param origin the origin of the change for the audit log, which is the file's name
      */
     public void reload(ClientConfig changed, String origin) {
         links.reload(changed, origin);
     }
 
-    /** Bytes that wait in this client, now: {@code culvert_buffered_bytes}. */
+    /** The number of bytes that wait in this client: {@code culvert_buffered_bytes}. */
     public long bufferedBytes() {
         return links.bufferedBytes();
     }
 
     /**
-     * Completes when the client was stopped. Errors when it can't go on: {@link EnrolmentException.Refused}, {@link
-     * dev.culvert.config.ConfigException}, {@link dev.culvert.certs.CertsException}.
+     * Completes when the client was stopped. Fails if it can't continue: {@link EnrolmentException.Refused},
+     * {@link dev.culvert.config.ConfigException}, {@link dev.culvert.certs.CertsException}.
      */
     public Mono<Void> ended() {
         return ended.asMono();
     }
 
     /**
-     * Drains: takes no new streams, gives those in flight {@code grace} to end, then closes. Stopped again, it waits for the
-     * first stop. Never fails.
+     * Drains the client: accepts no new streams, gives those in progress {@code grace} to end, then closes. A
+     * repeated stop waits for the first one. Never fails.
      */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {

@@ -12,21 +12,24 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tunnel client's configuration: {@code client.yaml}, its variables and flags. Streams go to {@code to} or
- * {@code routerUrl}; without either, through a router in this process.
+ * The tunnel client's configuration: {@code client.yaml}, its variables and flags. Streams go to {@code to}
+ * or {@code routerUrl}; without either, through a router in this process.
  *
- * @param server addresses of one server, tried in order; their path is {@code /tunnel/v1} where none was given
- * @param serverCa replaces every other trust in servers but {@code extraCa}; null: the token's pin, the enrolled authority, public ones
- * @param extraCa trusted on top of whatever else is: the authority of a proxy that inspects TLS; null: none
+ * @param server the addresses of one server, tried in order; the default path is {@code /tunnel/v1}
+ * @param serverCa the authorities of servers, which replace all other trust except {@code extraCa}; null: the
+ *     token's pin, the enrolled authority, public authorities
+ * @param extraCa additionally trusted authorities, for example of a proxy that inspects TLS; null: none
  * @param proxy the outbound proxy; null: that of the environment, if any
- * @param enrolmentTokenFile holds the token; null: there is an identity already
- * @param identityDir where the identity lives; made when absent
- * @param health the client's own listener
- * @param to one upstream, no router; null: see above
- * @param routerUrl a router in its own pod; null: see above
- * @param router routes and policy of the router in this process; null: the default routes, every webhook refused
- * @param connections of the tunnel, 1..4
- * @param conflictRetry after which a client looks again whether the instance that has its runtime is gone, up to twice that; 1 s..10 min
+ * @param enrolmentTokenFile the file of the token; null: there is an identity already
+ * @param identityDir the folder of the identity, created if absent
+ * @param health the client's listener for operators
+ * @param to the only upstream, without a router; null: see above
+ * @param routerUrl the URL of a router in its own pod; null: see above
+ * @param router routes and policy of the router in this process; null: the default routes, every webhook
+ *     refused
+ * @param connections the number of connections of the tunnel, 1..4
+ * @param conflictRetry the minimum time, 1 s..10 min, after which a client checks again whether the instance
+ *     that owns its runtime has gone; the maximum is twice that
  */
 public record ClientConfig(
         @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
@@ -42,7 +45,7 @@ public record ClientConfig(
         @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
         @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry) {
 
-    /** The tunnel's path where an address names none. */
+    /** The tunnel's path if an address has none. */
     private static final String TUNNEL_PATH = "/tunnel/v1";
     /** More addresses than any deployment has, and few enough to try all. */
     private static final int MAX_SERVERS = 16;
@@ -73,7 +76,7 @@ public record ClientConfig(
         }
     }
 
-    /** Without a conflict's pace of its own. */
+    /** A configuration with the default {@code conflictRetry}. */
     public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path extraCa,
             @Nullable ProxyConfig proxy, @Nullable Path enrolmentTokenFile, Path identityDir, Health health,
             @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections) {
@@ -81,7 +84,7 @@ public record ClientConfig(
                 connections, CONFLICT_RETRY);
     }
 
-    /** Without extra authorities and a proxy of its own. */
+    /** A configuration without extra authorities and proxy. */
     public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path enrolmentTokenFile,
             Path identityDir, Health health, @Nullable URI to, @Nullable URI routerUrl,
             @Nullable RoutingConfig router, int connections) {
@@ -90,7 +93,7 @@ public record ClientConfig(
     }
 
     /**
-     * The client's own listener: health, metrics, status.
+     * The client's listener for health, metrics and status.
      *
      * @param listen its address
      */

@@ -22,10 +22,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The client's end of the WebSocket handshake; gives way to the tunnel's handler, or reports why there is no tunnel. */
+/**
+ * The client's side of the WebSocket handshake. Is replaced by the tunnel's handler, or reports the failure.
+ */
 final class ClientHandshake extends ChannelInboundHandlerAdapter {
     private static final String SUBPROTOCOL = "culvert.v1";
-    /** Says that this client can prove its certificate to a server that TLS did not bring it to. */
+    /**
+     * States that this client can prove its certificate in band to a server that did not receive it by TLS.
+     */
     private static final String PROOF_FIELD = "culvert-proof";
     private static final int MAX_MESSAGE = 65_535;
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -35,7 +39,10 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     private final Consumer<Channel> done;
     private final Consumer<Throwable> failed;
     private final String server;
-    /** Success and failure are told once: a failed handshake is seen again as the connection's end. */
+    /**
+     * Whether success or failure was reported. A failed handshake is followed by the end of the connection,
+     * which must not be reported too.
+     */
     private boolean settled;
     private @Nullable Future<?> timeout;
 
@@ -66,7 +73,10 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
         ctx.fireUserEventTriggered(event);
     }
 
-    /** TLS engines wrap the verdict on a certificate several times; it is what the operator needs. */
+    /**
+     * Returns the innermost reason. TLS engines wrap the error of a certificate several times, and the
+     * operator needs that error.
+     */
     private static String reason(Throwable failure) {
         Throwable told = failure;
         for (Throwable inner = failure; inner != null; inner = inner.getCause()) {
@@ -110,14 +120,17 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
         done.accept(ctx.channel());
     }
 
-    /** RFC 9110 §10.2.3: whole seconds; its other form, a date, none of our servers sends. */
+    /**
+     * Reads {@code Retry-After} in whole seconds (RFC 9110 §10.2.3). Culvert's servers never send its other
+     * form, a date.
+     */
     private static DialFailure unavailable(String text, FullHttpResponse response) {
         String seconds = response.headers().get("retry-after", "");
         if (seconds.matches("\\d{1,9}")) {
             return DialFailure.overloaded(text, Duration.ofSeconds(Long.parseLong(seconds)));
         }
         return switch (response.status().code()) {
-            case 502, 503, 504 -> DialFailure.absent(text); // a balancer's, which has no server
+            case 502, 503, 504 -> DialFailure.absent(text); // from a balancer without a server
             default -> DialFailure.unreachable(text);
         };
     }

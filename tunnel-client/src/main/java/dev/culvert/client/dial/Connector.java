@@ -24,23 +24,26 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Opens connections to a server, directly or through the outbound proxy, to the first of its addresses that takes one.
- * Thread-safe.
+ * Opens connections to a server, directly or through the outbound proxy, at the first of its addresses that
+ * accepts one. Thread-safe.
  */
 public final class Connector {
-    /** For each address; long enough for a lost SYN and its repetition. */
+    /** The time-out for each address, long enough for a lost SYN and its retransmission. */
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
-    /** A proxy connects to the server meanwhile. */
+    /** The time-out of a proxy's handshake, in which the proxy connects to the server. */
     private static final Duration PROXY_TIMEOUT = Duration.ofSeconds(10);
 
     private final EventLoops loops;
     private final Outbound outbound;
     private final Names names;
 
-    /** Finds the addresses of names. */
+    /** Resolves names. */
     @FunctionalInterface
     interface Names {
-        /** All that may be tried, in that order. Emits on {@code loop}. Errors: {@link DialFailure}. Never empty. */
+        /**
+         * All addresses of a host in the order of attempts. Emits on {@code loop}. Errors: {@link
+         * DialFailure}. Never empty.
+         */
         Mono<List<InetAddress>> all(String host, EventLoop loop);
     }
 
@@ -54,20 +57,20 @@ public final class Connector {
         this.names = names;
     }
 
-    /** A host as the parts of a URI give it, without the brackets of an IPv6 address. */
+    /** The host of a URI without the brackets of an IPv6 address. */
     static String bare(String host) {
         return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
     }
 
-    /** The proxy for a server; null: it is reached directly. */
+    /** The proxy for a server; null if it is reached directly. */
     public @Nullable OutboundProxy proxyFor(HostPort server) {
         return outbound.proxyFor(server.host(), server.port());
     }
 
     /**
-     * A connection on which nothing was said yet, emitted on {@code loop} in the pass that it is ready in: add handlers at
-     * once. From then on it is the subscriber's to close; cancelling before closes it. Errors: {@link DialFailure}. Never
-     * empty.
+     * Opens a connection on which no byte was sent yet. Emits it on {@code loop} in the same pass of the
+     * loop, so the subscriber must add its handlers at once. The subscriber owns the emitted connection and
+     * closes it; cancelling earlier closes it. Errors: {@link DialFailure}. Never empty.
      */
     public Mono<Channel> open(HostPort server, EventLoop loop) {
         OutboundProxy proxy = proxyFor(server);
@@ -81,16 +84,16 @@ public final class Connector {
                                 address -> proxied(server, proxy, address, loop)));
     }
 
-    /** One attempt. */
+    /** One attempt to connect. */
     private interface Attempt {
         Mono<Channel> at(InetAddress address);
     }
 
-    /** An address that can't be reached; the next may be. */
+    /** Reports an unreachable address. The next address may be reachable. */
     private static final class Unreached extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        /** Its host answered that nobody listens there. */
+        /** Whether its host refused the connection, so that no server listens there. */
         private final boolean absent;
 
         private Unreached(String message, boolean absent) {
@@ -182,7 +185,10 @@ public final class Connector {
         sink.success(channel);
     }
 
-    /** Stands where the handlers come: until then, failures are told by futures alone. */
+    /**
+     * A placeholder for the subscriber's handlers. Swallows exceptions, because until then futures report
+     * failures.
+     */
     private static final class Listened extends ChannelInboundHandlerAdapter {
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {

@@ -2,7 +2,7 @@ package dev.culvert.client.dial;
 
 import java.time.Duration;
 
-/** A dial that led to no session. Carries no stack trace: in operation it is expected. */
+/** Reports a dial that gave no session. Expected in operation, so it carries no stack trace. */
 public final class DialFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -19,12 +19,12 @@ public final class DialFailure extends RuntimeException {
         this.retryAfter = retryAfter;
     }
 
-    /** The server could not be reached, or did not answer as one. */
+    /** The server could not be reached, or its response was not that of a Culvert server. */
     public static DialFailure unreachable(String message) {
         return new DialFailure(message, Kind.UNREACHABLE, Duration.ZERO);
     }
 
-    /** No server listens there: its host refused the connection, or a balancer or proxy answered that. */
+    /** No server listens there: the host refused the connection, or a balancer or proxy reported that. */
     public static DialFailure absent(String message) {
         return new DialFailure(message, Kind.ABSENT, Duration.ZERO);
     }
@@ -34,12 +34,12 @@ public final class DialFailure extends RuntimeException {
         return new DialFailure(message, Kind.REFUSED, Duration.ZERO);
     }
 
-    /** The server has too much to do, and says when to come back. */
+    /** The server is overloaded and states when to retry. */
     public static DialFailure overloaded(String message, Duration retryAfter) {
         return new DialFailure(message, Kind.OVERLOADED, retryAfter);
     }
 
-    /** How long the server asks this client to wait, as it said; zero: nothing. */
+    /** The time for which the server asks this client to wait; zero if it does not. */
     public Duration retryAfter() {
         return retryAfter;
     }

@@ -4,26 +4,30 @@ import dev.culvert.client.identity.Backoff;
 import java.time.Duration;
 
 /**
- * When the connections of one client may dial. While none is live, one of them leads and the others wait until it has been
- * live for {@link #SPACING}, or for as long as {@link #STUCK}; and no two dial within {@link #SPACING} of one another. So a
- * server that comes back meets one dial of each client first. Thread-safe: connections live on several event loops.
+ * Decides when the connections of one client may dial. While none is live, one of them leads. The others wait
+ * until the leader has been live for {@link #SPACING}, at most for {@link #STUCK}. Two dials are at least
+ * {@link #SPACING} apart. So a restarted server first receives one dial of each client. Thread-safe, because
+ * connections use several event loops.
  */
 public final class DialPace {
-    /** Between the dials of two connections. A connection's own dials follow its {@link Backoff} alone. */
+    /**
+     * The time between the dials of two connections. The dials of one connection follow only its {@link
+     * Backoff}.
+     */
     public static final Duration SPACING = Duration.ofSeconds(1);
-    /** Twice the longest back-off: a leader that waits for longer was refused, or hangs. */
+    /** Twice the longest back-off. A leader that takes longer was refused or hangs. */
     static final Duration STUCK = Duration.ofSeconds(30);
 
     private static final int NOBODY = -1;
 
     private int live;
-    /** Since when one is live, or none. */
+    /** The time of the last change between "one is live" and "none is live". */
     private long sinceNanos;
     private int leader = NOBODY;
     private int lastDialler = NOBODY;
     private long lastDialNanos;
 
-    /** The connections begin to dial, at the start or after a pause. */
+    /** Called when the connections begin to dial, at the start or after a pause. */
     public synchronized void begin(long nowNanos) {
         if (live == 0) {
             sinceNanos = nowNanos;
@@ -31,7 +35,7 @@ public final class DialPace {
         }
     }
 
-    /** A connection is live. */
+    /** Called when a connection is live. */
     public synchronized void live(long nowNanos) {
         if (live++ == 0) {
             sinceNanos = nowNanos;
@@ -39,7 +43,7 @@ public final class DialPace {
         }
     }
 
-    /** One that was live is over. */
+    /** Called when a live connection has ended. */
     public synchronized void lost(long nowNanos) {
         if (--live == 0) {
             sinceNanos = nowNanos;
@@ -47,7 +51,9 @@ public final class DialPace {
         }
     }
 
-    /** How long the connection {@code index} must wait yet before it asks again; zero: it dials now. */
+    /**
+     * The time for which connection {@code index} must wait before it asks again; zero if it may dial now.
+     */
     public synchronized Duration ask(int index, long nowNanos) {
         long wait = Math.max(afterOthers(index, nowNanos), afterLive(index, nowNanos));
         if (wait > 0) {

@@ -20,24 +20,24 @@ import reactor.core.publisher.Mono;
 public final class Dialler {
     private static final String DEFAULT_PATH = "/tunnel/v1";
     private static final int DEFAULT_PORT = 443;
-    /** TLS, then the WebSocket's handshake. */
+    /** The time-out of TLS and the WebSocket handshake together. */
     private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(10);
-    /** One batch at most waits behind the one that the socket is taking (docs/protocol.md §7). */
+    /** At most one batch waits behind the one that the socket is taking (docs/protocol.md §7). */
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
     private static final long NOT_SENT_LOW_WATER = 128 << 10;
-    /** A problem, as the server refuses with, is far smaller. */
+    /** The maximum body of a refusal in bytes. A problem document is far smaller. */
     private static final int MAX_REFUSAL = 64 << 10;
 
     private final Connector connector;
     private final OpenSessions sessions;
 
-    /** @param sessions told of what opens and what fails */
+    /** @param sessions records opened WebSockets and failures */
     public Dialler(Connector connector, OpenSessions sessions) {
         this.connector = connector;
         this.sessions = sessions;
     }
 
-    /** The address with the path and port that a server without them means. */
+    /** Adds the default path and port to an address without them. */
     static URI complete(URI server) {
         String path = server.getPath() == null || server.getPath().isEmpty() || server.getPath().equals("/")
                 ? DEFAULT_PATH
@@ -47,25 +47,28 @@ public final class Dialler {
         return URI.create("wss://" + host + ":" + port + path);
     }
 
-    /** The server's name as certificates and proofs have it: in lower case, without the dot that makes it absolute in DNS. */
+    /**
+     * The server's name as in certificates and proofs: in lower case, without the trailing dot of an absolute
+     * DNS name.
+     */
     public static String hostName(URI server) {
         return bareName(server.getHost().toLowerCase(Locale.ROOT));
     }
 
-    /** Without the dot that makes a name absolute in DNS: TLS knows no such names (RFC 6066 §3). */
+    /** Removes the trailing dot of an absolute DNS name, which TLS does not allow (RFC 6066 §3). */
     public static String bareName(String host) {
         return host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
     }
 
-    /** Where a server listens, IPv6 without brackets. */
+    /** The address of a server, IPv6 without brackets. */
     public static HostPort address(URI server) {
         URI target = complete(server);
         return new HostPort(Connector.bare(target.getHost()), target.getPort());
     }
 
     /**
-     * Dials. {@code upgraded} is called on {@code loop} once the WebSocket is open, in the same pass, to add its handler
-     * before a byte is read. Errors: {@link DialFailure}. Cancelling closes the connection.
+     * Dials a server. {@code upgraded} is called on {@code loop} in the pass in which the WebSocket opens, to
+     * add its handler before a byte is read. Errors: {@link DialFailure}. Cancelling closes the connection.
      */
     public Mono<Channel> dial(URI server, SslContext tls, EventLoop loop, Consumer<Channel> upgraded) {
         URI target = complete(server);

@@ -4,20 +4,20 @@ import dev.culvert.client.doctor.Preflight;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one check of a {@link Preflight} found.
+ * The result of one check of a {@link Preflight}.
  *
- * @param check its name: {@code proxy}, {@code dns}, {@code connect}, {@code tls}, {@code websocket}, {@code clock}, {@code
- *     idle}
- * @param advice what to do about it; null: nothing
+ * @param check the name of the check: {@code proxy}, {@code dns}, {@code connect}, {@code tls}, {@code
+ *     websocket}, {@code clock}, {@code idle}
+ * @param advice the remedy; null for none
  */
 public record Finding(String check, Result result, String detail, @Nullable String advice) {
-    /** How a check went. */
+    /** The outcome of a check. */
     public enum Result {
-        /** As it should be. */
+        /** The check passed. */
         OK,
-        /** It works, but somebody should look at it. */
+        /** A tunnel works, but an operator should examine this. */
         WARN,
-        /** No tunnel will come up this way. */
+        /** No tunnel can be opened. */
         FAILED
     }
 

@@ -25,7 +25,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/** One HTTPS request on a connection of its own, which is closed with the answer. Lives on the connection's event loop. */
+/**
+ * One HTTPS request on its own connection, which is closed after the response. Confined to the connection's
+ * event loop.
+ */
 public final class HttpCall extends ChannelInboundHandlerAdapter {
     private static final Duration TLS_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(15);
@@ -38,10 +41,10 @@ public final class HttpCall extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> timeout;
 
     /**
-     * An answer.
+     * A response.
      *
-     * @param body all of it
-     * @param tls the version of TLS that it came by
+     * @param body the complete body
+     * @param tls the TLS version of the connection
      */
     public record Answer(int status, HttpHeaders fields, String body, String tls) {}
 
@@ -51,9 +54,10 @@ public final class HttpCall extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Says TLS and the request on a connection that was just opened, which it takes over, as it takes ownership of the
-     * request. Subscribe on the connection's event loop. Cancelling closes the connection. Errors: whatever went wrong, {@link
-     * TimeoutException}, and Netty's {@code TooLongHttpContentException} for more than {@code maxBytes}. Never empty.
+     * Performs TLS and the request on a new connection. Takes ownership of the connection and of the request.
+     * Subscribe on the connection's event loop. Cancelling closes the connection. Errors: those of the
+     * connection, {@link TimeoutException}, and Netty's {@code TooLongHttpContentException} for more than
+     * {@code maxBytes}. Never empty.
      */
     public static Mono<Answer> over(Channel channel, SslContext tls, HostPort server, FullHttpRequest request,
             int maxBytes) {
@@ -124,7 +128,7 @@ public final class HttpCall extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Whether this is the end of the call; it is told once, and the connection is closed. */
+    /** Ends the call and closes the connection. Returns true only for the first invocation. */
     private boolean settle(ChannelHandlerContext ctx) {
         if (settled) {
             return false;

@@ -20,15 +20,15 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Finds all addresses of a name, anew each time: a server that moved is found by the next dial. Asks the hosts file, then
- * DNS, as /etc/resolv.conf says; blocks no event loop.
+ * Resolves all addresses of a name without a cache, so that the next dial finds a server that has moved. Uses
+ * the hosts file, then DNS according to /etc/resolv.conf. Blocks no event loop.
  */
 public final class NameLookup {
-    /** Of one query; there are several where several DNS servers are configured. */
+    /** The time-out of one query. Several DNS servers give several queries. */
     private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(3);
-    /** Of all queries for a name, search domains included. */
+    /** The time-out of all queries for a name, including search domains. */
     private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(8);
-    /** Enough for any real server, and few enough to be tried in one dial. */
+    /** The maximum number of addresses, enough for any real server and few enough for one dial. */
     static final int MAX_ADDRESSES = 8;
 
     private final EventLoops loops;
@@ -38,15 +38,15 @@ public final class NameLookup {
     }
 
     /**
-     * The addresses, IPv4 first, at most {@value #MAX_ADDRESSES}; an address is its own. Emits on {@code loop}. Errors:
-     * {@link DialFailure}. Never empty.
+     * Resolves a host to at most {@value #MAX_ADDRESSES} addresses, IPv4 first. An address resolves to
+     * itself. Emits on {@code loop}. Errors: {@link DialFailure}. Never empty.
      */
     public Mono<List<InetAddress>> all(String host, EventLoop loop) {
         InetAddress literal = NoProxy.literal(host);
         if (literal != null) {
             return onLoop(Mono.just(List.of(literal)), loop);
         }
-        return Mono.fromCallable(() -> resolver(loop)) // reads the hosts file
+        return Mono.fromCallable(() -> resolver(loop)) // reads the hosts file, which blocks
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(resolver -> asked(resolver, host).timeout(LOOKUP_TIMEOUT)
                         .doFinally(signal -> resolver.close()))

@@ -10,12 +10,16 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers that are reached without a proxy, as {@code NO_PROXY} lists them: {@code example.com} is that name and what
- * is below it, {@code .example.com} or {@code *.example.com} only what is below it, addresses and blocks count for servers
- * given as an address, {@code host:port} for that port alone, {@code *} for everything. Names are not looked up.
+ * The servers that are reached without a proxy, in the notation of {@code NO_PROXY}. {@code example.com}
+ * matches that name and all names below it; {@code .example.com} and {@code *.example.com} match only names
+ * below it. Addresses and blocks match servers given as an address, {@code host:port} only that port, and
+ * {@code *} all servers. Names are not resolved.
  */
 public final class NoProxy {
-    /** Longer lists are a mistake, or an attack by environment. */
+    /**
+     * The maximum number of entries. A longer list is a configuration error or an attack through the
+     * environment.
+     */
     private static final int MAX_ENTRIES = 1000;
 
     private final List<Entry> entries;
@@ -23,7 +27,7 @@ public final class NoProxy {
     private sealed interface Entry {
         record Everything() implements Entry {}
 
-        /** @param itself whether the name counts, too, and not only what is below it */
+        /** @param itself whether the name itself matches too, not only names below it */
         record Name(String name, boolean itself, int port) implements Entry {}
 
         record Block(Cidr block, int port) implements Entry {}
@@ -33,7 +37,7 @@ public final class NoProxy {
         this.entries = entries;
     }
 
-    /** Reads a list. Throws ConfigException for {@code key} where an entry is none. */
+    /** Parses a list. Throws ConfigException for {@code key} if an entry is invalid. */
     static NoProxy of(String key, List<String> texts) {
         if (texts.size() > MAX_ENTRIES) {
             throw new ConfigException(key, "at most " + MAX_ENTRIES + " entries");
@@ -48,7 +52,10 @@ public final class NoProxy {
         return new NoProxy(List.copyOf(entries));
     }
 
-    /** Reads an environment variable: entries between commas or white space; what can't be read there is left out. */
+    /**
+     * Parses an environment variable with entries separated by commas or white space. Invalid entries are
+     * ignored.
+     */
     static NoProxy lenient(String variable) {
         List<Entry> entries = new ArrayList<>();
         for (String text : variable.toLowerCase(Locale.ROOT).split("[,\\s]+", MAX_ENTRIES)) {
@@ -56,7 +63,7 @@ public final class NoProxy {
                 try {
                     entries.add(entry("NO_PROXY", text));
                 } catch (ConfigException e) {
-                    // Other programs read that variable, too, and some know more than we do.
+                    // Other programs share the variable, and some support further forms.
                 }
             }
         }
@@ -82,7 +89,7 @@ public final class NoProxy {
         return false;
     }
 
-    /** An address written as such, or null for a name. Never asks DNS. */
+    /** Parses an address literal; null for a name. Does not use DNS. */
     public static @Nullable InetAddress literal(String host) {
         return NetUtil.isValidIpV4Address(host) || NetUtil.isValidIpV6Address(host)
                 ? InetAddress.ofLiteral(host)

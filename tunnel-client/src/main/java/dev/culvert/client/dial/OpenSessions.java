@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The WebSockets that a client has open, and why it last lost or did not get one: what its status shows. Bounded by the
- * client's connections. Thread-safe.
+ * The open WebSockets of a client and its last failure, for its status. The number of connections bounds the
+ * size. Thread-safe.
  */
 public final class OpenSessions {
     private final Clock clock;
@@ -24,15 +24,15 @@ public final class OpenSessions {
 
     private record Opened(URI server, @Nullable OutboundProxy proxy, Instant since) {}
 
-    /** Something that went wrong on the way to a server. */
+    /** A failure on the way to a server. */
     public record Failure(Instant at, String reason) {}
 
     /**
-     * One of them.
+     * An open WebSocket.
      *
-     * @param remote the address at the other end, a proxy's where one stands between
-     * @param proxy null: none
-     * @param rttSeconds of the last heartbeat; null: none was answered yet
+     * @param remote the address of the peer, which is the proxy's if there is one
+     * @param proxy the proxy, or null
+     * @param rttSeconds the round trip of the last heartbeat in seconds; null before the first answer
      */
     public record View(URI server, String remote, @Nullable String proxy, Instant since,
             @Nullable Double rttSeconds,
@@ -42,13 +42,13 @@ public final class OpenSessions {
         this.clock = clock;
     }
 
-    /** A WebSocket is open; it is shown until it closes. */
+    /** Records an open WebSocket until it closes. */
     void opened(URI server, @Nullable OutboundProxy proxy, Channel channel) {
         open.put(channel, new Opened(server, proxy, clock.instant()));
         channel.closeFuture().addListener(closed -> open.remove(channel));
     }
 
-    /** Something went wrong; the last of these is shown. */
+    /** Records a failure. Only the last one is kept. */
     public void failed(String reason) {
         lastFailure = new Failure(clock.instant(), reason);
     }
@@ -57,7 +57,7 @@ public final class OpenSessions {
         return lastFailure;
     }
 
-    /** Those with a session, the oldest first. */
+    /** The WebSockets with a session, the oldest first. */
     public List<View> views() {
         return open.entrySet()
                 .stream()

@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way out of the cluster's network: which proxy a connection takes, by the configuration, else by {@code HTTPS_PROXY}
- * and {@code NO_PROXY}.
+ * Selects the outbound proxy of a connection by the configuration, else by {@code HTTPS_PROXY} and {@code
+ * NO_PROXY}.
  */
 public final class Outbound {
     private static final String[] PROXY_VARIABLES = {"https_proxy", "HTTPS_PROXY"};
@@ -15,7 +15,10 @@ public final class Outbound {
 
     private final @Nullable OutboundProxy proxy;
     private final NoProxy exceptions;
-    /** A proxy of the environment is for the world outside; what listens on loopback it could not reach. */
+    /**
+     * Whether loopback addresses are reached directly. A proxy of the environment is for external servers and
+     * could not reach them.
+     */
     private final boolean sparesLoopback;
 
     private Outbound(@Nullable OutboundProxy proxy, NoProxy exceptions, boolean sparesLoopback) {
@@ -24,7 +27,10 @@ public final class Outbound {
         this.sparesLoopback = sparesLoopback;
     }
 
-    /** As configured, or by this process's environment. Throws ConfigException for variables that can't be used. */
+    /**
+     * Creates the selection from the configuration, else from the environment of this process. Throws
+     * ConfigException for invalid variables.
+     */
     public static Outbound of(ClientConfig config) {
         return of(config.proxy(), System.getenv());
     }
@@ -41,7 +47,7 @@ public final class Outbound {
         return new Outbound(value.isEmpty() ? null : OutboundProxy.of(variable, value), exceptions, true);
     }
 
-    /** The first variable that says something, else the last. */
+    /** The first variable that is set and not empty, else the last. */
     private static String set(String[] variables, Map<String, String> environment) {
         for (String variable : variables) {
             if (!environment.getOrDefault(variable, "").isBlank()) {
@@ -52,7 +58,7 @@ public final class Outbound {
     }
 
     /**
-     * The proxy for a server; null: it is reached directly.
+     * The proxy for a server; null if it is reached directly.
      *
      * @param host a name or an address, IPv6 without brackets
      */

@@ -20,23 +20,23 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A proxy between a client and its server. Prints without user and password.
+ * A proxy between a client and its server. {@code toString} omits user and password.
  *
- * @param address of the proxy
- * @param setBy the key or variable that names it, for people
- * @param user null: none is told
- * @param password from the environment; null: none, or in the file
- * @param passwordFile read at each dial, so that a new password needs no restart
+ * @param address the address of the proxy
+ * @param setBy the configuration key or variable that sets the proxy, for people
+ * @param user the user, or null
+ * @param password the password from the environment; null if there is none or it is in the file
+ * @param passwordFile the file of the password, read at each dial, so that a new password needs no restart
  */
 public record OutboundProxy(Kind kind, HostPort address, String setBy, @Nullable String user,
         @Nullable String password,
         @Nullable Path passwordFile) {
     private static final int HTTP_PORT = 80;
     private static final int SOCKS_PORT = 1080;
-    /** A password has a few dozen characters. */
+    /** The maximum size of the file. A password has a few dozen characters. */
     private static final int MAX_PASSWORD_BYTES = 1024;
 
-    /** What it speaks. */
+    /** The protocol of the proxy. */
     enum Kind {
         HTTP, SOCKS5
     }
@@ -45,7 +45,10 @@ public record OutboundProxy(Kind kind, HostPort address, String setBy, @Nullable
         return of(config.url(), "proxy.url", null, config.passwordFile());
     }
 
-    /** Reads {@code HTTPS_PROXY}, whose scheme may be missing. Throws ConfigException, which does not repeat the value. */
+    /**
+     * Parses {@code HTTPS_PROXY}, whose scheme may be absent. Throws ConfigException, which does not contain
+     * the value.
+     */
     static OutboundProxy of(String variable, String value) {
         try {
             URI url = new URI(value.contains("://") ? value : "http://" + value);
@@ -86,8 +89,8 @@ public record OutboundProxy(Kind kind, HostPort address, String setBy, @Nullable
     }
 
     /**
-     * A handler that makes a connection go through this proxy, which listens at {@code resolved}. Reads the password's
-     * file; emits off the event loops. Errors: {@link CertsException} naming the file.
+     * Creates the handler that tunnels a connection through this proxy at {@code resolved}. Reads the file of
+     * the password. Emits off the event loops. Errors: {@link CertsException} that names the file.
      */
     Mono<ProxyHandler> handler(InetSocketAddress resolved) {
         return Mono.fromCallable(() -> handler(resolved, secret())).subscribeOn(Schedulers.boundedElastic());
@@ -121,7 +124,7 @@ public record OutboundProxy(Kind kind, HostPort address, String setBy, @Nullable
         }
     }
 
-    /** As one would write it, without the user. */
+    /** The URL of the proxy without the user. */
     String url() {
         return kind.name().toLowerCase(Locale.ROOT) + "://" + address;
     }

@@ -9,12 +9,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outbound proxy of a client, {@code proxy:} in its file. It wins over {@code HTTPS_PROXY}, and unlike that it also
- * counts for loopback addresses.
+ * The outbound proxy of a client, {@code proxy:} in its file. It overrides {@code HTTPS_PROXY} and, unlike
+ * that variable, also applies to loopback addresses.
  *
- * @param url {@code http} (CONNECT) or {@code socks5}; names the user, never the password
- * @param passwordFile read at each dial; null: no password
- * @param noProxy what is reached directly, see {@link NoProxy}
+ * @param url the URL with scheme {@code http} (CONNECT) or {@code socks5}; may contain the user, never the
+ *     password
+ * @param passwordFile the file of the password, read at each dial; null: no password
+ * @param noProxy the servers that are reached directly, see {@link NoProxy}
  */
 public record ProxyConfig(
         @Setting(value = "Outbound proxy of every connection to the server; wins over HTTPS_PROXY and NO_PROXY. It looks the server's name up itself", accepts = "http://user@host:port or socks5://user@host:port, without a password") URI url,

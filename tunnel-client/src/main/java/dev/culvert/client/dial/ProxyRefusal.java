@@ -9,18 +9,21 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Says in words why a proxy did not open the way to the server. Names the proxy, never its password. */
+/**
+ * Describes why a proxy did not open a connection to the server. Contains the proxy's address, never its
+ * password.
+ */
 final class ProxyRefusal {
     /** Netty's messages end with the proxy's answer: {@code …, status: 407 Proxy Authentication Required}. */
     private static final Pattern HTTP_STATUS = Pattern.compile("status: (\\d{3})\\b(.*)");
     private static final Pattern SOCKS_STATUS = Pattern.compile("\\bstatus: ([A-Z_]+)");
-    /** What proxies answer when nobody listens behind them. */
+    /** The statuses of proxies that cannot reach the server. */
     private static final Set<String> GATEWAY_FAILED = Set.of("502", "503", "504");
     private static final int MAX_TEXT = 80;
 
     private ProxyRefusal() {}
 
-    /** The failure that a dial ends with. */
+    /** Converts a proxy's error to the failure of the dial. */
     static DialFailure of(OutboundProxy proxy, HostPort server, Throwable cause) {
         String text = cause instanceof ProxyConnectException ? Objects.toString(cause.getMessage(), "") : "";
         Matcher http = HTTP_STATUS.matcher(text);

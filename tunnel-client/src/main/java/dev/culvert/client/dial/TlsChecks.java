@@ -34,13 +34,16 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The checks of one TLS connection: who ends it, whether a WebSocket gets through, and what the clock there says. */
+/**
+ * The checks of one TLS connection: its end point, whether a WebSocket passes, and the difference to the
+ * server's clock.
+ */
 public final class TlsChecks {
     private static final String PROBLEM = "urn:culvert:problem:";
     private static final int MAX_ANSWER_BYTES = 64 << 10;
     private static final int MAX_TEXT = 120;
     private static final Duration SMALL_SKEW = Duration.ofSeconds(30);
-    /** Certificates begin five minutes before they are issued. */
+    /** Certificates are valid from five minutes before their issue. */
     private static final Duration GREAT_SKEW = Duration.ofMinutes(5);
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -56,7 +59,7 @@ public final class TlsChecks {
         this.trusts = trusts;
     }
 
-    /** {@code tls}, and where that came about {@code websocket} and {@code clock}. */
+    /** Runs {@code tls} and, if TLS was established, {@code websocket} and {@code clock}. */
     public Flux<Finding> check(URI server, HostPort address) {
         return Flux.defer(() -> {
             var verdict = new AtomicReference<@Nullable ServerVerdict>();
@@ -74,7 +77,10 @@ public final class TlsChecks {
                 .flatMap(channel -> HttpCall.over(channel, tls, address, upgrade(server), MAX_ANSWER_BYTES));
     }
 
-    /** A WebSocket's opening without a client certificate: Culvert refuses it with words of its own. */
+    /**
+     * Creates a WebSocket upgrade without a client certificate. Culvert refuses it with its own problem
+     * document.
+     */
     public static FullHttpRequest upgrade(URI server) {
         var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET,
                 Dialler.complete(server).getRawPath(), Unpooled.EMPTY_BUFFER);
@@ -152,7 +158,7 @@ public final class TlsChecks {
         };
     }
 
-    /** The cause of a problem of Culvert's; null: the answer is somebody else's. */
+    /** The cause of a problem document of Culvert; null if another server sent the response. */
     private static @Nullable String cause(HttpCall.Answer answer) {
         if (!answer.fields().get(HttpHeaderNames.CONTENT_TYPE, "").startsWith(Problem.MEDIA_TYPE)) {
             return null;
@@ -197,18 +203,21 @@ public final class TlsChecks {
     }
 
     /**
-     * Whom a client believes.
+     * The trust of a client in servers.
      *
-     * @param server without the extra authorities
-     * @param extra the extra authorities; null: none
+     * @param server the trust without the extra authorities
+     * @param extra the extra authorities, or null
      */
     public record Trusts(ServerTrust server, @Nullable ServerTrust extra) {
         static final String SERVER = "server";
         static final String EXTRA = "extra";
 
-        /** Reads the system's roots: not on an event loop. */
+        /**
+         * Creates the TLS context of the check. Reads the system's roots, so it must not run on an event
+         * loop.
+         */
         public SslContext observing(Consumer<ServerVerdict> told) {
-            // Without extra authorities the second rule is the first.
+            // Without extra authorities both rules are equal.
             return TlsContexts.observing(
                     Map.of(SERVER, server, EXTRA, extra == null ? server : extra), told,
                     List.of("http/1.1"));

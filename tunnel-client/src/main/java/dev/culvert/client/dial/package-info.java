@@ -1,4 +1,4 @@
-/** Reaching the server: names, proxies, TLS, the WebSocket upgrade. */
+/** Connects to the server: names, proxies, TLS, and the WebSocket upgrade. */
 @NullMarked
 package dev.culvert.client.dial;
 

@@ -27,12 +27,13 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Watches a connection on which nothing is said after TLS: does the way keep it? A tunnel is silent for 9 s at most, so
- * longer time-outs of the way do no harm. The server itself closes connections that don't say who they are after some
- * seconds, with TLS's farewell, which nobody on the way can forge; a cut by anything else comes without.
+ * Checks whether the network path keeps a connection that is idle after TLS. A tunnel is idle for at most 9
+ * s, so longer idle time-outs of the path do no harm. The server closes connections that do not identify
+ * themselves after some seconds. It sends TLS's close_notify, which no intermediary can forge. A cut by an
+ * intermediary has no close_notify.
  */
 final class IdleCheck {
-    /** A tunnel's heartbeats come that often. */
+    /** The interval of a tunnel's heartbeats. */
     private static final Duration HEARTBEAT = Duration.ofSeconds(9);
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
     private static final String ADVICE = "raise the idle time-out of the proxy, firewall or load balancer on the way above 30 s";
@@ -47,7 +48,7 @@ final class IdleCheck {
         this.trusts = trusts;
     }
 
-    /** Watches for {@code bound} at most. Never fails, never empty. */
+    /** Watches a connection for at most {@code bound}. Never fails, never empty. */
     Mono<Finding> check(URI server, HostPort address, Duration bound) {
         return Mono.fromCallable(() -> trusts.observing(verdict -> {}))
                 .subscribeOn(Schedulers.boundedElastic())
@@ -67,7 +68,7 @@ final class IdleCheck {
         });
     }
 
-    /** What it heard of its connection, and when. */
+    /** Records the events of the connection with their times. */
     private static final class Watch extends ChannelInboundHandlerAdapter {
         private final URI server;
         private final HostPort address;
@@ -105,7 +106,7 @@ final class IdleCheck {
             ctx.fireUserEventTriggered(event);
         }
 
-        /** The connection seems to live: it does if the server answers. */
+        /** Sends a request to test whether the connection is still alive. */
         private void ask(ChannelHandlerContext ctx) {
             asked = true;
             var request = TlsChecks.upgrade(server);

@@ -26,9 +26,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Looks at the way from here to a tunnel server as a client with this configuration would take it, step by step: proxy, DNS,
- * connection, TLS, WebSocket, clock, and how long the way keeps an idle connection. It says nothing secret and changes
- * nothing, neither here nor at the server; a client may run beside it.
+ * Checks the path to a tunnel server step by step, as a client with this configuration would use it: proxy,
+ * DNS, connection, TLS, WebSocket, clock, and the life of an idle connection. It sends no secret and changes
+ * no state, neither locally nor at the server. A client may run at the same time.
  */
 public final class Preflight {
     private final ClientConfig config;
@@ -40,7 +40,7 @@ public final class Preflight {
 
     /**
      * @param loops borrowed
-     * @param clock is compared with the server's
+     * @param clock the clock to compare with the server's
      */
     public Preflight(ClientConfig config, EventLoops loops, Clock clock) {
         this.config = config;
@@ -52,11 +52,11 @@ public final class Preflight {
     }
 
     /**
-     * Checks one address of the server. What later checks need and an earlier one did not find is left out. Errors: {@link
-     * dev.culvert.certs.CertsException} and {@link dev.culvert.config.ConfigException} for files of the configuration
-     * that can't be read.
+     * Checks one address of the server. Skips checks whose prerequisites have failed. Errors: {@link
+     * dev.culvert.certs.CertsException} and {@link dev.culvert.config.ConfigException} for unreadable files
+     * of the configuration.
      *
-     * @param idle how long a silent connection is watched at most; zero: not at all
+     * @param idle the maximum time for which an idle connection is watched; zero skips the check
      */
     public Flux<Finding> check(URI server, Duration idle) {
         HostPort address = Dialler.address(server);

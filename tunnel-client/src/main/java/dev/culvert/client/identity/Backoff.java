@@ -4,25 +4,30 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * How long to wait before the next dial: at once (within 200 ms) the first time after a session, then full jitter from
- * 500 ms doubling to 15 s. A session that held for 25 s starts the count anew. Used by one
- * thread at a time.
+ * Computes the wait before the next dial. The first dial after a session follows at once (within 200 ms).
+ * Further waits have full jitter, with a maximum that doubles from 500 ms to 15 s. A session that lasted for
+ * 25 s resets the count. Used by one thread at a time.
  */
 public final class Backoff {
     private static final Duration FIRST = Duration.ofMillis(200);
     private static final Duration BASE = Duration.ofMillis(500);
     private static final Duration CAP = Duration.ofSeconds(15);
-    /** A session that lives this long was not part of the trouble. */
+    /** A session that lasted this long resets the count. */
     private static final Duration STABLE = Duration.ofSeconds(25);
-    /** One that lived this long is missed: the first try after it goes out at once, the next ones go on with the count. */
+    /**
+     * After a session that lasted this long the first dial follows at once. Further dials continue the count.
+     */
     private static final Duration SERVED = Duration.ofSeconds(1);
-    /** 500 ms doubled this often is past the cap. */
+    /** 500 ms doubled this many times exceeds the maximum. */
     private static final int MAX_DOUBLINGS = 5;
-    /** A refused identity does not get better by asking more often. */
+    /** The wait after a refused identity: more frequent attempts do not help. */
     private static final Duration REFUSED = Duration.ofSeconds(60);
-    /** A server that asks for more patience is not believed. */
+    /** The maximum wait that a server can request. */
     public static final Duration MAX_ASKED = Duration.ofSeconds(60);
-    /** Servers name whole seconds: those who were told the same one do not come back together. */
+    /**
+     * Servers state whole seconds. This spread prevents clients that received the same value from returning
+     * together.
+     */
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     private static final Duration LIFE = Duration.ofHours(2);
@@ -34,7 +39,7 @@ public final class Backoff {
         this.random = random;
     }
 
-    /** A session ended that had lived for {@code lifetime}; zero when none was opened. */
+    /** The wait after a session that lasted for {@code lifetime}; zero if no session was opened. */
     public Duration afterLoss(Duration lifetime) {
         served(lifetime);
         if (failures == 0 || lifetime.compareTo(SERVED) >= 0) {
@@ -46,25 +51,28 @@ public final class Backoff {
         return upTo(Duration.ofMillis(ceiling));
     }
 
-    /** A session has lived for {@code lifetime}: a stable one starts the count anew. */
+    /** Records that a session has lasted for {@code lifetime}. A stable session resets the count. */
     public void served(Duration lifetime) {
         if (lifetime.compareTo(STABLE) >= 0) {
             failures = 0;
         }
     }
 
-    /** The server wants this client back after {@code asked}, not before; it is not believed beyond a minute. */
+    /** The wait after an overloaded server asked to wait for {@code asked}, limited to one minute. */
     public Duration afterOverload(Duration asked) {
-        afterLoss(Duration.ZERO); // should the next dial fail in another way, it is not the first
+        afterLoss(Duration.ZERO); // so that a different failure of the next dial does not count as the first
         return shorter(asked, MAX_ASKED).plus(upTo(SECOND));
     }
 
-    /** An attempt to enrol failed for a reason that may pass. */
+    /** The wait after an enrolment attempt that failed for a temporary reason. */
     Duration afterEnrolment(Throwable failure) {
         return noSooner(afterLoss(Duration.ZERO), failure);
     }
 
-    /** A wait of the client's own choice, or longer if that is what the server asked for as it failed; believed up to a minute. */
+    /**
+     * The client's own wait, or the longer one that the server requested in {@code failure}, limited to one
+     * minute.
+     */
     Duration noSooner(Duration own, Throwable failure) {
         Duration asked = failure instanceof EnrolmentException.Failed failed ? failed.retryAfter() : null;
         if (asked == null) {
@@ -78,17 +86,20 @@ public final class Backoff {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** The server does not accept this client's identity. */
+    /** The wait after the server has refused this client's identity. */
     public Duration afterRefusal() {
         return REFUSED.plus(upTo(Duration.ofSeconds(6)));
     }
 
-    /** Another instance of this client owns the runtime: look again after {@code wait} to twice that, without taking over. */
+    /**
+     * The wait while another instance of this client owns the runtime: {@code wait} to twice that. The client
+     * then does not take over.
+     */
     public Duration afterConflict(Duration wait) {
         return wait.plus(upTo(wait));
     }
 
-    /** How long a connection serves before another takes its place: 2 h, a tenth more or less. */
+    /** The life of a connection before it is replaced: 2 h, plus or minus a tenth. */
     public Duration lifeOfAConnection() {
         long tenth = LIFE.toMillis() / 10;
         return LIFE.plusMillis(random.nextLong(-tenth, tenth + 1));

@@ -2,9 +2,9 @@ package dev.culvert.client.identity;
 
 import io.netty.handler.ssl.SslContext;
 
-/** An identity with the TLS context made of it, which is not cheap to make. */
+/** An identity with its TLS context, which is expensive to create. */
 public record Credentials(Identity identity, SslContext tls) {
-    /** Blocks: reads the system's roots. */
+    /** Creates the TLS context. Blocks: reads the system's roots. */
     public static Credentials of(Identity identity) {
         return new Credentials(identity, identity.tlsContext());
     }

@@ -19,15 +19,15 @@ import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /**
- * The client's side of one enrolment at one server (docs/enrolment.md): asks for a nonce, proves that it knows the
- * token, and believes the answer only if that proves the same.
+ * The client's side of one enrolment at one server (docs/enrolment.md). Requests a nonce, proves knowledge of
+ * the token, and accepts the response only if it proves knowledge of the token too.
  */
 final class Enroller {
     private final EnrolmentHttp http;
     private final EnrolmentToken token;
     private final CertificateRequest request;
 
-    /** @param request for the client's key */
+    /** @param request the certificate request for the client's key */
     Enroller(EnrolmentHttp http, EnrolmentToken token, CertificateRequest request) {
         this.http = http;
         this.token = token;
@@ -35,21 +35,21 @@ final class Enroller {
     }
 
     /**
-     * What the server issued, all of it verified.
+     * The verified results of the server.
      *
-     * @param certificate the client's, for its own key
-     * @param authorities whose servers are believed from now on: the one that issued it and has the token's pin, and those
-     *     that it vouches for
-     * @param identity whom the certificate names
+     * @param certificate the certificate for the client's own key
+     * @param authorities the authorities whose servers are trusted from now on: the issuer, which has the
+     *     token's pin, and those that it has signed
+     * @param identity the identity in the certificate
      * @param host the runtime's host, for people
      */
     record Enrolled(X509Certificate certificate, List<X509Certificate> authorities, ClientIdentity identity,
             String host) {}
 
     /**
-     * Enrols. A refusal of the second step is tried once more from the first: the server may have restarted in between
-     * and forgotten the nonce. Cancelling gives up; the same key may be used again. Errors: {@link EnrolmentException}.
-     * Never empty.
+     * Enrols. If the second step is refused, retries once from the first, because the server may have
+     * restarted and lost the nonce. Cancelling stops the enrolment; the same key may be used again. Errors:
+     * {@link EnrolmentException}. Never empty.
      */
     Mono<Enrolled> enrol() {
         return nonce().flatMap(first -> certificate(first).onErrorResume(EnrolmentException.Refused.class,
@@ -78,14 +78,15 @@ final class Enroller {
             throw http.strange("the answer does not prove the token: something on the way changed it");
         }
         if (!KeyPin.of(ca).equals(token.caPin())) {
-            // The server knows the secret: it is the token that is not as it was made.
+            // The server knows the secret, so the token itself was changed.
             throw http.refused("the server's authority is not the one that the token pins; make a new token"
                     + " with: culvert runtime enrol-token ACCOUNT NAME");
         }
         if (!certificate.getPublicKey().equals(request.publicKey())) {
             throw http.strange("the certificate is for another key");
         }
-        // As of its own start: a wrong clock here is no reason to throw away what the token was spent on.
+        // Verified at the start of its validity, so that a wrong local clock does not waste the one-time
+        // token.
         Verdict verdict = ClientCertificates.verify(List.of(certificate), List.of(ca),
                 certificate.getNotBefore().toInstant());
         return switch (verdict) {
@@ -107,7 +108,7 @@ final class Enroller {
                 text(answer, "host"));
     }
 
-    /** Servers from before rotations name none. */
+    /** Reads the authorities. Servers without rotation send none. */
     private List<X509Certificate> authorities(JsonNode answer, X509Certificate certificate,
             X509Certificate ca) {
         if (!answer.has("authorities")) {

@@ -3,7 +3,10 @@ package dev.culvert.client.identity;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** An enrolment that gave no identity. Carries no stack trace where a peer or the network is to blame; no secret. */
+/**
+ * Reports an enrolment that gave no identity. Carries no stack trace if a peer or the network caused it.
+ * Contains no secret.
+ */
 public abstract sealed class EnrolmentException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -14,7 +17,10 @@ public abstract sealed class EnrolmentException extends RuntimeException {
     /** Whether the same attempt may succeed later. */
     public abstract boolean retryable();
 
-    /** The server refused for good: the operator needs a new token. The message carries the server's own words. */
+    /**
+     * The server refused for good, so the operator needs a new token. The message contains the server's
+     * reason.
+     */
     public static final class Refused extends EnrolmentException {
         private static final long serialVersionUID = 1L;
 
@@ -28,7 +34,10 @@ public abstract sealed class EnrolmentException extends RuntimeException {
         }
     }
 
-    /** Could not be carried out: no connection, no trust in the server, an overloaded server, a strange answer. */
+    /**
+     * The enrolment could not be completed: no connection, no trust in the server, an overloaded server, or
+     * an invalid response.
+     */
     public static final class Failed extends EnrolmentException {
         private static final long serialVersionUID = 1L;
 
@@ -43,7 +52,7 @@ public abstract sealed class EnrolmentException extends RuntimeException {
             this.retryAfter = retryAfter;
         }
 
-        /** How long the server asks to wait; null: it did not say. */
+        /** The time for which the server asks to wait; null if it does not. */
         public @Nullable Duration retryAfter() {
             return retryAfter;
         }

@@ -29,15 +29,18 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** One of a server's resources that issue certificates: small JSON documents by POST, bounded in size and time. */
+/**
+ * Client of a server's resource that issues certificates. Exchanges small JSON documents by POST, with limits
+ * of size and time.
+ */
 public final class EnrolmentHttp {
-    /** An answer is two certificates and a few names: some 2 KiB. */
+    /** The maximum response. A response has two certificates and a few names, about 2 KiB. */
     public static final int MAX_ANSWER_BYTES = 16 * 1024;
-    /** All of one request; above the sum of what goes well slowly. */
+    /** The time-out of a complete request, above the sum of its slow but successful steps. */
     private static final Duration TOTAL_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration MAX_RETRY_AFTER = Duration.ofHours(1);
     private static final int MAX_DETAIL_CHARS = 300;
-    /** What a server means for good; 400, 429 and 5xx may pass. */
+    /** The statuses of a final refusal. 400, 429 and 5xx may be temporary. */
     private static final Set<Integer> FINAL = Set.of(401, 403, 404, 409);
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -51,9 +54,9 @@ public final class EnrolmentHttp {
     private final String uri;
 
     /**
-     * @param tunnel the tunnel's own address, {@code wss://…/tunnel/v1}
-     * @param resource below that, {@code enrol} or {@code renew}
-     * @param loop carries the connections
+     * @param tunnel the address of the tunnel, {@code wss://…/tunnel/v1}
+     * @param resource the resource below that address, {@code enrol} or {@code renew}
+     * @param loop the event loop of the connections
      */
     EnrolmentHttp(URI tunnel, String resource, SslContext tls, Connector connector, EventLoop loop) {
         this.uri = "https" + tunnel.toString().substring("wss".length()) + "/" + resource;
@@ -124,7 +127,7 @@ public final class EnrolmentHttp {
                 : new EnrolmentException.Failed(message, null, retryAfter(answer));
     }
 
-    /** The server's sentence, or null if the body is no problem of Culvert's. */
+    /** The detail of Culvert's problem document; null for any other body. */
     private static @Nullable String detail(String body) {
         try {
             JsonNode problem = JSON.readTree(body);
@@ -138,7 +141,10 @@ public final class EnrolmentHttp {
         }
     }
 
-    /** A peer's words end up in a terminal: bounded, without control characters. */
+    /**
+     * Limits the length of a peer's text and removes control characters, because the text is shown in a
+     * terminal.
+     */
     private static String printable(String text) {
         String cut = text.length() > MAX_DETAIL_CHARS ? text.substring(0, MAX_DETAIL_CHARS) + "…" : text;
         return cut.replaceAll("\\p{C}", "?");
@@ -164,7 +170,7 @@ public final class EnrolmentHttp {
             return new EnrolmentException.Failed(uri + ": no answer in time", cause);
         }
         Throwable told = cause;
-        // TLS engines wrap the verdict on the certificate several times; it is what the operator needs.
+        // TLS engines wrap the error of a certificate several times, and the operator needs that error.
         for (Throwable inner = cause; inner != null; inner = inner.getCause()) {
             if (inner instanceof CertificateException) {
                 told = inner;

@@ -7,7 +7,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** Repeats what gives a client its identity until that is had or refused for good; no sooner than the server asks. */
+/**
+ * Retries the enrolment or renewal until it succeeds or is refused for good. Respects the wait that the
+ * server requests.
+ */
 public final class EnrolmentRetry extends Retry {
     private static final Logger log = LoggerFactory.getLogger(EnrolmentRetry.class);
 

@@ -9,30 +9,33 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Who this client is, and whom it believes. Prints without the key.
+ * The identity of this client and its trust in servers. {@code toString} omits the key.
  *
  * @param material the client certificate with its key
  * @param client the account, runtime and runtime id in that certificate
- * @param trust which servers it dials
+ * @param trust the trust in servers
  */
 public record Identity(TlsMaterial material, ClientIdentity client, ServerTrust trust) {
 
-    /** When the certificate begins, which is a little before it was made. */
+    /** The start of the certificate's validity, shortly before its issue. */
     public Instant begins() {
         return material.leaf().getNotBefore().toInstant();
     }
 
-    /** When the certificate ends. */
+    /** The expiry of the certificate. */
     public Instant expires() {
         return material.leaf().getNotAfter().toInstant();
     }
 
-    /** Whether the certificate has ended at {@code now}. */
+    /** Whether the certificate has expired at {@code now}. */
     public boolean expiredAt(Instant now) {
         return now.isAfter(expires());
     }
 
-    /** TLS for the tunnel's connections, HTTP/1.1. Reads the system's roots: not on an event loop. Make it once. */
+    /**
+     * Creates the TLS context of the tunnel's connections, for HTTP/1.1. Reads the system's roots, so it must
+     * not run on an event loop. Call it once.
+     */
     public SslContext tlsContext() {
         return TlsContexts.client(trust, material, List.of("http/1.1"));
     }

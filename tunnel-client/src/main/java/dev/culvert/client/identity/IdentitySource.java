@@ -30,12 +30,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Where the client's identity comes from: the identity folder if it holds a usable one, else an enrolment with the
- * configured token. Thread-safe; one attempt at a time.
+ * Provides the client's identity: from the identity folder if it has a usable one, else by an enrolment with
+ * the configured token. Thread-safe; one attempt at a time.
  */
 public final class IdentitySource {
     private static final Logger LOG = LoggerFactory.getLogger(IdentitySource.class);
-    /** A token has 121 characters; this leaves room for white space around it. */
+    /** The maximum size of a token file: a token of 121 characters with surrounding white space. */
     private static final int MAX_TOKEN_FILE_BYTES = 1024;
 
     private final ClientConfig config;
@@ -45,8 +45,8 @@ public final class IdentitySource {
     private final IdentityStore store;
 
     /**
-     * @param loops borrowed: carry the connections to the server
-     * @param clock tells whether a stored certificate has ended
+     * @param loops the event loops of the connections to the server, borrowed
+     * @param clock determines whether a stored certificate has expired
      */
     public IdentitySource(ClientConfig config, EventLoops loops, Clock clock) {
         this(config, loops, new Connector(loops, Outbound.of(config)), clock);
@@ -62,11 +62,12 @@ public final class IdentitySource {
     }
 
     /**
-     * The stored identity, or a newly enrolled and stored one. An ended one is replaced if the token still allows it,
-     * and returned as it is otherwise: the server may let it renew. Each subscription is one attempt, which tries every
-     * address of the server; cancelling gives it up, and the next one goes on with the same key. Emits off the event
-     * loops. Never empty. Errors: {@link EnrolmentException}, of which only retryable ones may pass by themselves;
-     * {@link ConfigException} and {@link CertsException} for files that the operator must mend.
+     * Returns the stored identity, or enrols and stores a new one. An expired identity is replaced if the
+     * token still permits it; otherwise it is returned, because the server may renew it. Each subscription is
+     * one attempt, which tries every address of the server. Cancelling stops the attempt; the next one uses
+     * the same key. Emits off the event loops. Never empty. Errors: {@link EnrolmentException}, of which only
+     * retryable ones are temporary; {@link ConfigException} and {@link CertsException} for files that the
+     * operator must correct.
      */
     public Mono<Identity> identity() {
         return store.load().flatMap(stored -> switch (stored) {
@@ -81,12 +82,15 @@ public final class IdentitySource {
         });
     }
 
-    /** Whom a client with this configuration believes, for a diagnosis: changes nothing. Errors: {@link CertsException}. */
+    /**
+     * The trust of a client with this configuration, for a diagnosis. Changes no state. Errors: {@link
+     * CertsException}.
+     */
     public Mono<TlsChecks.Trusts> trusts() {
         return Mono.justOrEmpty(config.enrolmentTokenFile())
                 .publishOn(Schedulers.boundedElastic())
                 .map(file -> Optional.of(readToken(file).caPin()))
-                .onErrorResume(ConfigException.class, e -> Mono.empty()) // used and removed, perhaps
+                .onErrorResume(ConfigException.class, e -> Mono.empty()) // the token file may have been used and removed
                 .defaultIfEmpty(Optional.empty())
                 .flatMap(pin -> store.trusts(pin.orElse(null)));
     }
@@ -96,7 +100,10 @@ public final class IdentitySource {
         return config.enrolmentTokenFile() != null;
     }
 
-    /** An identity by the configured token, in place of one that servers refuse. Errors as {@link #identity}'s. */
+    /**
+     * Enrols with the configured token to replace an identity that servers refuse. Errors as for {@link
+     * #identity}.
+     */
     public Mono<Identity> enrolledAnew(Identity refused) {
         return enrolled("the stored identity is refused", refused.client());
     }
@@ -111,12 +118,14 @@ public final class IdentitySource {
                                 e -> {
                                     LOG.atWarn()
                                             .addKeyValue("reason", e.getMessage())
-                                            .log("token gave no new one");
+                                            .log("enrolment with the token failed");
                                     return Mono.just(ended);
                                 });
     }
 
-    /** @param before whose identity the folder holds: a token of another runtime must not replace it by mistake */
+    /**
+     * @param before the identity in the folder, which a token of another runtime must not replace by mistake
+     */
     private Mono<Identity> enrolled(String why, @Nullable ClientIdentity before) {
         Path file = config.enrolmentTokenFile();
         if (file == null) {
@@ -127,7 +136,7 @@ public final class IdentitySource {
         return Mono.fromCallable(() -> readToken(file))
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(token -> store.nextKey().flatMap(keys -> enrol(token, keys, before)))
-                // Its key serves nobody any more.
+                // Its key is not needed any more.
                 .onErrorResume(EnrolmentException.Refused.class,
                         refused -> store.abandon().onErrorComplete().then(Mono.error(refused)));
     }
@@ -158,9 +167,9 @@ public final class IdentitySource {
     }
 
     /**
-     * A new certificate for a new key, proven with the present one, which may have ended; stored before it is emitted.
-     * Each subscription is one attempt, which tries every address of the server. Never empty. Errors as {@link
-     * #identity}'s.
+     * Obtains a certificate for a new key. The present certificate, which may have expired, authenticates the
+     * request. The new identity is stored before it is emitted. Each subscription is one attempt, which tries
+     * every address of the server. Never empty. Errors as for {@link #identity}.
      */
     public Mono<Identity> renewed(Identity present) {
         return Mono.fromCallable(() -> TlsContexts.client(present.trust(), null, List.of("http/1.1")))
@@ -182,7 +191,10 @@ public final class IdentitySource {
         return first.onErrorResume(EnrolmentException.Failed.class, e -> second);
     }
 
-    /** The addresses in order: a refusal ends it, a failure goes on to the next, the last failure is told. */
+    /**
+     * Tries the addresses in order. A refusal ends the attempt, a failure continues with the next address.
+     * Fails with the last failure.
+     */
     private Mono<Enroller.Enrolled> atAnyOf(List<URI> addresses, SslContext tls, EnrolmentToken token,
             CertificateRequest request) {
         return Flux.fromIterable(addresses)

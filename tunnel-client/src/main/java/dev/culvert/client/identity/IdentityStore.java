@@ -26,10 +26,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The identity folder: {@code client.key} (0600), {@code client.crt}, {@code ca.crt}, and {@code next.key} (0600) while an
- * enrolment or a renewal is under way. Each file is replaced whole, in an order that a crash at any point can be made
- * good for: either the old or the new identity can be had. All work is done on the elastic scheduler; cancelling does not
- * undo it. Errors: {@link CertsException} naming the file.
+ * The identity folder: {@code client.key} (0600), {@code client.crt}, {@code ca.crt}, and {@code next.key}
+ * (0600) during an enrolment or renewal. Each file is replaced atomically. The order of replacements ensures
+ * that after a crash at any point either the old or the new identity is usable. All work runs on the elastic
+ * scheduler; cancelling does not undo it. Errors: {@link CertsException} that names the file.
  */
 final class IdentityStore {
     private static final Logger log = LoggerFactory.getLogger(IdentityStore.class);
@@ -41,12 +41,12 @@ final class IdentityStore {
     private final Path certificate;
     private final Path authority;
     private final Path nextKey;
-    /** Whether the folder is this client's own work. */
+    /** Whether this client created the folder. */
     private volatile boolean made;
 
     /**
      * @param serverCa the configured authorities of servers, which replace all other trust
-     * @param extraCa authorities that are trusted on top, whatever else is
+     * @param extraCa additionally trusted authorities
      */
     IdentityStore(Path folder, @Nullable Path serverCa, @Nullable Path extraCa) {
         this.folder = folder;
@@ -58,7 +58,7 @@ final class IdentityStore {
         this.nextKey = folder.resolve("next.key");
     }
 
-    /** What is there. Fails only for a configured {@code serverCa} that can't be read. */
+    /** Reads the stored identity. Fails only if a configured {@code serverCa} can't be read. */
     Mono<StoredIdentity> load() {
         return blocking(() -> {
             ServerTrust configured = configuredTrust();
@@ -74,7 +74,10 @@ final class IdentityStore {
         });
     }
 
-    /** Trust for an enrolment: the configured authorities, else {@code otherwise}; the extra ones in any case. */
+    /**
+     * The trust for an enrolment: the configured authorities, else {@code otherwise}, and always the extra
+     * ones.
+     */
     Mono<ServerTrust> trustOr(ServerTrust otherwise) {
         return blocking(() -> {
             ServerTrust configured = configuredTrust();
@@ -83,9 +86,9 @@ final class IdentityStore {
     }
 
     /**
-     * Whom a client with this folder believes, for a diagnosis: changes no file.
+     * The trust of a client with this folder, for a diagnosis. Changes no file.
      *
-     * @param pin of the token; null: there is none
+     * @param pin the pin of the token; null without a token
      */
     Mono<TlsChecks.Trusts> trusts(@Nullable KeyPin pin) {
         return blocking(() -> {
@@ -103,7 +106,7 @@ final class IdentityStore {
                 : trust.or(ServerTrust.inAuthorities(PemFiles.readCertificates(extraCa)));
     }
 
-    /** The key of the enrolment or renewal under way, or a new one, on disk before it is returned. */
+    /** The key of the enrolment or renewal in progress, or a new one. It is on disk before it is returned. */
     Mono<KeyPair> nextKey() {
         return blocking(() -> {
             createFolder();
@@ -111,7 +114,7 @@ final class IdentityStore {
                 try {
                     return KeyPairs.of(PemFiles.readKey(nextKey));
                 } catch (CertsException e) {
-                    // Nothing was issued for a key that can't be read: a new one loses nothing.
+                    // No certificate was issued for an unreadable key, so a new key loses nothing.
                     Files.delete(nextKey);
                 }
             }
@@ -121,7 +124,7 @@ final class IdentityStore {
         });
     }
 
-    /** Ends an enrolment that was refused for good: nothing of it stays. */
+    /** Deletes the files of an enrolment that was refused for good. */
     Mono<Void> abandon() {
         return blocking(() -> {
             Files.deleteIfExists(nextKey);
@@ -129,14 +132,14 @@ final class IdentityStore {
                 try {
                     Files.deleteIfExists(folder);
                 } catch (DirectoryNotEmptyException e) {
-                    return true; // it holds an identity
+                    return true; // the folder contains an identity
                 }
             }
             return true;
         }).then();
     }
 
-    /** Replaces the identity, and ends the enrolment. */
+    /** Replaces the identity and ends the enrolment. */
     Mono<Identity> save(KeyPair keys, X509Certificate leaf, List<X509Certificate> authorities) {
         return blocking(() -> {
             PemFiles.writeCertificates(authority, authorities);
@@ -144,7 +147,10 @@ final class IdentityStore {
         });
     }
 
-    /** Replaces certificate and key, and the authorities first: with those, the old certificate is as good as the new one. */
+    /**
+     * Replaces the authorities, then certificate and key. With the new authorities, the old certificate works
+     * like the new one.
+     */
     Mono<Identity> renewed(KeyPair keys, Renewer.Renewed renewed) {
         return blocking(() -> {
             follow(renewed);
@@ -152,7 +158,7 @@ final class IdentityStore {
         });
     }
 
-    /** Believes the authorities that one of the present ones vouches for, in place of the present ones. */
+    /** Replaces the trusted authorities by those that one of the present ones has signed. */
     private void follow(Renewer.Renewed renewed) {
         VouchedAuthorities named = renewed.authorities();
         if (named == null || !Files.exists(authority)) {
@@ -172,7 +178,10 @@ final class IdentityStore {
         }
     }
 
-    /** The certificate goes first: until its key follows, that is in {@code next.key}, where {@link #complete} finds it. */
+    /**
+     * Replaces certificate and key, the certificate first. Until its key is in place, {@link #complete} finds
+     * the key in {@code next.key}.
+     */
     private Identity replace(KeyPair keys, X509Certificate leaf) throws IOException {
         PemFiles.writeCertificates(certificate, List.of(leaf));
         PemFiles.writeKey(key, keys.getPrivate());
@@ -180,7 +189,7 @@ final class IdentityStore {
         return read(configuredTrust());
     }
 
-    /** Ends a {@link #replace} that a crash has cut in the middle. */
+    /** Completes a {@link #replace} that a crash has interrupted. */
     private void complete() throws IOException {
         if (!Files.exists(nextKey) || !Files.exists(certificate)) {
             return;
@@ -189,7 +198,7 @@ final class IdentityStore {
         try {
             cut = TlsMaterial.load(certificate, nextKey);
         } catch (CertsException e) {
-            return; // the certificate is not for that key yet, or can't be read: nothing to complete
+            return; // the certificate is not for that key or can't be read: nothing to complete
         }
         PemFiles.writeKey(key, cut.key());
         Files.delete(nextKey);
@@ -210,7 +219,7 @@ final class IdentityStore {
         return serverCa == null ? null : ServerTrust.inAuthorities(PemFiles.readCertificates(serverCa));
     }
 
-    /** A folder without ca.crt is one that a public authority is enough for. */
+    /** The trust after enrolment. Without ca.crt, public authorities are trusted. */
     private ServerTrust enrolledTrust() {
         ServerTrust roots = ServerTrust.inSystemRoots();
         return Files.exists(authority)

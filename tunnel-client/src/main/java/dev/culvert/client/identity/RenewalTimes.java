@@ -6,19 +6,23 @@ import java.time.Instant;
 import java.util.random.RandomGenerator;
 
 /**
- * When a client's certificate is renewed: at two thirds of its life, a little earlier so that clients who enrolled together
- * do not renew together. Thread-safe if its random numbers are.
+ * Computes when a client's certificate is renewed: at two thirds of its life, with a random shift to earlier
+ * times, so that clients that enrolled together do not renew together. Thread-safe if its random generator
+ * is.
  */
 public final class RenewalTimes {
     private static final double EARLIEST = 0.62;
     private static final double LATEST = 0.67;
-    /** Certificates begin so long before they are made, so that clocks may differ (docs/enrolment.md). */
+    /**
+     * The validity of certificates starts this long before their issue, to tolerate different clocks
+     * (docs/enrolment.md).
+     */
     private static final Duration BACKDATED = Duration.ofMinutes(5);
-    /** Clients that were off together, and are late together, do not ask together. */
+    /** Spreads the renewals of clients that were off at the same time. */
     private static final Duration SPREAD = Duration.ofSeconds(10);
     private static final Duration SHORTEST = Duration.ofSeconds(1);
     private static final Duration LONGEST_RETRY = Duration.ofMinutes(5);
-    /** The contract's slow loop for what is refused. */
+    /** The retry interval after a refusal, as the contract specifies. */
     private static final Duration REFUSED_RETRY = Duration.ofSeconds(60);
 
     private final Clock clock;
@@ -31,7 +35,10 @@ public final class RenewalTimes {
         this.backoff = new Backoff(random);
     }
 
-    /** Until one is renewed that may be of any age: at two thirds of its whole life, and soon when that is past. */
+    /**
+     * The time until a certificate of any age is renewed: at two thirds of its life, or soon if that time has
+     * passed.
+     */
     public Duration ofStored(Identity identity) {
         Instant begins = identity.begins().plus(BACKDATED);
         Instant made = begins.isBefore(identity.expires()) ? begins : identity.begins();
@@ -40,12 +47,18 @@ public final class RenewalTimes {
         return wait.isPositive() ? wait : upTo(shorter(SPREAD, left(identity).dividedBy(10)));
     }
 
-    /** Until one is renewed that was made just now. Counts from what is left: a clock that is fast asks no more often than that. */
+    /**
+     * The time until a just issued certificate is renewed. Based on the remaining validity, so that a client
+     * with a fast clock does not renew more often.
+     */
     public Duration ofNew(Identity identity) {
         return longer(SHORTEST, part(left(identity)));
     }
 
-    /** Until it is tried again: a tenth of what is left, within bounds, half of it random; no sooner than the server asks. */
+    /**
+     * The time until the next attempt: a tenth of the remaining validity within bounds, half of it random,
+     * and not before the server permits.
+     */
     public Duration afterFailure(Identity identity, Throwable error) {
         if (error instanceof EnrolmentException.Refused) {
             return REFUSED_RETRY;

@@ -17,15 +17,15 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The client's side of one renewal at one server (docs/enrolment.md): asks for a nonce, proves the present key, and
- * takes the answer only if it is for the new key and the same runtime.
+ * The client's side of one renewal at one server (docs/enrolment.md). Requests a nonce, proves the present
+ * key, and accepts the response only if it is for the new key and the same runtime.
  */
 final class Renewer {
     private final EnrolmentHttp http;
     private final Identity present;
     private final CertificateRequest request;
 
-    /** @param request for the client's new key */
+    /** @param request the certificate request for the client's new key */
     Renewer(EnrolmentHttp http, Identity present, CertificateRequest request) {
         this.http = http;
         this.present = present;
@@ -33,17 +33,17 @@ final class Renewer {
     }
 
     /**
-     * What the server issued.
+     * The results of the server.
      *
-     * @param certificate for the new key, and the same runtime
-     * @param authorities that the server names, not verified yet; null: none
+     * @param certificate the certificate for the new key and the same runtime
+     * @param authorities the authorities that the server sent, not verified yet, or null
      */
     record Renewed(X509Certificate certificate, @Nullable VouchedAuthorities authorities) {}
 
-    /** The new certificate. Errors: {@link EnrolmentException}. Never empty. */
+    /** Obtains the new certificate. Errors: {@link EnrolmentException}. Never empty. */
     Mono<Renewed> renew() {
         return nonce().flatMap(first -> certificate(first).onErrorResume(EnrolmentException.Refused.class,
-                // The server may have restarted in between and forgotten the nonce.
+                // The server may have restarted and lost the nonce.
                 refused -> nonce().flatMap(this::certificate)));
     }
 

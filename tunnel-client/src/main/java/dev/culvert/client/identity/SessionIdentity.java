@@ -12,9 +12,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Whose certificate a live session rests on. Proves a newer one in band, one at a time; one that the server does not accept
- * is proven again after {@link Backoff#afterRefusal}, and until then the session goes on with the one before. Belongs to the
- * session's event loop.
+ * The identity that a live session uses. Proves a newer certificate in band, one at a time. If the server
+ * refuses it, proves it again after {@link Backoff#afterRefusal}; until then the session continues with the
+ * previous one. Confined to the session's event loop.
  */
 public final class SessionIdentity {
     private static final Logger log = LoggerFactory.getLogger(SessionIdentity.class);
@@ -24,21 +24,21 @@ public final class SessionIdentity {
     private final Backoff backoff;
     private final Wire wire;
     private Identity accepted;
-    /** Its proof is being made, or under way. */
+    /** The identity whose proof is being created or was sent. */
     private @Nullable Identity asked;
     private @Nullable ScheduledFuture<?> again;
     private boolean ended;
 
-    /** The session, as far as it proves. */
+    /** The operations of the session for proofs. */
     public interface Wire {
-        /** The proof for this session. May emit on another thread. */
+        /** Creates the proof for this session. May emit on another thread. */
         Mono<SessionProof> proofOf(Identity identity);
 
-        /** Sends it. Returns false when that is not possible now. */
+        /** Sends a proof. Returns false if that is not possible now. */
         boolean auth(SessionProof proof);
     }
 
-    /** @param first what the session began with */
+    /** @param first the identity with which the session began */
     public SessionIdentity(Identity first, Supplier<Identity> newest, EventLoop loop, Backoff backoff,
             Wire wire) {
         this.accepted = first;
@@ -48,12 +48,12 @@ public final class SessionIdentity {
         this.wire = wire;
     }
 
-    /** What the session rests on. */
+    /** The identity that the session uses. */
     public Identity accepted() {
         return accepted;
     }
 
-    /** Proves the newest, unless the session rests on that, or is about to. */
+    /** Proves the newest identity, unless the session uses it or its proof is in progress. */
     public void prove() {
         Identity wanted = newest.get();
         if (ended || asked != null || wanted.equals(accepted)) {
@@ -72,7 +72,7 @@ public final class SessionIdentity {
         }
     }
 
-    /** What the server thinks of the proof. */
+    /** Handles the server's answer to the proof. */
     public void answered(SessionEvent.AuthAnswer answer) {
         Identity proven = asked;
         if (proven == null) {
@@ -81,12 +81,12 @@ public final class SessionIdentity {
         if (answer.code() == ErrorCode.NO_ERROR) {
             accepted = proven;
             asked = null;
-            prove(); // another one may have come meanwhile
+            prove(); // there may be a newer one by now
             return;
         }
         log.atWarn()
                 .addKeyValue("reason", answer.detail())
-                .log("renewed certificate refused, the session goes on with the one before");
+                .log("renewed certificate refused, the session continues with the previous one");
         later();
     }
 
@@ -102,7 +102,7 @@ public final class SessionIdentity {
         prove();
     }
 
-    /** The session is over. */
+    /** Called when the session has ended. */
     public void end() {
         ended = true;
         if (again != null) {

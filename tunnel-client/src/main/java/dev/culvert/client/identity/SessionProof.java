@@ -7,22 +7,26 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A certificate with the proof of its key, for one session (docs/protocol.md §4.1). Whoever gets it owns both arrays.
+ * A certificate with the proof of its key, for one session (docs/protocol.md §4.1). The receiver owns both
+ * arrays.
  *
- * @param certificate DER
- * @param signature by its key, over the session's nonces
+ * @param certificate the certificate in DER
+ * @param signature the signature by its key over the session's nonces
  */
 @SuppressWarnings("ArrayRecordComponent")
-public // handed on, never compared
+public // passed on, never compared
 record SessionProof(byte[] certificate, byte[] signature) {
 
-    /** Of another certificate. Signs off the event loops. Errors: {@link dev.culvert.certs.CertsException}. */
+    /**
+     * Creates the proof of another certificate during a session. Signs off the event loops. Errors: {@link
+     * dev.culvert.certs.CertsException}.
+     */
     public static Mono<SessionProof> of(Identity identity, Nonce server, Nonce client) {
         return signed(identity,
                 certificate -> KeyProof.session(server.bytes(), client.bytes(), certificate));
     }
 
-    /** Of the first certificate, to the server dialled as {@code host}; else as {@link #of}. */
+    /** Creates the proof of the first certificate for the server {@code host}; otherwise like {@link #of}. */
     public static Mono<SessionProof> opening(Identity identity, Nonce server, Nonce client, String host) {
         return signed(identity,
                 certificate -> KeyProof.opening(server.bytes(), client.bytes(), certificate, host));

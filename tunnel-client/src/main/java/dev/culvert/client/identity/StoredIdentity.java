@@ -1,21 +1,21 @@
 package dev.culvert.client.identity;
 
-/** What the identity folder holds. */
+/** The content of the identity folder. */
 sealed interface StoredIdentity {
     /**
-     * Key and certificate are there and fit. The certificate may have ended.
+     * Key and certificate exist and match. The certificate may have expired.
      *
-     * @param identity what they make
+     * @param identity the identity
      */
     record Usable(Identity identity) implements StoredIdentity {}
 
-    /** Nothing yet. */
+    /** There is no identity. */
     record Absent() implements StoredIdentity {}
 
     /**
-     * Something that can't be used.
+     * The content is unusable.
      *
-     * @param reason names the file and what was expected
+     * @param reason the file and the expected content
      */
     record Broken(String reason) implements StoredIdentity {}
 }

@@ -1,20 +1,23 @@
 package dev.culvert.client.link;
 
-/** What an embedding program, or the operator, may want to know of a client. Told on an event loop: do not block. */
+/**
+ * An event of a client, for an embedding program or the operator. Delivered on an event loop; the receiver
+ * must not block.
+ */
 public sealed interface ClientEvent {
     /**
      * The first session of a tunnel is live.
      *
      * @param runtime {@code account/name}
      * @param host the runtime host
-     * @param generation of the instance
+     * @param generation the generation of the instance
      */
     record Connected(String runtime, String host, long generation) implements ClientEvent {}
 
     /**
-     * The last session is gone; the client dials again by itself.
+     * The last session has ended. The client dials again by itself.
      *
-     * @param reason for an operator
+     * @param reason the reason, for an operator
      */
     record Disconnected(String reason) implements ClientEvent {}
 }

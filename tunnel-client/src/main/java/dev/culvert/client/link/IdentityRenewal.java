@@ -15,7 +15,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Renews a client's certificate when {@link RenewalTimes} says; tries again until it succeeds. One attempt at a time.
+ * Renews a client's certificate at the times of {@link RenewalTimes}. Retries until it succeeds. One attempt
+ * at a time.
  */
 public final class IdentityRenewal {
     private static final Logger LOG = LoggerFactory.getLogger(IdentityRenewal.class);
@@ -28,7 +29,7 @@ public final class IdentityRenewal {
     private final AtomicBoolean enrolling = new AtomicBoolean();
     private volatile Credentials current;
 
-    /** @param links prove and use each new identity */
+    /** @param links the connections, which prove and use each new identity */
     public IdentityRenewal(IdentitySource source, Clock clock, Credentials first, TunnelLinks links) {
         this.source = source;
         this.times = new RenewalTimes(clock, new SecureRandom());
@@ -36,12 +37,12 @@ public final class IdentityRenewal {
         this.links = links;
     }
 
-    /** The newest. */
+    /** The newest credentials. */
     public Credentials current() {
         return current;
     }
 
-    /** Begins to renew when it is time. */
+    /** Schedules the renewals. */
     public void start() {
         renewAfter(times.ofStored(current.identity()));
     }
@@ -52,8 +53,8 @@ public final class IdentityRenewal {
     }
 
     /**
-     * The server does not accept the identity, because its runtime was deleted or it was revoked: a token that the
-     * operator has put into place since then gives another. Called as often as that is heard.
+     * Called each time the server refuses the identity, because its runtime was deleted or it was revoked.
+     * Enrols with a token that the operator has provided since then.
      */
     public void refused() {
         if (source.hasToken() && enrolling.compareAndSet(false, true)) {

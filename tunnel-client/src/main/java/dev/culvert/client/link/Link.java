@@ -39,7 +39,8 @@ import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 
 /**
- * One connection of a client's tunnel: dials, serves its streams, dials again, for ever. Lives on one event loop.
+ * One connection of a client's tunnel. Dials, serves its streams, and dials again, for ever. Confined to one
+ * event loop.
  *
  * <pre>
  *  WAITING ──delay──► DIALLING ──101, READY──► LIVE ──lost──► WAITING
@@ -62,24 +63,24 @@ final class Link {
     private final List<Tunnelled> sessions = new ArrayList<>();
     private int attempts;
     private boolean stopped;
-    /** By an operator, until resumed. */
+    /** Whether an operator has paused the client. */
     private boolean paused;
-    /** Dials of earlier rounds, before a pause, count for nothing. */
+    /** Results of dials of earlier rounds, before a pause, are ignored. */
     private int round;
-    /** A dial is due or under way. */
+    /** Whether a dial is due or in progress. */
     private boolean dialling;
     private volatile @Nullable ScheduledFuture<?> waiting;
-    /** The newest session, unless that goes away. */
+    /** The newest session, unless it goes away. */
     private volatile @Nullable Tunnelled current;
 
     /**
-     * What the links of a client share.
+     * The state that all links of a client share.
      *
-     * @param credentials asked before each dial, so that a renewed identity is used
-     * @param announcement what the server is told of the routes behind {@code relay}; null: nothing
-     * @param instance random id of this process
-     * @param pace asked before each dial, told of each session
-     * @param observer told of changes, on the link's event loop
+     * @param credentials supplies the newest credentials; called before each dial
+     * @param announcement supplies the announcement of the routes behind {@code relay}; null for none
+     * @param instance the random id of this process
+     * @param pace decides when to dial; is notified of each session
+     * @param observer receives changes, on the link's event loop
      */
     record Shared(Dialler dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
             Supplier<byte @Nullable []> announcement, SessionMeter meter, UUID instance, String software,
@@ -87,14 +88,14 @@ final class Link {
             DialPace pace,
             Observer observer) {}
 
-    /** Told of a link's changes. */
+    /** Receives the changes of a link. */
     interface Observer {
         void live(Link link, SessionEvent.Live live);
 
         /**
-         * A live session is over.
+         * A live session has ended.
          *
-         * @param planned whether it was told to go, and another was dialled
+         * @param planned whether the server sent a go-away and another connection was dialled
          */
         void lost(Link link, String reason, boolean planned);
 
@@ -110,7 +111,7 @@ final class Link {
         this.handover = new Handover(shared.random, shared.servers.size());
     }
 
-    /** Whether a session is established and heard from. Callable from any thread. */
+    /** Whether a session is established and its server responds. Callable from any thread. */
     boolean isLive() {
         Tunnelled present = current;
         return present != null && present.live;
@@ -128,7 +129,7 @@ final class Link {
         waiting = loop.schedule(this::dial, delay.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Dials now, if it waits for that; with the newest identity. Callable from any thread. */
+    /** Dials now with the newest identity if a dial is waiting. Callable from any thread. */
     void dialNow() {
         loop.execute(() -> {
             ScheduledFuture<?> due = waiting;
@@ -199,7 +200,7 @@ final class Link {
         start(delay);
     }
 
-    /** The WebSocket is open: a session takes it over, in the same pass. */
+    /** Called when the WebSocket is open. Adds a session in the same pass. */
     private void upgraded(Channel channel, URI server, Identity identity, int begun) {
         if (stopped || begun != round) {
             channel.close();
@@ -223,19 +224,24 @@ final class Link {
         channel.pipeline().addLast(opened);
     }
 
-    /** Proves the newest identity on the present session, if that rests on an older one. Callable from any thread. */
+    /**
+     * Proves the newest identity on the present session, if it uses an older one. Callable from any thread.
+     */
     void prove() {
         loop.execute(() -> Optional.ofNullable(current)
                 .filter(present -> present.live)
                 .ifPresent(present -> present.identity.prove()));
     }
 
-    /** Tells the server anew what is behind this. Callable from any thread. */
+    /** Sends the announcement to the server again. Callable from any thread. */
     void announce() {
         loop.execute(() -> Optional.ofNullable(current).ifPresent(Tunnelled::announce));
     }
 
-    /** Takes no new streams, gives those in flight {@code grace} to end, and dials no more before {@link #resume}. */
+    /**
+     * Accepts no new streams, gives those in progress {@code grace} to end, and does not dial before {@link
+     * #resume}.
+     */
     void pause(Duration grace) {
         loop.execute(() -> {
             paused = true;
@@ -261,7 +267,7 @@ final class Link {
         });
     }
 
-    /** Takes no new streams, lets those in flight finish, and does not dial again. */
+    /** Accepts no new streams, lets those in progress finish, and does not dial again. */
     void drain() {
         loop.execute(() -> {
             stopped = true;
@@ -315,7 +321,7 @@ final class Link {
             }
             announce();
             ageing = loop.schedule(this::old, backoff.lifeOfAConnection().toMillis(), TimeUnit.MILLISECONDS);
-            Link.this.prove(); // renewed while this was dialled
+            Link.this.prove(); // the identity was renewed during the dial
         }
 
         private void announce() {
@@ -325,14 +331,17 @@ final class Link {
             }
         }
 
-        /** Make before break: the server lets this session go when the next one is there. */
+        /**
+         * Replaces an old session by make-before-break: the server closes this session when the next one is
+         * live.
+         */
         private void old() {
             if (current == this && !dialling) {
                 dial();
             }
         }
 
-        /** Because an operator pauses this client. */
+        /** Ends the session because an operator has paused this client. */
         private void leave(Duration grace) {
             handler().goAway(ErrorCode.DRAINING, 0, PAUSED);
             leaving = loop.schedule(() -> handler().close(ErrorCode.DRAINING, PAUSED), grace.toMillis(),
@@ -350,7 +359,7 @@ final class Link {
             return handler().auth(proof.certificate(), proof.signature());
         }
 
-        /** Something on the way ends TLS, or the server does not ask for certificates. */
+        /** An intermediary terminates TLS, or the server does not request certificates. */
         @Override
         public void proofWanted(Hello server) {
             SessionProof.opening(identity.accepted(), server.nonce(), ownHello.nonce(), host)

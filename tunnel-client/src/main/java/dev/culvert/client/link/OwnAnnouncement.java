@@ -13,8 +13,8 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 
 /**
- * What a client tells the server of the router in its process: its durable routes, its policy, and the secrets that the
- * cluster's owner shares, as their files hold them now. Safe for use by any thread.
+ * The announcement of the embedded router to the server: its durable routes, its policy, and the present
+ * secrets that the cluster's owner shares. Safe for use by any thread.
  */
 final class OwnAnnouncement {
     private static final Logger log = LoggerFactory.getLogger(OwnAnnouncement.class);
@@ -25,10 +25,10 @@ final class OwnAnnouncement {
     private volatile byte[] document;
 
     /**
-     * Reads the files of secrets and looks at them until closed. Blocks. Throws ConfigException when the server would be told too
-     * much.
+     * Reads the files of secrets and watches them until closed. Blocks. Throws ConfigException if the
+     * announcement is too large.
      *
-     * @param changed told when a file of secrets has changed the document
+     * @param changed called when a file of secrets has changed the document
      */
     OwnAnnouncement(RoutingConfig routing, Runnable changed) {
         this.changed = changed;
@@ -37,7 +37,7 @@ final class OwnAnnouncement {
         begin(current);
     }
 
-    /** One configuration, with the files that it names. */
+    /** One configuration with its files of secrets. */
     private static final class Told {
         private final RoutingConfig routing;
         private final Set<Path> files;
@@ -54,15 +54,16 @@ final class OwnAnnouncement {
         }
     }
 
-    /** The document to announce; must not be changed. */
+    /** The document to announce. The caller must not change it. */
     byte[] document() {
         return document;
     }
 
     /**
-     * Takes another configuration. Blocks. Throws ConfigException when the server would be told too much; then nothing is changed.
+     * Applies another configuration. Blocks. Throws ConfigException if the announcement would be too large;
+     * then nothing is changed.
      *
-     * @param fits run before it holds, once it is known that it can
+     * @param fits runs after the check and before the configuration takes effect
      */
     synchronized void replace(RoutingConfig routing, Runnable fits) {
         Told next = new Told(routing);
@@ -108,7 +109,7 @@ final class OwnAnnouncement {
         }
     }
 
-    /** Looks at files no more. */
+    /** Stops watching the files. */
     void close() {
         watching.dispose();
     }

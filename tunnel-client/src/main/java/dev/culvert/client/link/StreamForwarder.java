@@ -21,7 +21,10 @@ import io.netty.handler.codec.http2.Http2Headers.PseudoHeaderName;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One stream of the tunnel, forwarded to the router or to the only upstream. On the session's event loop. */
+/**
+ * Forwards one stream of the tunnel to the router or to the only upstream. Confined to the session's event
+ * loop.
+ */
 final class StreamForwarder implements StreamListener, ResponseSink {
     private final TunnelStream stream;
     private final long sinceNanos = System.nanoTime();
@@ -121,7 +124,7 @@ final class StreamForwarder implements StreamListener, ResponseSink {
         stream.end(trailers);
     }
 
-    /** What the upstream wrote before it failed is not overtaken. */
+    /** Resets the stream after the bytes that the upstream wrote before it failed. */
     @Override
     public void fail(Problem problem) {
         boolean cancelled = problem.equals(WireProblem.UPSTREAM_CANCELLED);

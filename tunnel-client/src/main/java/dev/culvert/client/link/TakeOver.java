@@ -1,8 +1,9 @@
 package dev.culvert.client.link;
 
 /**
- * Whether this instance may take its runtime over from another: once, when it starts. After that it only joins, and having
- * lost the runtime to a newer instance it waits for that one to go. Callable from any thread.
+ * Whether this instance may take over its runtime from another one. It may do so once, when it starts. After
+ * that it only joins. If it has lost the runtime to a newer instance, it waits until that one has gone.
+ * Callable from any thread.
  */
 final class TakeOver {
     private enum State {
@@ -20,12 +21,12 @@ final class TakeOver {
         return state != State.LOST;
     }
 
-    /** A session is live. */
+    /** Called when a session is live. */
     void done() {
         state = State.OWNER;
     }
 
-    /** Another instance owns the runtime. */
+    /** Called when another instance owns the runtime. */
     void lost() {
         state = State.LOST;
     }

@@ -34,10 +34,10 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The connections of one tunnel, each on an event loop of its own as far as there are enough. */
+/** The connections of one tunnel, each on a separate event loop if there are enough. */
 public final class TunnelLinks implements Link.Observer, TunnelFigures {
     private static final Logger log = LoggerFactory.getLogger(TunnelLinks.class);
-    /** The contract's grace of a drain. */
+    /** The grace of a drain, as the contract specifies. */
     public static final Duration GRACE = Duration.ofSeconds(30);
     private static final Relay PAUSED = (request, response) -> {
         response.fail(
@@ -53,7 +53,7 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     private final SessionMeter meter = new SessionMeter();
     private final Upstream upstream;
     private final Counter reconnects;
-    /** A server that just came back is not met by all connections of all clients at once. */
+    /** Prevents all connections of all clients from dialling a restarted server at once. */
     private final DialPace pace = new DialPace();
     private final AtomicInteger liveLinks = new AtomicInteger();
     private volatile List<Link> links = List.of();
@@ -78,10 +78,10 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     }
 
     /**
-     * Dials the first connection after {@code delay}, the others when that one is live, a second apart. Nothing happens once
-     * it was stopped.
+     * Dials the first connection after {@code delay}. Dials the others when the first is live, one second
+     * apart. Has no effect after a stop.
      *
-     * @param whenRefused told on an event loop when the server does not accept the identity
+     * @param whenRefused called on an event loop when the server refuses the identity
      */
     public synchronized void start(Supplier<Credentials> credentials, Runnable whenRefused, Duration delay) {
         if (stopping) {
@@ -107,12 +107,14 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         links = List.copyOf(all);
     }
 
-    /** Whatever the server goes on to open while an operator has paused this client is refused. */
+    /** Forwards a request. Refuses streams that the server opens while an operator has paused this client. */
     private RequestSink relay(RelayRequest request, ResponseSink response) {
         return paused ? PAUSED.open(request, response) : upstream.relay().open(request, response);
     }
 
-    /** Lets the tunnel go: streams in flight have {@code grace} to end, and nothing is dialled until {@link #resume}. */
+    /**
+     * Closes the tunnel. Streams in progress have {@code grace} to end. Does not dial until {@link #resume}.
+     */
     public synchronized void pause(Duration grace) {
         boolean sooner = grace.compareTo(pausedWith) < 0;
         if (!paused || sooner) {
@@ -123,7 +125,7 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         }
     }
 
-    /** Takes other routes and policy, and tells the server. Not for an event loop. */
+    /** Applies other routes and policy, and announces them to the server. Must not run on an event loop. */
     public void reload(ClientConfig changed, String origin) {
         if (upstream.reload().take(changed, origin)) {
             announce();
@@ -149,12 +151,12 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         return paused;
     }
 
-    /** An identity was renewed: sessions prove it. */
+    /** Called when the identity was renewed. All sessions prove it. */
     void prove() {
         links.forEach(Link::prove);
     }
 
-    /** There is an identity of another kind than the one that was refused: dials that wait for long go out now. */
+    /** Called when a refused identity was replaced by another one. Waiting dials start now. */
     void dialNow() {
         links.forEach(Link::dialNow);
     }
@@ -227,13 +229,16 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         return links.stream().mapToLong(Link::rttNanos).filter(rtt -> rtt >= 0).min().orElse(0) / 1e9;
     }
 
-    /** Under the lock of {@link #start}: what that has begun is drained, and it begins nothing after this. */
+    /** Drains the links under the lock of {@link #start}, which starts no link after this. */
     private synchronized void drain() {
         stopping = true;
         links.forEach(Link::drain);
     }
 
-    /** Drains what is live for at most {@code grace}; nothing is dialled from now on, not by a later start either. */
+    /**
+     * Drains live connections for at most {@code grace}. No connection is dialled from now on, not even by a
+     * later start.
+     */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
             drain();

@@ -16,26 +16,27 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a client's streams go: through the router in this process, or to one upstream.
+ * The destination of a client's streams: the router in this process, or one upstream.
  *
- * @param announcement what the server is told of the routes behind it; null: nothing, as they are not known here
- * @param bufferedBytes what waits there, now
+ * @param announcement supplies the announcement of its routes; null if they are not known to this client
+ * @param bufferedBytes the number of bytes that wait there
  * @param drain refuses new exchanges
- * @param close ends everything
- * @param reload takes what can change while it runs, and who changed it; true: there is something to announce
+ * @param close ends all exchanges
+ * @param reload applies the settings that can change at run time, with the origin of the change; returns
+ *     whether there is something to announce
  */
 record Upstream(Relay relay, Supplier<byte @Nullable []> announcement, LongSupplier bufferedBytes,
         Runnable drain, Runnable close, Reload reload) {
 
-    /** One upstream gets everything as it comes. */
+    /** A single upstream receives all requests directly. */
     private static final Announcement NOTHING_DURABLE = new Announcement(List.of(), List.of(),
             RequestPolicy.OPEN);
 
     /**
-     * Reads files. Blocks.
+     * Creates the upstream of a configuration. Blocks: reads files.
      *
-     * @param audit told of what the router refuses
-     * @param changed told when there is something to announce without a reload
+     * @param audit receives the requests that the router refuses
+     * @param changed called when there is something to announce without a reload
      */
     static Upstream of(ClientConfig config, RouterAudit audit, Runnable changed) {
         URI only = config.to() != null ? config.to() : config.routerUrl();
@@ -65,7 +66,10 @@ record Upstream(Relay relay, Supplier<byte @Nullable []> announcement, LongSuppl
         return config.router() == null ? RoutingConfig.defaults() : config.router();
     }
 
-    /** Takes other routes, policy and addresses; all else of a configuration holds from the start of the process. */
+    /**
+     * Applies other routes, policy and addresses. All other settings change only with a restart of the
+     * process.
+     */
     @FunctionalInterface
     interface Reload {
         boolean take(ClientConfig changed, String origin);

@@ -1,4 +1,4 @@
-/** Tunnels that are up: reconnecting, forwarding streams, hand-over. */
+/** Live tunnels: reconnecting, forwarding of streams, hand-over. */
 @NullMarked
 package dev.culvert.client.link;
 
