@@ -4,30 +4,31 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * Sets Netty's own limit of direct memory below the JVM's. At Netty's an allocation fails at once and ends its connection; at
- * the JVM's the event loop sleeps for half a second, waiting for a garbage collection, before it fails too.
+ * Sets Netty's limit of direct memory below the JVM's. At Netty's limit an allocation fails at once and ends
+ * its connection. At the JVM's limit the event loop first sleeps for half a second, waiting for a garbage
+ * collection.
  */
 final class DirectMemoryLimit {
     static final String PROPERTY = "io.netty.maxDirectMemory";
-    /** What the JVM may take for other uses is a sixteenth, within these bounds. */
+    /** The direct memory for other uses of the JVM is a sixteenth, within these bounds. */
     private static final long LEAST_APART = 2 << 20;
     private static final long MOST_APART = 64 << 20;
 
     private DirectMemoryLimit() {}
 
-    /** Sets it, unless the operator has; before the first use of Netty. */
+    /** Sets the limit unless the operator has. Called before the first use of Netty. */
     static void set() {
         if (System.getProperty(PROPERTY) == null) {
             System.setProperty(PROPERTY, Long.toString(below(ofJvm())));
         }
     }
 
-    /** Netty's limit where the JVM's is {@code max}. */
+    /** Netty's limit for a JVM limit of {@code max}. */
     static long below(long max) {
         return Math.max(max - Math.clamp(max / 16, LEAST_APART, MOST_APART), max / 2);
     }
 
-    /** {@code -XX:MaxDirectMemorySize}, else the heap's size. */
+    /** The JVM's limit: {@code -XX:MaxDirectMemorySize}, else the heap size. */
     static long ofJvm() {
         var jvm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
         long given = jvm == null ? 0 : Long.parseLong(jvm.getVMOption("MaxDirectMemorySize").getValue());

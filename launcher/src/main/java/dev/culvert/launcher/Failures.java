@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
-/** Says to the user why a task failed, and picks the exit code. */
+/** Reports the failure of a task to the user and selects the exit code. */
 final class Failures {
     private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
 
     private Failures() {}
 
-    /** Prints on standard error. A stack trace appears only for what no user can have caused. */
+    /** Prints on standard error. A stack trace is printed only for failures that no user can cause. */
     static Mono<Integer> report(Throwable failure) {
         return switch (failure) {
             case ConfigErrors errors -> tell(ExitCode.CONFIG, errors.errors());

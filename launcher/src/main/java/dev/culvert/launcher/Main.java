@@ -9,11 +9,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 
-/** The process: reads the command line, runs one task, waits for it, and drains it when a signal comes. */
+/**
+ * The entry point of the process. Parses the command line, runs one task, waits for it, and drains it on a
+ * signal.
+ */
 public final class Main {
-    /** How long a drain may take; Kubernetes kills a pod 30 s after SIGTERM, unless told otherwise. */
+    /** The maximum time of a drain. By default Kubernetes kills a pod 30 s after SIGTERM. */
     private static final Duration GRACE = Duration.ofSeconds(30);
-    /** On top of the grace: when a drain itself hangs, the process ends all the same. */
+    /** Additional time after the grace. If the drain hangs, the process ends after it. */
     private static final Duration HANGS = Duration.ofSeconds(10);
 
     private Main() {}
@@ -47,7 +50,9 @@ public final class Main {
         }
     }
 
-    /** Runs when the JVM ends: for a signal it drains and makes the exit code 0, which the JVM would not. */
+    /**
+     * Runs as shutdown hook. After a signal it drains and sets exit code 0 in place of the JVM's own code.
+     */
     private static void drain(Task.LongRunning task, AtomicBoolean done) {
         if (!done.get()) {
             task.stop(GRACE).onErrorComplete().block(GRACE.plus(HANGS));

@@ -1,6 +1,6 @@
 /**
- * The command line: {@link dev.culvert.launcher.Main} runs one {@code Task}; a {@code PartCommand} is a task that
- * starts a part and keeps it running. Read {@code Main}, then {@code PartCommand}.
+ * The command line. {@link dev.culvert.launcher.Main} runs one {@code Task}. A {@code PartCommand} is a task
+ * that starts a service and keeps it running. Read {@code Main}, then {@code PartCommand}.
  */
 @NullMarked
 package dev.culvert.launcher;

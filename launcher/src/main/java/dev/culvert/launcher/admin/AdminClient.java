@@ -15,9 +15,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** A client of a tunnel server's admin API. Thread-safe; holds no connection that needs closing. */
+/** A client of a tunnel server's admin API. Thread-safe; has no resources to close. */
 public final class AdminClient {
-    /** The API answers from memory or one small write; a minute would only hide that it hangs. */
+    /**
+     * The time-out of a request. The API answers from memory or after one small write, so a longer time-out
+     * would only hide a hang.
+     */
     private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final URI base;
@@ -38,10 +41,11 @@ public final class AdminClient {
     }
 
     /**
-     * Sends a request and gives whatever the API answered. Errors: {@link AdminUnreachable} when it can't be reached.
+     * Sends a request and emits the API's response of any status. Errors: {@link AdminUnreachable} if the API
+     * can't be reached.
      *
-     * @param path below {@code /api/v1}
-     * @param body sent as JSON, or null for none
+     * @param path the path below {@code /api/v1}
+     * @param body the body, sent as JSON, or null for none
      */
     public Mono<Answer> call(String method, String path, @Nullable Object body) {
         return Mono.fromFuture(() -> http.sendAsync(request(method, path, body), BodyHandlers.ofString()))
@@ -84,18 +88,18 @@ public final class AdminClient {
     }
 
     /**
-     * What the API said.
+     * A response of the API.
      *
-     * @param body as it came
-     * @param json the body as JSON; missing when it is none
+     * @param body the body as received
+     * @param json the body as JSON; a missing node if it is not JSON
      */
     public record Answer(int status, String body, JsonNode json) {
-        /** Whether the API did what was asked. */
+        /** Whether the request succeeded. */
         public boolean ok() {
             return status / 100 == 2;
         }
 
-        /** Why not, in one line. */
+        /** The reason of a failure, in one line. */
         public String problem() {
             String title = json.path("title").asText("the admin API refused");
             String detail = json.path("detail").asText("");

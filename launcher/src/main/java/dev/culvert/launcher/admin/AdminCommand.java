@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** A command that asks the admin API once and prints its answer on standard output. */
+/** A command that sends one request to the admin API and prints the response on standard output. */
 public abstract class AdminCommand implements Task {
-    /** How the answer is printed. */
+    /** The format of the output. */
     public enum Output {
         table, json;
 
-        /** What was asked for by the flag, else by the environment, else a table. */
+        /** The format of the flag, else of the environment, else a table. */
         public static Output chosen(@Nullable Output flag) {
             if (flag != null) {
                 return flag;
@@ -39,10 +39,10 @@ public abstract class AdminCommand implements Task {
     @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json, as the API answered (CULVERT_OUTPUT). Default: table.")
     private @Nullable Output output;
 
-    /** Asks. Errors are for {@code Failures}. */
+    /** Sends the request. {@code Failures} reports errors. */
     abstract Mono<AdminClient.Answer> ask(AdminClient api);
 
-    /** The answer for people. */
+    /** Formats the response for people. */
     abstract String table(JsonNode answer);
 
     @Override
@@ -65,7 +65,10 @@ public abstract class AdminCommand implements Task {
         return exitCode(answer.status());
     }
 
-    /** A token that the server does not know is one that was configured wrongly, as a file that holds none. */
+    /**
+     * The exit code of a status. A token that the server refuses is a configuration error, like a file
+     * without a token.
+     */
     static int exitCode(int status) {
         if (status == UNAUTHORIZED) {
             return ExitCode.CONFIG;

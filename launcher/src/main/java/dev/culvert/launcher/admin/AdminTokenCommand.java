@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert admin-token …}: who may call the admin API. */
+/** {@code culvert admin-token …}: manages the tokens of the admin API. */
 @Command(name = "admin-token", description = "Creates, lists, rotates and deletes named tokens of the admin API, each with a role.", subcommands = {
         AdminTokenCommand.Create.class, AdminTokenCommand.ListAll.class, AdminTokenCommand.Rotate.class,
         AdminTokenCommand.Delete.class}, footer = {"", "Example:",
@@ -24,7 +24,7 @@ public final class AdminTokenCommand {
         return PATH + "/" + URLEncoder.encode(name, StandardCharsets.UTF_8);
     }
 
-    /** A command whose answer holds an admin token. */
+    /** A command whose response contains an admin token. */
     abstract static class Issuing extends TokenCommand {
         @Override
         final String secret() {

@@ -1,6 +1,8 @@
 package dev.culvert.launcher.admin;
 
-/** Nobody answers at the address of the admin API, or not in time. Carries no stack trace: it is no bug. */
+/**
+ * Reports that the admin API did not answer, or not in time. Carries no stack trace, because it is not a bug.
+ */
 public final class AdminUnreachable extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert audit}: who changed what, when. */
+/** {@code culvert audit}: lists changes with their users and times. */
 @Command(name = "audit", description = "Lists changes made through the admin API, newest first.", footer = {
         "", "Example:",
         "  culvert audit --limit 20"})

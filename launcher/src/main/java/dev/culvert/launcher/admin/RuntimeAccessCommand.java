@@ -20,7 +20,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert runtime access ACCOUNT NAME}: changes who may call a runtime, and tells who may. */
+/** {@code culvert runtime access ACCOUNT NAME}: changes and shows the access rules of a runtime. */
 @Command(name = "access", description = "Gives a runtime the access rules of a file; without options it tells those it has. A change holds for the next request. docs/access.md describes the rules.", footer = {
         "", "Example:", "  culvert runtime access acme prod --file access.json"})
 final class RuntimeAccessCommand extends AdminCommand {

@@ -4,7 +4,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.Parameters;
 
-/** Which runtime a command is for: {@code ACCOUNT NAME}. */
+/** The runtime of a command: {@code ACCOUNT NAME}. */
 final class RuntimeArguments {
     @Parameters(paramLabel = "ACCOUNT", index = "0", description = "The customer.")
     private String account = "";

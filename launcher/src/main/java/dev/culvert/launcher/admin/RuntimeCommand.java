@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert runtime …}: the runtimes of a server, through its admin API. */
+/** {@code culvert runtime …}: manages the runtimes of a server through its admin API. */
 @Command(name = "runtime", description = "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API.", subcommands = {
         RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
         RuntimeCommand.EnrolToken.class, RuntimeCommand.Drain.class, RuntimeCommand.Disconnect.class,
@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
                 "    --admin http://127.0.0.1:9090 --admin-token-file admin.token"})
 public final class RuntimeCommand {
 
-    /** What the answer says about these keys, one a line; a key that it does not have is left out. */
+    /** The values of these keys in the response, one on each line. Absent keys are omitted. */
     static String facts(JsonNode runtime, String... keys) {
         var rows = new ArrayList<List<String>>();
         for (String key : keys) {
@@ -161,7 +161,7 @@ public final class RuntimeCommand {
         }
     }
 
-    /** Changes every session of a runtime, and answers with the runtime as it was before. */
+    /** Changes every session of a runtime. Emits the runtime as it was before. */
     abstract static class SessionsCommand extends AdminCommand {
         @Mixin
         private RuntimeArguments runtime = new RuntimeArguments();
@@ -169,7 +169,7 @@ public final class RuntimeCommand {
         /** @param tunnel the session's resource */
         abstract Mono<AdminClient.Answer> change(AdminClient api, String tunnel);
 
-        /** What was done to a session. */
+        /** The verb for the change, in the past tense. */
         abstract String done();
 
         @Override
@@ -179,7 +179,7 @@ public final class RuntimeCommand {
                             ? Flux.fromIterable(shown.json().path("tunnels"))
                                     .concatMap(
                                             tunnel -> change(api, "/tunnels/" + tunnel.path("id").asText()))
-                                    // One that ended meanwhile needs no change.
+                                    // A session that has ended meanwhile needs no change.
                                     .filter(answer -> !answer.ok() && answer.status() != 404)
                                     .next()
                                     .defaultIfEmpty(shown)

@@ -13,7 +13,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert runtime hosts ACCOUNT NAME}: changes the custom hosts, and tells those it has then. */
+/**
+ * {@code culvert runtime hosts ACCOUNT NAME}: changes the custom hosts of a runtime and shows the new ones.
+ */
 @Command(name = "hosts", description = "Adds custom host names to a runtime, or removes them; without options it tells those it has.", footer = {
         "", "Example:", "  culvert runtime hosts acme prod --add git.acme.example --remove old.acme.example"})
 final class RuntimeHostsCommand extends AdminCommand {

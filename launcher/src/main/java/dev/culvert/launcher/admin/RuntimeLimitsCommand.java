@@ -11,7 +11,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert runtime limits ACCOUNT NAME}: changes a runtime's own limits, and tells those in force then. */
+/**
+ * {@code culvert runtime limits ACCOUNT NAME}: changes a runtime's own limits and shows the effective ones.
+ */
 @Command(name = "limits", description = "Gives a runtime limits of its own; without options it tells those in force. A change holds for the next request.", footer = {
         "", "Example:", "  culvert runtime limits acme prod --requests-per-second 50 --max-body-bytes 25MiB"})
 final class RuntimeLimitsCommand extends AdminCommand {
@@ -64,7 +66,7 @@ final class RuntimeLimitsCommand extends AdminCommand {
         }
     }
 
-    /** What it has of its own, but for what is given. */
+    /** The runtime's own limits, overridden by the given ones. */
     private static Map<String, Object> over(JsonNode own, Map<String, Object> given) {
         Map<String, Object> all = new LinkedHashMap<>();
         own.properties().forEach(limit -> {

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Rows in columns as wide as their widest cell; the first row is the heading. */
+/** Formats rows as columns that are as wide as their widest cell. The first row is the heading. */
 public final class TextTable {
     private TextTable() {}
 

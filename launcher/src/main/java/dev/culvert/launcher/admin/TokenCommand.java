@@ -9,20 +9,26 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** A command of the admin API whose answer holds a new token: shown, or kept in a file and never shown. */
+/**
+ * A command of the admin API whose response contains a new token. The token is either printed or written to a
+ * file.
+ */
 abstract class TokenCommand extends AdminCommand {
     @Option(names = "--token-file", paramLabel = "FILE", description = "Write the token to FILE (mode 0600, replaced whole) instead of showing it.")
     private @Nullable Path file;
 
-    /** Asks for a token. Errors are for {@code Failures}. */
+    /** Requests a token. {@code Failures} reports errors. */
     abstract Mono<AdminClient.Answer> issue(AdminClient api);
 
-    /** The answer's member that is the token; with {@code File} behind, the member that tells where it went. */
+    /**
+     * The member of the response that holds the token. With the suffix {@code File} it is the member that
+     * names the token's file.
+     */
     String secret() {
         return "enrolmentToken";
     }
 
-    /** What makes another token, when this one could not be written. */
+    /** Describes how to create another token if this one could not be written. */
     String again() {
         return "the runtime is there: culvert runtime enrol-token makes another token";
     }

@@ -12,8 +12,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * A file that will hold a secret, mode 0600, and appears whole or not at all. {@link #reserve} proves that it can be
- * written before the secret is asked for, because that is given only once. Blocks on the disk.
+ * A file for a secret, with mode 0600, which is written atomically. {@link #reserve} proves that the file can
+ * be written before the secret is requested, because the server returns the secret only once. Blocks on the
+ * disk.
  */
 final class TokenFile {
     private final Path file;
@@ -25,9 +26,10 @@ final class TokenFile {
     }
 
     /**
-     * Takes an empty file beside {@code file}; what is there stays as it is until {@link #write}.
+     * Creates an empty file beside {@code file}. An existing {@code file} stays unchanged until {@link
+     * #write}.
      *
-     * @throws CommandException if the folder can't be written, or something else than a file is there
+     * @throws CommandException if the folder can't be written or {@code file} is not a regular file
      */
     static TokenFile reserve(Path file) {
         Path absolute = file.toAbsolutePath();
@@ -47,22 +49,22 @@ final class TokenFile {
         }
     }
 
-    /** The file that was asked for. */
+    /** The requested file. */
     Path file() {
         return file;
     }
 
-    /** Writes one line and puts the file in its place, where it outlives a crash. */
+    /** Writes one line and renames the file to its final name durably. */
     void write(String secret) throws IOException {
         AtomicFile.replace(reserved, file, (secret + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Leaves nothing behind, when there was nothing to write. */
+    /** Deletes the reserved file if no secret was written. */
     void discard() {
         try {
             Files.deleteIfExists(reserved);
         } catch (IOException e) {
-            // It is empty, and the command has something more important to say.
+            // The file is empty, and the command has a more important error to report.
         }
     }
 

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert webhook …}: the inbox of a server. */
+/** {@code culvert webhook …}: manages the inbox of a server. */
 @Command(name = "webhook", description = "Lists, shows, replays and purges stored webhooks; pauses their delivery.", subcommands = {
         WebhookCommand.ListAll.class, WebhookCommand.Show.class, WebhookCommand.Replay.class,
         WebhookCommand.Purge.class, WebhookCommand.Pause.class, WebhookCommand.Resume.class}, footer = {"",

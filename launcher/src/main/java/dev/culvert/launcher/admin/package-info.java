@@ -1,4 +1,7 @@
-/** A client of the tunnel server's admin API, {@link dev.culvert.launcher.admin.AdminClient}: for the commands and the demo. */
+/**
+ * The commands of the tunnel server's admin API and their client {@link
+ * dev.culvert.launcher.admin.AdminClient}, which the demo uses too.
+ */
 @NullMarked
 package dev.culvert.launcher.admin;
 

@@ -19,17 +19,21 @@ import javax.naming.InvalidNameException;
 import javax.naming.ldap.LdapName;
 
 /**
- * One authority follows another in a {@link CertsFolder}, in three steps with time between them (docs/operations.md); and
- * its listeners' certificates are made anew. Each file is replaced whole; a step that was cut off may be run again. A
- * running server reads the files again. Blocks on the disk. Errors: {@link CertsException}; what was refused changed nothing.
+ * Replaces the authority of a {@link CertsFolder} in three steps with time between them (docs/operations.md),
+ * and renews the listeners' certificates. Each file is replaced atomically, and an interrupted step may be
+ * repeated. A running server reloads the files. Blocks on the disk. Errors: {@link CertsException}; a refused
+ * step changes nothing.
  *
- * @param folder with {@code ca.crt} and {@code ca.key}
+ * @param folder the folder with {@code ca.crt} and {@code ca.key}
  */
 public record AuthorityRotation(CertsFolder folder) {
-    /** Leaves room for a date in a common name of 64 characters. */
+    /** The maximum base name, which leaves space for a date in a common name of 64 characters. */
     private static final int MAX_BASE_NAME = 50;
 
-    /** Makes the next authority, {@code next-ca.crt} and {@code next-ca.key}, and has it trusted beside the present one. */
+    /**
+     * Creates the next authority, {@code next-ca.crt} and {@code next-ca.key}, and adds it to the trusted
+     * ones.
+     */
     public void begin() {
         List<X509Certificate> trusted = PemFiles.readCertificates(caCertificate());
         if (Files.exists(previousKey())) {
@@ -47,7 +51,10 @@ public record AuthorityRotation(CertsFolder folder) {
         write(Stream.concat(trusted.stream(), Stream.of(next.certificate())).toList());
     }
 
-    /** Lets the next authority sign, clients' certificates and the tunnel listener's; the one before stays trusted. */
+    /**
+     * Makes the next authority the issuer of the certificates of clients and of the tunnel listener. The
+     * previous one stays trusted.
+     */
     public void change() {
         if (Files.exists(nextKey())) {
             if (!fits(nextKey(), PemFiles.readCertificates(caCertificate()))) {
@@ -69,7 +76,7 @@ public record AuthorityRotation(CertsFolder folder) {
         delete(folder.file("next-ca.crt"));
     }
 
-    /** Trusts the authority that signs alone, and removes the key of the one before. */
+    /** Trusts only the issuing authority and removes the key of the previous one. */
     public void finish() {
         if (Files.exists(nextKey())) {
             throw new CertsException(nextKey() + " is there: the next authority does not sign yet (expected:"
@@ -88,7 +95,7 @@ public record AuthorityRotation(CertsFolder folder) {
         delete(previousKey());
     }
 
-    /** Makes the certificates of both listeners anew, with new keys, for the names that they have. */
+    /** Renews the certificates of both listeners with new keys and the present names. */
     public void renewListeners() {
         renew("edge");
         renew("tunnel");
@@ -129,7 +136,7 @@ public record AuthorityRotation(CertsFolder folder) {
         });
     }
 
-    /** Told from the one before by its date. */
+    /** The common name of the next authority, which differs from the previous one by its date. */
     private static String nextName(X509Certificate present) {
         String base;
         try {

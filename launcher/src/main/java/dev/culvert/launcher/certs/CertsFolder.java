@@ -34,17 +34,18 @@ public record CertsFolder(Path path) {
             "tunnel.key");
     private static final Set<String> AUTHORITIES = Set.of("ca.crt", "next-ca.crt", "previous-ca.crt");
 
-    /** As {@link #init(String, ListenerNames)}, of an authority that may sign every name. */
+    /** As {@link #init(String, ListenerNames)}, with an authority that may sign every name. */
     public void init(String domain) {
         init(domain, null);
     }
 
     /**
-     * Writes authority, edge certificate (for {@code domain} and {@code *.domain}) and tunnel certificate (for {@code
-     * domain}, {@code localhost} and 127.0.0.1); keys have mode 0600. Blocks on the disk.
+     * Writes authority, edge certificate (for {@code domain} and {@code *.domain}) and tunnel certificate
+     * (for {@code domain}, {@code localhost} and 127.0.0.1); keys have mode 0600. Blocks on the disk.
      *
-     * @param permit domains and addresses that the authority may sign beside these; null: it may sign every name
-     * @throws CertsException when one of the files exists already; then nothing is written
+     * @param permit domains and addresses that the authority may sign in addition to these; null: it may sign
+     *     every name
+     * @throws CertsException if one of the files exists; then nothing is written
      */
     public void init(String domain, @Nullable ListenerNames permit) {
         prepare();
@@ -71,11 +72,12 @@ public record CertsFolder(Path path) {
     /**
      * Issues the certificate of one more listener, with a new key of mode 0600. Blocks on the disk.
      *
-     * @param life cut to the authority's own
-     * @param files where they go, in any folder that exists
-     * @param replace whether they may take the place of others
+     * @param life the validity, limited to that of the authority
+     * @param files the files to write, in any existing folder
+     * @param replace whether existing files may be replaced
      * @return the certificate
-     * @throws CertsException when a file is there that must not be replaced, an authority's in any case; then nothing is written
+     * @throws CertsException if a file exists that must not be replaced, which an authority's file never may;
+     *     then nothing is written
      */
     public X509Certificate issue(ListenerNames names, Duration life, CertificateFiles files,
             boolean replace) {
@@ -98,7 +100,7 @@ public record CertsFolder(Path path) {
         return issued.leaf();
     }
 
-    /** The authority that signs. Blocks. Throws {@link CertsException} when it can't be used, or has ended. */
+    /** The issuing authority. Blocks. Throws {@link CertsException} if it is unusable or has expired. */
     CertificateAuthority authority() {
         CertificateAuthority authority = CertificateAuthority.load(caCertificate(), file("ca.key"));
         Instant end = authority.certificate().getNotAfter().toInstant();
@@ -117,16 +119,16 @@ public record CertsFolder(Path path) {
         try {
             return CertificateFacts.of(PemFiles.readCertificates(file).getFirst()).authority();
         } catch (CertsException e) {
-            return false; // no certificate at all
+            return false; // not a certificate
         }
     }
 
-    /** {@code ca.crt}: what callers and clients have to trust. */
+    /** The file {@code ca.crt}, which callers and clients have to trust. */
     public Path caCertificate() {
         return file("ca.crt");
     }
 
-    /** One of the files of the folder. */
+    /** A file in the folder. */
     public Path file(String name) {
         return path.resolve(name);
     }
@@ -144,7 +146,7 @@ public record CertsFolder(Path path) {
         }
     }
 
-    /** The common name has 64 characters at most. */
+    /** Shortens the domain, because a common name has at most 64 characters. */
     private static String shortened(String domain) {
         return domain.length() > 45 ? domain.substring(0, 45) : domain;
     }

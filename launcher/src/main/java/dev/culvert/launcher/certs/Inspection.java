@@ -13,10 +13,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The certificates of one file, looked at.
+ * The facts of the certificates in one file.
  *
- * @param file where they stand
- * @param certificates in their order, at least one
+ * @param file the file
+ * @param certificates the certificates in the order of the file, at least one
  */
 public record Inspection(Path file, List<Certificate> certificates) {
     public Inspection {
@@ -25,28 +25,28 @@ public record Inspection(Path file, List<Certificate> certificates) {
 
     /** Whether a certificate is valid by its dates. */
     public enum State {
-        /** It is. */
+        /** Valid now. */
         VALID,
-        /** Not any more. */
+        /** Expired. */
         EXPIRED,
-        /** Not yet. */
+        /** Not valid yet. */
         EARLY
     }
 
     /**
      * One certificate.
      *
-     * @param facts what it says
-     * @param state by the clock of here
-     * @param fits whether the key is its own; null: there was none to compare
+     * @param facts the content of the certificate
+     * @param state the state by the local clock
+     * @param fits whether the key belongs to the certificate; null if no key was given
      */
     public record Certificate(CertificateFacts facts, State state, @Nullable Boolean fits) {}
 
     /**
-     * Looks at a file. Blocks.
+     * Reads a file. Blocks.
      *
-     * @param key is compared with each certificate's; null: none is
-     * @throws CertsException naming the file, when it can't be read
+     * @param key the key to compare with each certificate's, or null
+     * @throws CertsException that names the file if it can't be read
      */
     public static Inspection of(Path file, @Nullable PrivateKey key, Instant now) {
         List<Certificate> certificates = new ArrayList<>();
@@ -62,7 +62,10 @@ public record Inspection(Path file, List<Certificate> certificates) {
         return new Inspection(file, certificates);
     }
 
-    /** Whether all are valid now, and the key is that of the first, or among authorities that of any. */
+    /**
+     * Whether all certificates are valid now and the key belongs to the first one, or among authorities to
+     * any.
+     */
     public boolean passes() {
         return certificates.stream().allMatch(each -> each.state() == State.VALID) && keyFits();
     }

@@ -8,13 +8,13 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * Under which names and addresses a listener is dialled.
+ * The names and addresses of a listener.
  *
- * @param dns in lower case; a leading {@code *.} allowed
- * @param addresses those that are dialled as such
+ * @param dns DNS names in lower case, which may begin with {@code *.}
+ * @param addresses IP addresses that clients connect to without a name
  */
 public record ListenerNames(List<String> dns, List<InetAddress> addresses) {
-    /** More than any listener has; each is sent in every handshake. */
+    /** The maximum number of names, more than any listener has. Every handshake sends all of them. */
     private static final int MOST = 100;
     private static final Pattern IPV4 = Pattern.compile("[0-9.]+");
     private static final Pattern DNS = Pattern
@@ -25,7 +25,10 @@ public record ListenerNames(List<String> dns, List<InetAddress> addresses) {
         addresses = List.copyOf(addresses);
     }
 
-    /** Tells DNS names from addresses; repeated ones count once. Throws {@link CertsException} for what is neither. */
+    /**
+     * Separates DNS names from addresses and removes duplicates. Throws {@link CertsException} for other
+     * texts.
+     */
     public static ListenerNames of(List<String> texts) {
         List<String> dns = new ArrayList<>();
         List<InetAddress> addresses = new ArrayList<>();

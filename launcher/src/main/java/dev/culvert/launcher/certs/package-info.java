@@ -1,4 +1,7 @@
-/** The folder that {@code certs init} writes, {@link dev.culvert.launcher.certs.CertsFolder}: for the command and the demo. */
+/**
+ * The folder that {@code certs init} writes, {@link dev.culvert.launcher.certs.CertsFolder}, for the command
+ * and the demo.
+ */
 @NullMarked
 package dev.culvert.launcher.certs;
 

@@ -6,7 +6,10 @@ import dev.culvert.launcher.run.Task;
 import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert bench}: here only to be found in the help. The script at the repository's root starts that module. */
+/**
+ * {@code culvert bench}: exists only for the help text. The script at the repository's root starts the
+ * module.
+ */
 @Command(name = "bench", description = "Compares Culvert under load with other ways to reach an upstream.", footer = {
         "", "Example:", "  culvert bench compare --connections 1,32,256"})
 final class BenchCommand implements Task {

@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert certs inspect}: what certificates say. */
+/** {@code culvert certs inspect}: shows the content of certificates. */
 @Command(name = "inspect", description = {
         "Shows what certificates say: whose they are, by whom, for how long, for what.",
         "Exits with 0 when all are valid now and the key is theirs, 1 when not, 78 when a file can't be read."}, footer = {
@@ -86,7 +86,7 @@ final class CertsInspectCommand implements Task {
         return rows;
     }
 
-    /** What others wrote into a certificate must not steer a terminal. */
+    /** Creates a row. Escapes the value, so that text in a certificate cannot control the terminal. */
     private static List<String> row(String fact, String value) {
         return List.of("  " + fact, value.replaceAll("\\p{C}", "?"));
     }

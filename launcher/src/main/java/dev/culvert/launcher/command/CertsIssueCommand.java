@@ -18,14 +18,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert certs issue}: a certificate for one more listener. */
+/** {@code culvert certs issue}: issues a certificate for one more listener. */
 @Command(name = "issue", description = {
         "Issues a server's certificate for names and addresses of your choice, with a new key: for a custom host of the edge, another server, an internal listener.",
         "Overwrites nothing without --force."}, footer = {"", "Examples:",
                 "  culvert certs issue --dir certs shop.example.com",
                 "  culvert certs issue --dir certs --life 90d --out internal/router router.internal 10.0.0.5"})
 final class CertsIssueCommand implements Task {
-    /** As long as the authority. */
+    /** The maximum validity, which is that of the authority. */
     private static final Duration LONGEST = Duration.ofDays(3650);
 
     @Parameters(paramLabel = "NAME", arity = "1..*", description = "DNS names, a leading *. allowed, and IP addresses.")
@@ -79,7 +79,8 @@ final class CertsIssueCommand implements Task {
     private CertificateFiles files() {
         Path base = out;
         if (base == null) {
-            // *.example.com goes to wildcard.example.com.crt, ::1 to --1.crt: shells and file systems know both.
+            // *.example.com gives wildcard.example.com.crt, ::1 gives --1.crt: valid names for shells and
+            // file systems.
             base = dir.resolve(names.getFirst().replaceFirst("^\\*", "wildcard").replace(':', '-'));
         }
         Path name = base.getFileName();

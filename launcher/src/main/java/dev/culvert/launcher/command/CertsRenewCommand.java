@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert certs renew}: the listeners' certificates, or the authority step by step. */
+/** {@code culvert certs renew}: renews the listeners' certificates, or the authority step by step. */
 @Command(name = "renew", description = {
         "Makes the certificates of edge and tunnel listener anew, for the names that they have.",
         "With --authority: one step of replacing the authority itself, without losing a tunnel (docs/operations.md)."}, footer = {

@@ -9,7 +9,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert client pause|resume}: steers a running client through its health listener, on its own machine. */
+/**
+ * {@code culvert client pause|resume}: controls a running client through its health listener, on the client's
+ * own machine.
+ */
 abstract class ClientControlCommand implements Task {
     @Option(names = "--health", paramLabel = "URL", defaultValue = "http://127.0.0.1:8081", description = "The client's health listener, by a loopback address. Default: ${DEFAULT-VALUE}.")
     private URI health = URI.create("http://127.0.0.1:8081");
@@ -20,7 +23,7 @@ abstract class ClientControlCommand implements Task {
         this.done = done;
     }
 
-    /** What the health listener is asked for. */
+    /** The path of the request to the health listener. */
     abstract String path();
 
     @Override

@@ -12,7 +12,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** The health listener of a running client, as the commands that ask or steer one see it. */
+/** The health listener of a running client, for the commands that query or control it. */
 record ClientHealth(URI address) {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
@@ -23,12 +23,12 @@ record ClientHealth(URI address) {
         }
     }
 
-    /** Errors: {@link CommandException} when nobody answers there. */
+    /** Sends a GET request. Errors: {@link CommandException} if no client answers. */
     Mono<HttpResponse<String>> get(String path) {
         return send(HttpRequest.newBuilder(address.resolve(path)));
     }
 
-    /** Lets the client do something; else as {@link #get}. */
+    /** Sends a POST request. Errors as for {@link #get}. */
     Mono<HttpResponse<String>> post(String path) {
         return send(HttpRequest.newBuilder(address.resolve(path))
                 .header("Culvert-Control", "1")

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert client status}: asks a running client through its health listener. */
+/** {@code culvert client status}: queries a running client through its health listener. */
 @Command(name = "status", description = {
         "Asks a running client how it does: its state, sessions, certificate, proxy and last failure.",
         "Exits with 0 when it is connected, 1 when it is not, 69 when nobody answers."}, footer = {"",
@@ -52,7 +52,7 @@ final class ClientStatusCommand implements Task {
                 return status;
             }
         } catch (JsonProcessingException e) {
-            // Somebody else's page.
+            // Not the response of a client.
         }
         throw new CommandException(ExitCode.UNAVAILABLE,
                 health + " is no client's health listener: it answered " + response.statusCode());

@@ -19,7 +19,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The root of all commands; {@link #commandLine} puts them together. */
+/** The root of all commands. {@link #commandLine} builds the command tree. */
 @Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", subcommands = {
         ServerCommand.class,
         ClientCommand.class, RouterCommand.class, AppProxyCommand.class, ControlPlaneCommand.class,
@@ -35,7 +35,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
                 "Every command has --help with an example of its own."})
 public final class CulvertCommand {
 
-    /** A command line that ends with this project's exit codes. It runs nothing by itself. */
+    /** Creates a command line with this project's exit codes. It runs no task by itself. */
     public static CommandLine commandLine() {
         var line = new CommandLine(new CulvertCommand());
         prepare(line);
@@ -45,7 +45,7 @@ public final class CulvertCommand {
         return line;
     }
 
-    /** The task of the command that was named. Throws ParameterException when that command only groups others. */
+    /** The task of the selected command. Throws ParameterException if that command only groups others. */
     public static Task task(ParseResult parsed) {
         ParseResult named = parsed;
         while (named.hasSubcommand()) {
@@ -61,7 +61,7 @@ public final class CulvertCommand {
         throw new ParameterException(named.commandSpec().commandLine(), "a command is missing");
     }
 
-    /** Else the message would hold the name of a class. */
+    /** Parses a URI. Without this converter the error message would contain the name of a class. */
     private static URI uri(String text) {
         try {
             return new URI(text);

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert doctor}: looks at the way to a server before a client goes it. */
+/** {@code culvert doctor}: checks the path to a server before a client uses it. */
 @Command(name = "doctor", description = {
         "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
         "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."}, footer = {

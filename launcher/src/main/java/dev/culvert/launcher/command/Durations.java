@@ -7,7 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Durations as options are given, {@code 90d}, and as people are told, {@code 396 days}. */
+/** Parses durations of options, {@code 90d}, and formats durations for people, {@code 396 days}. */
 final class Durations {
     private static final Pattern FORM = Pattern.compile("(\\d{1,6})([smhd])");
     private static final Map<String, Duration> UNITS = Map.of("s", Duration.ofSeconds(1), "m",
@@ -16,7 +16,7 @@ final class Durations {
 
     private Durations() {}
 
-    /** Reads an option's value; null: it is none. */
+    /** Parses an option's value; null if it is not a duration. */
     static @Nullable Duration parse(String text) {
         Matcher matcher = FORM.matcher(text);
         return matcher.matches()
@@ -25,7 +25,10 @@ final class Durations {
                 : null;
     }
 
-    /** In whole units, of which there are two at least: nobody minds the minutes of a year. */
+    /**
+     * Formats a duration in the largest unit of which it has at least two, because the minutes of a year do
+     * not matter.
+     */
     static String text(Duration length) {
         if (length.toDays() >= 2) {
             return length.toDays() + " days";

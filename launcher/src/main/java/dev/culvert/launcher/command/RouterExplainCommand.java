@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert router explain}: which route a URL takes, and why the others do not. */
+/** {@code culvert router explain}: shows the route of a URL and why the other routes do not match. */
 @Command(name = "explain", description = {
         "Says which route a request takes, where it goes, and why the other routes do not take it.",
         "Nothing is sent. Exits with 0 when the request would be forwarded, 1 when it would be refused."}, footer = {
@@ -50,7 +50,10 @@ final class RouterExplainCommand implements Task {
         });
     }
 
-    /** The path is taken as it stands: a library would tidy up what is to be explained. */
+    /**
+     * Builds the head. The path is not parsed by a library, which would normalise the path that the command
+     * explains.
+     */
     private Http2Headers head() {
         int scheme = url.indexOf("://");
         int slash = scheme < 0 ? 0 : url.indexOf('/', scheme + 3);

@@ -16,7 +16,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** {@code culvert router routes}: the table in force. */
+/** {@code culvert router routes}: shows the effective route table. */
 @Command(name = "routes", description = "Lists the routes of a file in its order, after checking all of it.", footer = {
         "", "Example:", "  culvert router routes --config router.yaml"})
 final class RouterRoutesCommand implements Task {

@@ -11,12 +11,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The routes that a file configures: of a router, or of the router inside a client. */
+/** The routes in a file, of a router or of the router embedded in a client. */
 final class RoutingFile {
     @Option(names = "--config", paramLabel = "FILE", description = "router.yaml, or a client.yaml with a router in it (CULVERT_CONFIG). Default: the default routes.")
     private @Nullable Path file;
 
-    /** Reads it; blocks on the disk. Throws {@link dev.culvert.config.ConfigErrors}. */
+    /** Reads the file. Blocks on the disk. Throws {@link dev.culvert.config.ConfigErrors}. */
     RoutingConfig read() {
         Map<String, String> environment = System.getenv();
         Path path = file == null && environment.containsKey("CULVERT_CONFIG")

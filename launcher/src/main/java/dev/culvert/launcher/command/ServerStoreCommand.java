@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
-/** A command on the database of a server, found by the server's own configuration. */
+/** A command on the database of a server, which the server's own configuration locates. */
 abstract class ServerStoreCommand extends ConfiguredCommand {
     ServerStoreCommand() {
         super(ServerConfig.class);
@@ -22,7 +22,7 @@ abstract class ServerStoreCommand extends ConfiguredCommand {
         return setting.key().equals("dataDir") || setting.key().equals("edge.domain");
     }
 
-    /** Does it. Emits what to tell the user. */
+    /** Does the work. Emits the message for the user. */
     abstract Mono<String> work(StoreBackup store, ServerConfig config);
 
     @Override

@@ -1,4 +1,4 @@
-/** The commands that start parts and look after their files. */
+/** The commands that start services and manage their files. */
 @NullMarked
 package dev.culvert.launcher.command;
 

@@ -13,11 +13,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Checks of what the App-Proxy does for a user of the control plane, through the edge.
+ * Checks of the App-Proxy's functions for a user of the control plane, through the edge.
  *
- * @param host of the connected runtime
- * @param folder the demo's own
- * @param bare the repository that is committed to
+ * @param host the host of the connected runtime
+ * @param folder the demo's folder
+ * @param bare the bare repository that receives commits
  */
 record AppProxyChecks(DemoCaller caller, String host, Path folder, Path bare, DemoCluster cluster) {
     List<DemoCheck> all() {

@@ -8,14 +8,19 @@ import java.util.HexFormat;
 import java.util.Random;
 import reactor.core.publisher.Flux;
 
-/** Bytes that are the same in every run and different at every place, so that loss, order and repetition all show. */
+/**
+ * A byte stream that is equal in every run and differs at every position, so that loss, reordering and
+ * repetition are detected.
+ */
 final class DemoBytes {
     private static final int CHUNK = 16 * 1024;
     private static final byte[] NOISE = noise();
 
     private DemoBytes() {}
 
-    /** The first {@code bytes} of the stream, in chunks made on demand; the subscriber owns them. */
+    /**
+     * The first {@code bytes} of the stream, in chunks that are created on demand. The subscriber owns them.
+     */
     static Flux<ByteBuf> stream(long bytes) {
         long chunks = (bytes + CHUNK - 1) / CHUNK;
         return Flux.generate(() -> 0L, (index, sink) -> {

@@ -24,15 +24,15 @@ import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
 /**
- * A caller of the demo's edge: resolves every host to 127.0.0.1, as {@code curl --resolve} does, and trusts the demo's
- * CA alone. Whoever made it closes it.
+ * A caller of the demo's edge. Resolves every host to 127.0.0.1, as {@code curl --resolve} does, and trusts
+ * only the demo's CA. The creator closes it.
  */
 final class DemoCaller implements AutoCloseable {
     private final ConnectionProvider connections = ConnectionProvider.create("demo-caller", 16);
     private final HttpClient http;
     private final int port;
 
-    /** Reads the CA's file: blocks. */
+    /** Reads the CA's file. Blocks. */
     DemoCaller(HostPort edge, Path ca, LoopResources loops) {
         this.port = edge.port();
         GenericSslContextSpec<?> tls = Http11SslContextSpec.forClient()
@@ -48,12 +48,12 @@ final class DemoCaller implements AutoCloseable {
         return "https://" + host + ":" + port + path;
     }
 
-    /** The client itself, for what the methods below don't do. */
+    /** The underlying client, for requests that the methods below do not support. */
     HttpClient http() {
         return http;
     }
 
-    /** Sends a request without a body and reads the answer whole. */
+    /** Sends a request without a body and reads the complete response. */
     Mono<Answer> get(String host, String path) {
         return http.get()
                 .uri(url(host, path))
@@ -63,7 +63,7 @@ final class DemoCaller implements AutoCloseable {
                                 .map(text -> new Answer(head.status().code(), head.responseHeaders(), text)));
     }
 
-    /** Sends a body and reads the answer whole. */
+    /** Sends a body and reads the complete response. */
     Mono<Answer> send(HttpMethod method, String host, String path, HttpHeaders headers, Flux<ByteBuf> body) {
         return http.headers(own -> own.add(headers))
                 .request(method)
@@ -79,9 +79,9 @@ final class DemoCaller implements AutoCloseable {
         connections.dispose();
     }
 
-    /** An answer with its whole body. */
+    /** A response with its complete body. */
     record Answer(int status, HttpHeaders headers, String body) {
-        /** Ends the check with an error, unless the status is this one. */
+        /** Fails the check unless the status equals {@code expected}. */
         Answer expect(int expected) {
             if (status != expected) {
                 throw new DemoException(
@@ -90,7 +90,7 @@ final class DemoCaller implements AutoCloseable {
             return this;
         }
 
-        /** Ends the check with an error, unless the body contains this text. */
+        /** Fails the check unless the body contains this text. */
         Answer expect(String text) {
             if (!body.contains(text)) {
                 throw new DemoException("the answer lacks " + text + ": " + shortBody());
@@ -103,7 +103,7 @@ final class DemoCaller implements AutoCloseable {
         }
     }
 
-    /** Every name is 127.0.0.1. */
+    /** Resolves every name to 127.0.0.1. */
     private static final class Loopback extends AddressResolverGroup<InetSocketAddress> {
         @Override
         protected AddressResolver<InetSocketAddress> newResolver(EventExecutor executor) {

@@ -7,14 +7,14 @@ import reactor.core.publisher.Mono;
 /**
  * One check of the demo.
  *
- * @param name what is checked
- * @param proof sends the traffic and gives what it saw; errors when that is not what it should be
+ * @param name the name of the check
+ * @param proof sends the traffic and emits its observation; fails if that is not as expected
  */
 public record DemoCheck(String name, Mono<String> proof) {
-    /** A check moves 64 MiB at most: one that takes longer hangs. */
+    /** The time-out of a check. A check transfers at most 64 MiB, so a longer one hangs. */
     private static final Duration TIMEOUT = Duration.ofSeconds(90);
 
-    /** Runs it. Never errors: a failure is a result. */
+    /** Runs the check. Never fails: a failure is a result. */
     public Mono<Result> run() {
         long began = System.nanoTime();
         return Mono.defer(() -> proof)
@@ -35,12 +35,12 @@ public record DemoCheck(String name, Mono<String> proof) {
     }
 
     /**
-     * What came out.
+     * The result of a check.
      *
-     * @param detail what was seen, or what was wrong
+     * @param detail the observation or the error
      */
     public record Result(String name, boolean passed, String detail, long millis) {
-        /** One line for people. */
+        /** The result as one line for people. */
         public String line() {
             return String.format("%-4s  %-28s %6d ms  %s", passed ? "ok" : "FAIL", name, millis,
                     detail.replaceAll("\\s+", " "));

@@ -10,11 +10,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 
-/** What has been started, to be stopped in reverse order. Safe for use by any thread. */
+/** Stops the started components in reverse order. Safe for use by any thread. */
 final class DemoClosers {
     private final Deque<Function<Duration, Mono<Void>>> closers = new ArrayDeque<>();
 
-    /** Adds what stops the latest thing that was started. */
+    /** Adds the closer of the component that was started last. */
     synchronized void add(Function<Duration, Mono<Void>> closer) {
         closers.push(closer);
     }
@@ -23,7 +23,10 @@ final class DemoClosers {
         add(grace -> Mono.fromRunnable(server::dispose).then(server.onDispose()));
     }
 
-    /** Stops everything once, the latest first. One that fails does not keep the others. Never fails. */
+    /**
+     * Stops all components once, the last one first. A failing closer does not prevent the others. Never
+     * fails.
+     */
     Mono<Void> close(Duration grace) {
         return Flux.defer(() -> Flux.fromIterable(taken()))
                 .concatMap(closer -> closer.apply(grace).onErrorComplete())

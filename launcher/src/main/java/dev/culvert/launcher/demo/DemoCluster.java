@@ -11,11 +11,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
-/** The demo's cluster: a stand-in of the Kubernetes API with workflows that run until somebody ends them. */
+/** The demo's cluster: a stand-in of the Kubernetes API with workflows that run until a user ends them. */
 final class DemoCluster {
     static final String NAMESPACE = "demo";
 
-    /** The workflow for people to end, and the one for the check. */
+    /** The workflow for users to end, and the one for the check. */
     static final List<String> WORKFLOWS = List.of("build", "check");
 
     private static final String TOKEN = "demo-cluster";
@@ -28,7 +28,7 @@ final class DemoCluster {
         this.tokenFile = tokenFile;
     }
 
-    /** Starts it with its objects. Whoever started it stops it. */
+    /** Starts the cluster with its objects. The caller stops it. */
     static Mono<DemoCluster> start(LoopResources loops, Path folder) {
         return ClusterStandIn.start(loops, TOKEN)
                 .flatMap(cluster -> Mono.fromCallable(() -> filled(cluster, folder))
@@ -43,7 +43,7 @@ final class DemoCluster {
         return tokenFile;
     }
 
-    /** What {@code spec.shutdown} of a workflow says; empty while nobody has ended it. Blocks a moment. */
+    /** The value of {@code spec.shutdown} of a workflow; empty until a user has ended it. Blocks briefly. */
     String shutdown(String workflow) {
         return cluster.get("Workflow", NAMESPACE, workflow).path("spec").path("shutdown").asText("");
     }

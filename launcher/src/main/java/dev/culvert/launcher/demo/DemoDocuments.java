@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Map;
 
-/** The documents that the demo sends to the App-Proxy, and prints for people to send. */
+/** The GraphQL documents that the demo sends to the App-Proxy and prints for users to send. */
 final class DemoDocuments {
     static final String PATH = "/app-proxy/api/graphql";
     static final String REPOSITORIES = "{ gitRepositories { data { fullName defaultBranch } count hasNext } }";
@@ -13,7 +13,7 @@ final class DemoDocuments {
 
     private DemoDocuments() {}
 
-    /** Writes a file of the repository {@code demo}, whatever is there. */
+    /** Writes a file of the repository {@code demo}, also if it exists. */
     static String commit(String path, String message) {
         return "mutation { commitFiles(args: { repo: \"demo\", branchName: \"main\", force: true, msg: \""
                 + message
@@ -29,7 +29,7 @@ final class DemoDocuments {
         return change("stopWorkflow", workflow);
     }
 
-    /** A document as the body of a request. */
+    /** The request body of a document. */
     static String body(String document) {
         try {
             return JSON.writeValueAsString(Map.of("query", document));

@@ -20,24 +20,24 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
 /**
- * A webhook event source on a real socket. It records what it gets, byte for byte, and lists it on
- * {@code GET …/received}, the newest last.
+ * A webhook event source on a real socket. Records received webhooks byte for byte and lists them on {@code
+ * GET …/received}, the newest last.
  */
 final class DemoEventSource {
-    /** What it keeps; older webhooks are forgotten. */
+    /** The number of webhooks that it keeps. Older ones are dropped. */
     static final int KEPT = 100;
 
     private final ObjectMapper json = new ObjectMapper();
     private final Deque<Webhook> received = new ArrayDeque<>();
 
     /**
-     * A webhook as it arrived.
+     * A received webhook.
      *
-     * @param body its bytes in Base64
+     * @param body the bytes in Base64
      */
     record Webhook(String method, String uri, Map<String, String> headers, String body) {}
 
-    /** Listens on a free port of 127.0.0.1. Whoever started it disposes it. */
+    /** Listens on a free port of 127.0.0.1. The caller disposes it. */
     Mono<DisposableServer> start(LoopResources loops) {
         return HttpServer.create()
                 .runOn(loops)
@@ -51,7 +51,7 @@ final class DemoEventSource {
         return HostPort.of((InetSocketAddress) server.address());
     }
 
-    /** What it has got so far, the newest last. */
+    /** The webhooks received so far, the newest last. */
     List<Webhook> received() {
         synchronized (received) {
             return List.copyOf(received);

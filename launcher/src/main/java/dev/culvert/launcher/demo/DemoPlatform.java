@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The demo's control plane, with one user who may look at repositories, commit to them, and look at and terminate
- * workflows of the namespace {@code demo}: nothing else.
+ * The demo's control plane with one user. The user may only read and commit to repositories, and read and
+ * terminate workflows of the namespace {@code demo}.
  */
 final class DemoPlatform {
     private static final HostPort ANY_PORT = new HostPort("127.0.0.1", 0);
@@ -38,7 +38,7 @@ final class DemoPlatform {
         this.folder = folder;
     }
 
-    /** Starts it, and writes the keys of the user and of the runtime. Whoever started it stops it. */
+    /** Starts the control plane and writes the keys of the user and of the runtime. The caller stops it. */
     static Mono<DemoPlatform> start(Path folder) {
         Path data = folder.resolve("control-plane");
         return ControlPlane
@@ -54,7 +54,7 @@ final class DemoPlatform {
         return folder.resolve("demo.key");
     }
 
-    /** Where App-Proxies ask. */
+    /** The URL for App-Proxies. */
     URI url() {
         return URI.create("http://" + plane.address());
     }

@@ -3,14 +3,14 @@ package dev.culvert.launcher.demo;
 import dev.culvert.config.HostPort;
 
 /**
- * Where the demo listens, on loopback. What nobody has to know beforehand gets a free port anyway.
+ * The demo's listeners on loopback. Listeners that users need not know get a free port.
  *
- * @param edge for callers
- * @param tunnel for the client
- * @param admin for operators
+ * @param edge the listener for callers
+ * @param tunnel the listener for the client
+ * @param admin the listener for operators
  */
 public record DemoPorts(HostPort edge, HostPort tunnel, HostPort admin) {
-    /** The highest default port is 9090. */
+    /** The maximum offset: the highest default port is 9090. */
     public static final int MAX_OFFSET = 65535 - 9090;
 
     /** The default ports plus an offset of 0..{@value #MAX_OFFSET}. */
@@ -18,7 +18,7 @@ public record DemoPorts(HostPort edge, HostPort tunnel, HostPort admin) {
         return new DemoPorts(at(8443 + offset), at(7443 + offset), at(9090 + offset));
     }
 
-    /** Free ports only: for tests. */
+    /** Only free ports, for tests. */
     static DemoPorts free() {
         return new DemoPorts(at(0), at(0), at(0));
     }

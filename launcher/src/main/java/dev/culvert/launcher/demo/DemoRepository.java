@@ -6,13 +6,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Makes the bare repository {@code demo.git} with some history. Blocks: for bounded-elastic threads alone. */
+/**
+ * Creates the bare repository {@code demo.git} with some history. Blocks, so it must run on bounded-elastic
+ * threads.
+ */
 final class DemoRepository {
     static final int COMMITS = 5;
 
     private DemoRepository() {}
 
-    /** Makes it below {@code repositories}, which is made too. Returns the folder of the bare repository. */
+    /**
+     * Creates it below {@code repositories}, which is created too. Returns the folder of the bare repository.
+     */
     static Path create(Path folder, Path repositories) {
         try {
             Files.createDirectories(repositories);

@@ -34,8 +34,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * All parts and their upstreams in one process, joined by real sockets on 127.0.0.1, in a temporary folder that is
- * removed when it stops. Account {@code demo}, runtime {@code local}; a second runtime, {@code idle}, never connects.
+ * All services and their upstreams in one process, connected by real sockets on 127.0.0.1, with a temporary
+ * folder that is removed at the stop. The account is {@code demo} and the runtime {@code local}; a second
+ * runtime, {@code idle}, never connects.
  */
 public final class DemoSystem {
     static final String DOMAIN = "culvert.localhost";
@@ -62,14 +63,15 @@ public final class DemoSystem {
         closers.add(grace -> loops.disposeLater(Duration.ZERO, grace));
     }
 
-    /** A demo that has nothing but its folder yet. */
+    /** Creates a demo of which only the folder exists. */
     public static Mono<DemoSystem> create(DemoPorts ports) {
         return onElastic(() -> new DemoSystem(ports, TemporaryFolder.create()));
     }
 
     /**
-     * Starts everything and waits until the client is connected; emits this. Errors: {@link DemoException}, and those
-     * of the parts ({@link dev.culvert.http.net.ListenException} when a port is taken); then nothing is left running.
+     * Starts all services and waits until the client is connected. Emits this. Errors: {@link DemoException},
+     * and those of the services ({@link dev.culvert.http.net.ListenException} if a port is taken); then no
+     * service is left running.
      */
     public Mono<DemoSystem> start() {
         return onElastic(this::prepare).then(startUpstreams())
@@ -78,17 +80,17 @@ public final class DemoSystem {
                 .onErrorResume(failure -> stop(Duration.ZERO).then(Mono.error(failure)));
     }
 
-    /** Stops everything in reverse order. Completes when the folder is gone; never fails. */
+    /** Stops all services in reverse order. Completes when the folder is removed. Never fails. */
     public Mono<Void> stop(Duration grace) {
         return closers.close(grace);
     }
 
-    /** Where callers come in. */
+    /** The address of the callers' listener. */
     public HostPort edge() {
         return ports.edge();
     }
 
-    /** Where the admin API is. */
+    /** The address of the admin API. */
     public HostPort admin() {
         return ports.admin();
     }
@@ -108,12 +110,12 @@ public final class DemoSystem {
         return folder.path();
     }
 
-    /** What to paste into another terminal. */
+    /** The commands to paste into another terminal. */
     public String pasteLines() {
         return new PasteLines(edge(), admin(), host(), ca(), folder()).text();
     }
 
-    /** Runs every check, one after the other, and emits what came out. */
+    /** Runs all checks one after the other and emits their results. */
     public Flux<DemoCheck.Result> check() {
         return Flux.using(() -> new DemoCaller(edge(), ca(), loops),
                 caller -> Flux.fromIterable(checks(caller)).concatMap(DemoCheck::run, 1), DemoCaller::close)
@@ -160,7 +162,9 @@ public final class DemoSystem {
                 .then();
     }
 
-    /** With those that it asks: who may what, and the cluster. */
+    /**
+     * Starts the App-Proxy and the services that it uses: the control plane for permissions, and the cluster.
+     */
     private Mono<AppProxy> startAppProxy() {
         return DemoPlatform.start(folder.path())
                 .doOnNext(platform -> closers.add(platform::stop))

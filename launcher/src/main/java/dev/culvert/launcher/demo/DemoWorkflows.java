@@ -23,18 +23,21 @@ import reactor.netty.http.server.HttpServerRoutes;
 import reactor.netty.resources.LoopResources;
 
 /**
- * A stand-in for the workflows server, on a real socket: {@code /api/v1/info}, events of workflows as SSE, a WebSocket
- * echo, an upload sink that answers with the hash, and downloads of any size.
+ * A stand-in for the workflows server, on a real socket: {@code /api/v1/info}, events of workflows as SSE, a
+ * WebSocket echo, an upload sink that answers with the hash, and downloads of any size.
  */
 final class DemoWorkflows {
     static final int EVENTS = 5;
-    /** Long enough that the first event is seen before the last is sent, short enough for a check. */
+    /**
+     * The time between two events: long enough that the first event is received before the last is sent,
+     * short enough for a check.
+     */
     private static final Duration BETWEEN_EVENTS = Duration.ofMillis(250);
     private static final long MAX_DOWNLOAD = 1L << 34;
 
     private DemoWorkflows() {}
 
-    /** Listens on a free port of 127.0.0.1. Whoever started it disposes it. */
+    /** Listens on a free port of 127.0.0.1. The caller disposes it. */
     static Mono<DisposableServer> start(LoopResources loops) {
         return HttpServer.create()
                 .runOn(loops)
@@ -44,7 +47,7 @@ final class DemoWorkflows {
                 .map(server -> server);
     }
 
-    /** Where a started server listens. */
+    /** The address of a started server. */
     static HostPort address(DisposableServer server) {
         return HostPort.of((InetSocketAddress) server.address());
     }

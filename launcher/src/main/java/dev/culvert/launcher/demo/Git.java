@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Runs git, free of the user's own configuration. Blocks: for bounded-elastic threads alone. */
+/** Runs git without the user's own configuration. Blocks, so it must run on bounded-elastic threads. */
 final class Git {
     /** A clone of the demo's repository takes well under a second. */
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -19,8 +19,8 @@ final class Git {
     private final List<String> options;
 
     /**
-     * @param home an existing folder; output files go there too
-     * @param options {@code -c} options of every run
+     * @param home an existing folder, also for output files
+     * @param options {@code -c} options for every run
      */
     Git(Path home, List<String> options) {
         this.home = home;
@@ -28,9 +28,9 @@ final class Git {
     }
 
     /**
-     * Runs git in a folder and gives its output.
+     * Runs git in a folder and returns its output.
      *
-     * @throws DemoException with git's own words when it fails, is missing or hangs
+     * @throws DemoException with git's own message if it fails, is missing or hangs
      */
     String run(Path folder, String... arguments) {
         var command = new ArrayList<String>();

@@ -11,10 +11,10 @@ import reactor.core.scheduler.Schedulers;
 /**
  * Checks with git itself, through the edge.
  *
- * @param folder where clones go
- * @param bare the repository that the App-Proxy serves
- * @param url where the edge serves it
- * @param options what git needs to reach the edge: the CA and the address of the host
+ * @param folder the folder of the clones
+ * @param bare the bare repository that the App-Proxy serves
+ * @param url the URL of the repository at the edge
+ * @param options git's options to reach the edge: the CA and the address of the host
  */
 record GitChecks(Path folder, Path bare, String url, List<String> options) {
 
@@ -47,7 +47,8 @@ record GitChecks(Path folder, Path bare, String url, List<String> options) {
     private String push() throws IOException {
         Path clone = cloneInto("push");
         var asUser = new ArrayList<>(options);
-        // The key stays out of the arguments: git asks for it when it is refused, and a shell reads the file.
+        // The key is not in the arguments: git requests it after a refusal, and a shell reads it from the
+        // file.
         asUser.addAll(List.of("-c", "credential.helper=!f() { echo username=demo; echo \"password=$(cat '"
                 + DemoPlatform.userKey(folder) + "')\"; }; f"));
         Git git = new Git(folder, asUser);

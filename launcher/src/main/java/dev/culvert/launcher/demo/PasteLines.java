@@ -3,7 +3,7 @@ package dev.culvert.launcher.demo;
 import dev.culvert.config.HostPort;
 import java.nio.file.Path;
 
-/** The commands that the demo prints, ready to paste into another terminal. */
+/** The commands that the demo prints, to paste into another terminal. */
 record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path folder) {
 
     String text() {

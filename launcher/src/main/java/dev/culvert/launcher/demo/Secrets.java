@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Tokens of the demo, in files that only its user reads: the demo's folder may be one that others see. */
+/**
+ * Writes the demo's tokens to files that only the user can read, because others may see the demo's folder.
+ */
 final class Secrets {
     private Secrets() {}
 

@@ -8,12 +8,12 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /**
- * The demo's folder: private to its user, removed with all it holds. Blocks on the disk.
+ * The demo's folder, private to its user and removed with its content. Blocks on the disk.
  *
- * @param path absolute
+ * @param path the absolute path
  */
 record TemporaryFolder(Path path) {
-    /** A new folder, readable by its owner alone. */
+    /** Creates a folder that only its owner can access. */
     static TemporaryFolder create() {
         try {
             return new TemporaryFolder(Files.createTempDirectory("culvert-demo-").toAbsolutePath());
@@ -22,12 +22,12 @@ record TemporaryFolder(Path path) {
         }
     }
 
-    /** Removes it; what can't be removed stays, for this happens at exit. */
+    /** Removes the folder at exit. Files that can't be removed stay. */
     void remove() {
         try (Stream<Path> found = Files.walk(path)) {
             found.sorted(Comparator.reverseOrder()).forEach(TemporaryFolder::removeOne);
         } catch (IOException | UncheckedIOException e) {
-            // Somebody else removed it at the same time: nothing is left to do.
+            // Another process removed it at the same time.
         }
     }
 

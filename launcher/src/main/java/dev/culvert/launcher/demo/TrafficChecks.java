@@ -21,9 +21,9 @@ import reactor.core.publisher.Mono;
 /**
  * Checks that send traffic through the edge.
  *
- * @param host of the connected runtime
- * @param idleHost of a runtime that never connects
- * @param unknownHost of no runtime
+ * @param host the host of the connected runtime
+ * @param idleHost the host of a runtime that never connects
+ * @param unknownHost a host of no runtime
  */
 record TrafficChecks(DemoCaller caller, DemoEventSource eventSource, String host, String idleHost,
         String unknownHost) {

@@ -10,7 +10,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.KeyValuePair;
 
-/** Writes a log event as one line of JSON: time, level, logger, thread, message, then the event's own keys. */
+/**
+ * Writes a log event as one line of JSON: time, level, logger, thread, message, then the event's own keys.
+ */
 final class JsonLogEncoder extends LineEncoder {
     private static final List<String> OWN_KEYS = List.of("time", "level", "logger", "thread", "message",
             "error");
@@ -42,7 +44,8 @@ final class JsonLogEncoder extends LineEncoder {
 
     private byte[] write(Map<String, Object> line) {
         try {
-            // JSON leaves some characters as they are that end a line elsewhere, or reorder it
+            // JSON does not escape some characters that other programs treat as line ends or that reorder
+            // text
             return (LogText.escaped(json.writeValueAsString(line)) + "\n").getBytes(StandardCharsets.UTF_8);
         } catch (JsonProcessingException e) {
             return "{\"level\":\"ERROR\",\"message\":\"unwritable log event\"}\n"

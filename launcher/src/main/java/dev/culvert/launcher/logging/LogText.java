@@ -7,22 +7,22 @@ import ch.qos.logback.classic.spi.StackTraceElementProxy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Escapes text that others wrote, so that a log line stays one line and reads in its order: control characters, line and
- * paragraph separators, invisible formatting characters and lone surrogates become {@code \n}, {@code \r}, {@code \t} or
- * {@code \}{@code u} and four hexadecimal digits.
+ * Escapes text of other parties, so that a log event stays one line and is displayed in its order: control
+ * characters, line and paragraph separators, invisible formatting characters and lone surrogates become
+ * {@code \n}, {@code \r}, {@code \t} or {@code \}{@code u} and four hexadecimal digits.
  */
 final class LogText {
     private static final String HEX = "0123456789abcdef";
 
     private LogText() {}
 
-    /** Text as it may stand in a line. */
+    /** Escapes a text for a line. */
     static String escaped(@Nullable Object text) {
         String plain = String.valueOf(text);
         return isPlain(plain, false) ? plain : escaped(plain, false);
     }
 
-    /** Text as it may stand between quotation marks. */
+    /** Escapes a text and quotes it. */
     static String quoted(@Nullable Object text) {
         String plain = String.valueOf(text);
         return '"' + (isPlain(plain, true) ? plain : escaped(plain, true)) + '"';
@@ -76,7 +76,10 @@ final class LogText {
         }
     }
 
-    /** Writes stack traces, with the messages of the errors escaped. The lines between them are the gateway's own. */
+    /**
+     * Writes stack traces with the messages of the errors escaped. The gateway itself generates the other
+     * lines.
+     */
     static final class StackTraces extends ThrowableProxyConverter {
         @Override
         public String convert(ILoggingEvent event) {

@@ -10,30 +10,33 @@ import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import org.slf4j.LoggerFactory;
 
-/** Sets up logback by code: there is no file to find, and nothing is scanned at start. */
+/** Configures logback by code, so that no configuration file is searched at the start. */
 public final class Logging {
-    /** Lines that wait to be written. */
+    /** The maximum number of lines that wait to be written. */
     private static final int MAX_WAITING = 8192;
 
     private Logging() {}
 
-    /** Long-running parts log to standard output. */
+    /** Logs to standard output, for services. */
     public static void toStandardOutput(LogSettings settings) {
         boolean json = settings.logFormat() == LogSettings.Format.JSON;
         configure("System.out", json, Level.valueOf(settings.logLevel().name()));
         if (LoggerFactory.getLogger("access") instanceof Logger access) {
-            access.setLevel(Level.INFO); // a key of its own turns it off
+            access.setLevel(Level.INFO); // a separate key turns it off
         }
     }
 
-    /** Until a part is configured, and for commands that keep standard output for their result. */
+    /**
+     * Logs to standard error, until a service is configured and for commands that print their result on
+     * standard output.
+     */
     public static void toStandardError() {
         configure("System.err", false, Level.WARN);
     }
 
     private static void configure(String target, boolean json, Level level) {
         if (!(LoggerFactory.getILoggerFactory() instanceof LoggerContext context)) {
-            return; // embedded below another logging library: that one decides
+            return; // the embedding program uses another logging library, which decides
         }
         context.reset();
         var appender = new ConsoleAppender<ILoggingEvent>();
@@ -46,25 +49,29 @@ public final class Logging {
         root.setLevel(level.isGreaterOrEqual(Level.INFO) ? level : Level.INFO);
         root.addAppender(out);
         context.getLogger("dev.culvert").setLevel(level);
-        // It warns, with stack traces, of errors that reach our own code and are told there.
+        // Reactor Netty logs errors with stack traces at WARN that the gateway's own code receives and logs
+        // too.
         context.getLogger("reactor.netty")
                 .setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.ERROR : Level.WARN);
     }
 
-    /** Whoever reads standard output may stop doing so: event loops never wait for that, lines are dropped instead. */
+    /**
+     * Puts a queue before the appender. If the reader of standard output stalls, lines are dropped, so that
+     * event loops never block.
+     */
     private static Appender<ILoggingEvent> behindQueue(LoggerContext context,
             Appender<ILoggingEvent> appender) {
         var queue = new AsyncAppender();
         queue.setContext(context);
         queue.setQueueSize(MAX_WAITING);
-        queue.setDiscardingThreshold(0); // all levels alike, and only when it is full
+        queue.setDiscardingThreshold(0); // drops lines of all levels alike, and only when the queue is full
         queue.setNeverBlock(true);
         queue.addAppender(appender);
         queue.start();
         return queue;
     }
 
-    /** Writes what waits, for a second at most. Nothing is logged afterwards. */
+    /** Writes the queued lines within at most one second. Later events are not logged. */
     public static void end() {
         if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
             context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME).detachAndStopAllAppenders();

@@ -8,8 +8,8 @@ import java.util.List;
 import org.slf4j.event.KeyValuePair;
 
 /**
- * Writes a log event as one line of text: time, level, logger, message, then keys and their quoted values; the stack trace
- * of an error follows. Everything that peers may have written is escaped here ({@link LogText}).
+ * Writes a log event as one line of text: time, level, logger, message, then keys and their quoted values;
+ * the stack trace of an error follows. Text of peers is escaped here ({@link LogText}).
  */
 final class TextLogEncoder extends LineEncoder {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSXXX")

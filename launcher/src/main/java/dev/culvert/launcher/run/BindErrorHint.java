@@ -11,11 +11,11 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.Optional;
 
-/** Turns a failed listen into a message that names the port and the key that sets it. */
+/** Converts a bind error to a message that names the port and its configuration key. */
 final class BindErrorHint {
     private BindErrorHint() {}
 
-    /** The failure itself, when it has nothing to do with listening. */
+    /** Returns the message, or the failure itself if it is not a bind error. */
     static Throwable explain(Throwable failure, ConfigBinding binding) {
         Throwable cause = failure;
         while (!concernsPorts(cause)) {
@@ -33,7 +33,10 @@ final class BindErrorHint {
                 .orElseGet(() -> new CommandException(ExitCode.UNAVAILABLE, reason));
     }
 
-    /** A second server on the same ports fails earlier, at the data folder that the first one holds. */
+    /**
+     * Whether the failure may concern ports. A second server with the same data folder fails before it binds
+     * its ports.
+     */
     private static boolean concernsPorts(Throwable cause) {
         return cause instanceof ListenException || cause instanceof BindException
                 || cause instanceof StoreException;
@@ -59,7 +62,10 @@ final class BindErrorHint {
                 + entry.origin() + "); stop what listens there, or set another address");
     }
 
-    /** Whether listening fails now; the failed part has told no more than that one of its addresses was refused. */
+    /**
+     * Whether a listener can't bind the address now. The failure itself does not state which address was
+     * refused.
+     */
     private static boolean taken(HostPort address) {
         try (var socket = new ServerSocket()) {
             socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()));

@@ -1,6 +1,9 @@
 package dev.culvert.launcher.run;
 
-/** Ends a command with a message for its user and an exit code; no stack trace, for it is no bug. */
+/**
+ * Ends a command with a message for the user and an exit code. Carries no stack trace, because it is not a
+ * bug.
+ */
 public final class CommandException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -22,16 +22,20 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Reads a part's file again when its content has changed, or a SIGHUP came, and gives what it says to the part. A file that
- * can't be used changes nothing, and each of its mistakes is logged with file, line and key; it is tried again and again, as
- * what it lacks may come (a certificate that it names), and other mistakes are logged. The content is looked at, not the file's
- * time: Kubernetes swaps a link in the path. All on a thread of its own.
+ * Reloads a service's configuration file when its content has changed or on SIGHUP, and applies it to the
+ * service. An invalid file changes nothing. Each of its errors is logged with file, line and key. The file is
+ * retried periodically, because the cause may disappear (a missing certificate file), and new errors are
+ * logged. Changes are detected by content and not by modification time, because Kubernetes replaces a link in
+ * the path. All work runs on a separate thread.
  */
 final class ConfigReload implements Disposable {
-    /** Soon enough for a person who waits, and one small read. */
+    /** The interval of checks: soon enough for a waiting person, and only one small read. */
     static final Duration PERIOD = Duration.ofSeconds(1);
 
-    /** With {@link #PERIOD} every 10 s: files that it names are written by other hands. */
+    /**
+     * The number of checks between two retries, which gives 10 s with {@link #PERIOD}. Other programs write
+     * the files that the configuration names.
+     */
     private static final int LOOKS_BETWEEN_TRIES = 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(ConfigReload.class);
@@ -42,7 +46,7 @@ final class ConfigReload implements Disposable {
     private final BiConsumer<ConfigBinding, String> apply;
     private final Scheduler thread = Schedulers.newSingle("reload", true);
     private byte[] seen = ABSENT;
-    /** Of what was not taken and is tried again; empty: there is none. */
+    /** The errors of the configuration that is being retried; empty if there is none. */
     private List<String> mistakes = List.of();
     private String origin = "";
     private int looks;
@@ -55,10 +59,11 @@ final class ConfigReload implements Disposable {
     }
 
     /**
-     * Begins to look. Blocks on the disk once.
+     * Starts the checks. Blocks on the disk once.
      *
-     * @param read binds the file anew with the same environment and flags
-     * @param apply takes what it says, and who changed it; may throw ConfigException, ConfigErrors or CertsException, and then has changed nothing
+     * @param read binds the file again with the same environment and flags
+     * @param apply applies the configuration, with the origin of the change; may throw ConfigException,
+     *     ConfigErrors or CertsException, and then has changed nothing
      */
     static ConfigReload start(Path file, Supplier<ConfigBinding> read,
             BiConsumer<ConfigBinding, String> apply) {
@@ -74,7 +79,7 @@ final class ConfigReload implements Disposable {
         return reload;
     }
 
-    /** Reads the file, changed or not. Any thread. */
+    /** Reloads the file even if it is unchanged. Callable from any thread. */
     void now() {
         if (!thread.isDisposed()) {
             thread.schedule(() -> {
@@ -130,7 +135,7 @@ final class ConfigReload implements Disposable {
         }
     }
 
-    /** A link that is being swapped, or a file that is being replaced, is looked at again in a moment. */
+    /** The content of the file. A link or file that is being replaced is read again at the next check. */
     private byte[] content() {
         try {
             return Files.readAllBytes(file);

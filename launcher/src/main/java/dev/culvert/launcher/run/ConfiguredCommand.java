@@ -12,7 +12,9 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
-/** A command that reads a part's configuration: from its file, the environment and a flag for each setting. */
+/**
+ * A command that reads a service's configuration from its file, the environment and a flag for each setting.
+ */
 public abstract class ConfiguredCommand implements Task {
     private final PartConfig config;
     private Map<String, String> flags = Map.of();
@@ -24,7 +26,7 @@ public abstract class ConfiguredCommand implements Task {
         this.config = new PartConfig(type);
     }
 
-    /** Whether a setting matters to this command, and is a flag of it. */
+    /** Whether a setting applies to this command and is one of its flags. */
     public boolean takes(SettingInfo setting) {
         return true;
     }
@@ -33,12 +35,12 @@ public abstract class ConfiguredCommand implements Task {
         return config.settings().stream().filter(setting -> !setting.fileOnly() && takes(setting)).toList();
     }
 
-    /** Called once, before the command line is read. */
+    /** Called once, before the command line is parsed. */
     public final void addFlags(CommandSpec spec) {
         settings().forEach(setting -> spec.addOption(flag(setting)));
     }
 
-    /** Called once, after the command line was read. */
+    /** Called once, after the command line was parsed. */
     public final void readFlags(ParseResult parsed) {
         var given = new LinkedHashMap<String, String>();
         for (SettingInfo setting : settings()) {
@@ -55,7 +57,7 @@ public abstract class ConfiguredCommand implements Task {
         return config.load(file(), System.getenv(), flags);
     }
 
-    /** The file that was named; null: none. */
+    /** The file that the user named, or null. */
     final @Nullable Path file() {
         Map<String, String> environment = System.getenv();
         return file == null && environment.containsKey("CULVERT_CONFIG")

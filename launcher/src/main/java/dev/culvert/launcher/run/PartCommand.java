@@ -16,8 +16,8 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
- * A command that starts one part and keeps it running. Every setting of the part's record becomes a flag. Prints the
- * ready line when the part listens.
+ * A command that starts one service and keeps it running. Every setting of the service's record is a flag.
+ * Prints the ready line when the service listens.
  */
 public abstract class PartCommand extends ConfiguredCommand implements Task.LongRunning {
     private static final Logger LOG = LoggerFactory.getLogger(PartCommand.class);
@@ -34,7 +34,7 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
         super(type);
     }
 
-    /** Starts the part. Emits when it listens; errors leave nothing running. */
+    /** Starts the service. Emits when it listens. After an error no component is left running. */
     public abstract Mono<RunningPart> start(ConfigBinding binding);
 
     @Override

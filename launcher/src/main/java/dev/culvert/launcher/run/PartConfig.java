@@ -14,24 +14,25 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration of one part: its own record and {@link LogSettings}, from a file, the environment and flags.
+ * The configuration of one service: its own record and {@link LogSettings}, from a file, the environment and
+ * flags.
  *
- * @param type the part's record
+ * @param type the record of the service
  */
 public record PartConfig(Class<? extends Record> type) {
-    /** Variables that the launcher itself reads: never unknown. */
+    /** Variables that the launcher itself reads, which are never reported as unknown. */
     private static final List<String> LAUNCHER_VARIABLES = List.of("CULVERT_CONFIG", "CULVERT_JAVA_OPTS",
             "CULVERT_ADMIN", "CULVERT_ADMIN_TOKEN_FILE", "CULVERT_OUTPUT");
 
-    /** Everything that can be set, in the order of the documentation. */
+    /** All settings in the order of the documentation. */
     public List<SettingInfo> settings() {
         return ConfigBinder.settings(types());
     }
 
     /**
-     * Reads and binds; blocks on the disk.
+     * Reads and binds the configuration. Blocks on the disk.
      *
-     * @throws dev.culvert.config.ConfigErrors naming the mistakes
+     * @throws dev.culvert.config.ConfigErrors that lists all errors
      */
     public ConfigBinding load(@Nullable Path file, Map<String, String> environment,
             Map<String, String> flags) {
@@ -42,7 +43,7 @@ public record PartConfig(Class<? extends Record> type) {
         return ConfigBinder.bind(new ConfigSources(tree, variables, flags, Map.of()), types());
     }
 
-    /** The effective configuration with the origin of each value, one a line; secrets are masked. */
+    /** The effective configuration with the origin of each value, one on each line. Secrets are masked. */
     public static String describe(ConfigBinding binding) {
         int width = binding.effective().stream().mapToInt(entry -> line(entry).length()).max().orElse(0);
         return binding.effective()

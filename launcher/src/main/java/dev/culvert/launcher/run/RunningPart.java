@@ -10,19 +10,20 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A started part, as the launcher sees it.
+ * A started service, as the launcher handles it.
  *
- * @param name as in the ready line: {@code tunnel-server}
- * @param addresses where it listens, by the names of the ready line, in order
- * @param ended errors when the part can't go on; a part that never gives up never ends
- * @param stop drains within the grace and frees everything
- * @param reload takes what can change while it runs from a configuration, and who changed it; null: nothing can. Called on a
- *     thread that may block; throws ConfigException or ConfigErrors and then has changed nothing
+ * @param name the name in the ready line: {@code tunnel-server}
+ * @param addresses the addresses of the listeners, by the names of the ready line, in order
+ * @param ended fails when the service can't continue; never ends for a service that retries for ever
+ * @param stop drains within the grace and frees all resources
+ * @param reload applies the settings of a configuration that can change at run time, with the origin of the
+ *     change; null if none can. Called on a thread that may block; throws ConfigException or ConfigErrors and
+ *     then has changed nothing
  */
 public record RunningPart(String name, Map<String, HostPort> addresses, Mono<Void> ended,
         Function<Duration, Mono<Void>> stop, @Nullable BiConsumer<ConfigBinding, String> reload) {
 
-    /** A part that reads its configuration once. */
+    /** A service that reads its configuration only once. */
     public RunningPart(String name, Map<String, HostPort> addresses, Mono<Void> ended,
             Function<Duration, Mono<Void>> stop) {
         this(name, addresses, ended, stop, null);

@@ -4,13 +4,16 @@ import java.lang.reflect.Proxy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** SIGHUP. The JDK has signals in a package of its own that not every one must have: it is looked up. */
+/** Handles SIGHUP. The JDK's package for signals is optional, so it is accessed by reflection. */
 final class SighupHandler {
     private static final Logger LOG = LoggerFactory.getLogger(SighupHandler.class);
 
     private SighupHandler() {}
 
-    /** Runs this, and not what was said before, when the signal comes; on a thread of the JDK's. Must not block. */
+    /**
+     * Sets the action of the signal and replaces the previous one. The action runs on a thread of the JDK and
+     * must not block.
+     */
     static void onSignal(Runnable action) {
         try {
             Class<?> signal = Class.forName("sun.misc.Signal");

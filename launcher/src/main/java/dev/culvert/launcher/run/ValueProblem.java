@@ -7,11 +7,14 @@ import dev.culvert.store.StoreException;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** Names the origin and the key of a value that was well formed, and turned out useless when the part began to use it. */
+/**
+ * Adds the origin and the key to the error of a well-formed value that proved unusable when the service used
+ * it.
+ */
 final class ValueProblem {
     private ValueProblem() {}
 
-    /** The failure itself, when it is about no value of the configuration. */
+    /** Returns the extended error, or the failure itself if it does not concern a configuration value. */
     static Throwable explain(Throwable failure, ConfigBinding binding) {
         String message = String.valueOf(failure.getMessage());
         return switch (failure) {

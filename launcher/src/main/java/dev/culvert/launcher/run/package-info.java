@@ -1,4 +1,4 @@
-/** Runs a part: configuration, reload, signals, exit codes. */
+/** Runs a service: configuration, reload, signals, exit codes. */
 @NullMarked
 package dev.culvert.launcher.run;
 
