@@ -1,6 +1,6 @@
 package dev.culvert.benchmarks;
 
-/** Why a measurement can't be made or does not count. */
+/** Reports that a measurement is impossible or invalid. */
 final class BenchException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final int FAILED = 1;
@@ -13,7 +13,7 @@ final class BenchException extends RuntimeException {
         this.exitCode = exitCode;
     }
 
-    /** A run went wrong: its figures would mean nothing. */
+    /** A run failed, so its figures are invalid. */
     static BenchException failed(String message) {
         return new BenchException(message, FAILED);
     }

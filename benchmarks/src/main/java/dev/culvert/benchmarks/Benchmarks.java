@@ -7,7 +7,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code culvert bench}. Exit codes: 0 done, 1 a run failed, 64 wrong usage, 69 a needed program is missing. */
+/**
+ * {@code culvert bench}. Exit codes: 0 done, 1 a run failed, 64 wrong usage, 69 a needed program is missing.
+ */
 public final class Benchmarks {
     private static final int USAGE = 64;
 
@@ -17,12 +19,12 @@ public final class Benchmarks {
         System.exit(commandLine().execute(args));
     }
 
-    /** A command line that ends with this project's exit codes. It runs nothing by itself. */
+    /** Creates a command line with this project's exit codes. It runs no command by itself. */
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand())
                 .addSubcommand(new StormCommand())
                 .addSubcommand(new InboxCommand());
-        // The script's first word, which names this module, does not get here.
+        // The script removes its first argument, which names this module.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
         line.getSubcommands().values().forEach(sub -> sub.getCommandSpec().exitCodeOnInvalidInput(USAGE));
@@ -44,7 +46,7 @@ public final class Benchmarks {
         return USAGE;
     }
 
-    /** The command without a subcommand: says what there is. */
+    /** The command without a subcommand, which reports the available ones. */
     @Command(name = "bench", mixinStandardHelpOptions = true, description = "Compares Culvert under load with other ways to reach an upstream.", exitCodeOnInvalidInput = USAGE, footer = {
             "", "Example:", "  culvert bench compare --connections 1,32,256"})
     static final class Bench implements Callable<Integer> {

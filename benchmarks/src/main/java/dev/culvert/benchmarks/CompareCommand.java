@@ -18,8 +18,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code culvert bench compare}: the same load against the upstream alone, two nginx hops and Culvert, in turns, and the
- * figures as ratios to the nginx hops of the same run.
+ * {@code culvert bench compare}: runs the same load alternately against the upstream alone, two nginx hops,
+ * and Culvert. Shows the figures as ratios to the nginx hops of the same run.
  */
 @Command(name = "compare", mixinStandardHelpOptions = true, description = {
         "Compares Culvert with a chain of two nginx, and with no proxy at all.",

@@ -3,12 +3,12 @@ package dev.culvert.benchmarks;
 import java.util.List;
 
 /**
- * One way from the caller to the upstream.
+ * One path from the caller to the upstream.
  *
- * @param name as the table shows it
- * @param url what the load asks for
+ * @param name the name in the table
+ * @param url the URL that the load requests
  * @param host the Host field, or empty for the URL's
- * @param programs the proxies on the way, whose CPU time counts; empty for none
+ * @param programs the proxies on the path, whose CPU time is measured; empty for none
  */
 record Contender(String name, String url, String host, List<Program> programs) implements AutoCloseable {
 

@@ -11,7 +11,10 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Starts what is compared: the upstream alone, two nginx hops, and Culvert's server and client; all on loopback. */
+/**
+ * Starts the systems to compare: the upstream alone, two nginx hops, and Culvert's server and client. All run
+ * on loopback.
+ */
 final class Contenders {
     private static final String HOST = "demo-local.culvert.localhost";
     private static final int BODY_BYTES = 200;
@@ -88,7 +91,8 @@ final class Contenders {
     }
 
     private Program nginx(String name, String servers) throws IOException {
-        // Started by root, workers would be another user, who may not read our folder; else the directive is not allowed.
+        // If root starts nginx, its workers would run as another user that may not read the folder. For other
+        // users the directive is not allowed.
         String user = "root".equals(System.getProperty("user.name")) ? "user root;" : "";
         Path config = Files.writeString(dir.resolve(name + ".conf"),
                 """
@@ -105,7 +109,7 @@ final class Contenders {
                 List.of("nginx", "-p", dir.toString(), "-c", config.toString()));
     }
 
-    /** A short command of Culvert, run to its end. */
+    /** Runs a short command of Culvert to its end. */
     private static String culvert(String... arguments) {
         List<String> command = java("-XX:TieredStopAtLevel=1");
         command.addAll(List.of(arguments));

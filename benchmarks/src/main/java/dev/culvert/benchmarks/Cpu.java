@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * CPU time of processes, user and system, from /proc.
+ * The user and system CPU time of processes, from /proc.
  *
- * @param totalMicros of all threads, ended ones included
- * @param jitMicros of the JVM's compiler threads
+ * @param totalMicros the time of all threads, including ended ones
+ * @param jitMicros the time of the JVM's compiler threads
  */
 record Cpu(long totalMicros, long jitMicros) {
-    /** What Linux reports to user space: USER_HZ is 100 on every architecture we run on. */
+    /** The length of a tick that Linux reports: USER_HZ is 100 on all supported architectures. */
     private static final long MICROS_PER_TICK = 10_000;
     private static final Path PROC = Path.of("/proc");
 
@@ -44,13 +44,16 @@ record Cpu(long totalMicros, long jitMicros) {
         return ticks;
     }
 
-    /** Whether a thread's stat line is that of HotSpot's C1 or C2. */
+    /** Whether a thread's stat line belongs to HotSpot's C1 or C2. */
     static boolean isCompiler(String stat) {
         int name = stat.indexOf('(') + 1;
         return stat.startsWith("C1 Comp", name) || stat.startsWith("C2 Comp", name);
     }
 
-    /** proc(5): utime and stime are fields 14 and 15; the name in field 2 may hold blanks and parentheses. */
+    /**
+     * The ticks of a stat line. proc(5): utime and stime are fields 14 and 15; the name in field 2 may
+     * contain blanks and parentheses.
+     */
     static long ticks(String stat) {
         if (stat.isEmpty()) {
             return 0;
@@ -71,7 +74,7 @@ record Cpu(long totalMicros, long jitMicros) {
         return new Cpu(totalMicros - earlier.totalMicros, Math.max(0, jitMicros - earlier.jitMicros));
     }
 
-    /** Empty when a thread ended between listing and reading. */
+    /** Reads a file; empty if the thread ended between listing and reading. */
     private static String read(Path file) {
         try {
             return Files.readString(file, StandardCharsets.US_ASCII);

@@ -16,8 +16,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * {@code culvert bench inbox}: how many webhooks a second are on the disk before they are answered, beside one INSERT for each
- * fsync on the same disk in the same run.
+ * {@code culvert bench inbox}: measures the webhooks a second that are synced to the disk before their
+ * response, in comparison with one INSERT for each fsync on the same disk in the same run.
  */
 @Command(name = "inbox", mixinStandardHelpOptions = true, description = "Stores webhooks: with group commit, and with one INSERT per fsync.", footer = {
         "", "Example:", "  culvert bench inbox --dir /var/tmp --callers 1,16,128"})
@@ -59,7 +59,7 @@ final class InboxCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** @return nanoseconds of each */
+    /** @return the duration of each INSERT in nanoseconds */
     private long[] measureInserts(double forSeconds) throws IOException, SQLException {
         Path folder = Files.createTempDirectory(dir, "culvert-bench-insert");
         byte[] body = new byte[bytes];
@@ -81,7 +81,7 @@ final class InboxCommand implements Callable<Integer> {
         return Arrays.copyOf(took, count);
     }
 
-    /** @return webhooks a second */
+    /** @return the number of webhooks a second */
     private double print(String what, long[] nanos, double single) {
         Arrays.sort(nanos);
         double rate = nanos.length / (double) seconds;

@@ -34,10 +34,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Callers that post webhooks into an inbox, each its next when it has the answer to its last. */
+/**
+ * Callers that post webhooks to an inbox. Each sends its next webhook after the response to its previous one.
+ */
 final class InboxStorm implements AutoCloseable {
     private static final int SOURCES = 32;
-    /** So that no quota is met: webhooks are spread over as many. */
+    /** The number of runtimes over which webhooks are spread, so that no quota is reached. */
     private static final int RUNTIMES = 64;
 
     private final Inbox inbox;
@@ -54,7 +56,7 @@ final class InboxStorm implements AutoCloseable {
                         new SimpleMeterRegistry(), Clock.systemUTC())).toFuture().join());
     }
 
-    /** Nanoseconds of each webhook's answer. */
+    /** Runs the storm. Returns the response time of each webhook in nanoseconds. */
     long[] run(int callers, double seconds) {
         took.clear();
         long end = System.nanoTime() + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
@@ -139,7 +141,7 @@ final class InboxStorm implements AutoCloseable {
         public void consumed(int count) {}
     }
 
-    /** Event sources that answer at once, or are not there. */
+    /** Event sources that respond at once or are unreachable. */
     private record Sources(boolean there) implements Delivery {
         @Override
         public Relay relayTo(String runtimeId) {

@@ -7,9 +7,9 @@ import java.util.function.ToDoubleFunction;
 /**
  * One run of the load against one contender.
  *
- * @param load what the load generator saw
- * @param cpuMicros of the proxies, per request
- * @param cpuMicrosWithoutJit the same less the JVM's compiler threads
+ * @param load the result of the load generator
+ * @param cpuMicros the CPU time of the proxies per request in microseconds
+ * @param cpuMicrosWithoutJit the same without the JVM's compiler threads
  */
 record Measurement(WrkResult load, double cpuMicros, double cpuMicrosWithoutJit) {
 

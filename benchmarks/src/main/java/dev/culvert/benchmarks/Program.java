@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process that runs beside the harness, ended by the pid that was started. */
+/** A child process of the harness, which is ended by its pid. */
 final class Program implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -51,7 +51,7 @@ final class Program implements AutoCloseable {
         }
     }
 
-    /** Waits until the output holds a text; returns the line. */
+    /** Waits until the output contains a text. Returns the line. */
     String await(String text) {
         long end = System.nanoTime() + PATIENCE.toNanos();
         try {

@@ -15,8 +15,9 @@ import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
 /**
- * {@code culvert bench storm callers}: asks runtimes in turn, at a fixed rate whether they answer or not. Prints a line for
- * each request: {@code get HOST-NUMBER STATUS BEGAN-MILLIS MICROS}; status 0 is a failure without one.
+ * {@code culvert bench storm callers}: sends requests to runtimes in turn, at a fixed rate that does not
+ * depend on responses. Prints a line for each request: {@code get HOST-NUMBER STATUS BEGAN-MILLIS MICROS}.
+ * Status 0 is a failure without a response.
  */
 @Command(name = "callers", mixinStandardHelpOptions = true, description = "Asks runtimes in turn, at a fixed rate.", footer = {
         "", "Example:",

@@ -19,8 +19,8 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * {@code culvert bench storm clients}: many tunnel clients on shared event loops, with an upstream of their own. Prints a
- * line for each tunnel that comes up or is lost: {@code up|down NUMBER MILLIS}.
+ * {@code culvert bench storm clients}: runs many tunnel clients on shared event loops with one common
+ * upstream. Prints a line for each tunnel that comes up or is lost: {@code up|down NUMBER MILLIS}.
  */
 @Command(name = "clients", mixinStandardHelpOptions = true, description = "Many tunnel clients in this process. Files: DIR/N.token, DIR/N for the identity.", footer = {
         "", "Example:",
@@ -62,7 +62,7 @@ final class StormClientsCommand implements Callable<Integer> {
             TimeUnit.MILLISECONDS.sleep(pauseMillis);
         }
         System.out.println("started " + clients.size() + " " + System.currentTimeMillis());
-        new CountDownLatch(1).await(); // until somebody ends the process
+        new CountDownLatch(1).await(); // until the process is ended
         return 0;
     }
 

@@ -6,7 +6,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code culvert bench storm}: the processes that {@code e2e/scripts/storm.py} puts together. */
+/** {@code culvert bench storm}: the processes that {@code e2e/scripts/storm.py} combines. */
 @Command(name = "storm", mixinStandardHelpOptions = true, subcommands = {StormClientsCommand.class,
         StormCallersCommand.class,
         StormFloodCommand.class}, description = "Parts of the storm that e2e/scripts/storm.py makes: many clients, callers, a flood.", footer = {

@@ -22,8 +22,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * {@code culvert bench storm flood}: strangers at a tunnel listener, from 127.0.0.2 to 127.0.0.9. Of four connections two
- * shake hands and ask for a tunnel without a certificate, one says garbage, one says nothing. Prints a line a second.
+ * {@code culvert bench storm flood}: opens connections without an identity to a tunnel listener, from
+ * 127.0.0.2 to 127.0.0.9. Of four connections, two complete the TLS handshake and request a tunnel without a
+ * certificate, one sends garbage, and one sends nothing. Prints a line a second.
  */
 @Command(name = "flood", mixinStandardHelpOptions = true, description = "Strangers at a tunnel listener: handshakes, garbage, silence.", footer = {
         "", "Example:", "  culvert bench storm flood --port 7443 --rate 400"})
@@ -93,7 +94,7 @@ final class StormFloodCommand implements Callable<Integer> {
         });
     }
 
-    /** Says one thing. */
+    /** Sends one message. */
     private static final class Stranger extends ChannelInboundHandlerAdapter {
         private final String words;
 

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 
-/** What a figure depends on beside the programs measured. */
+/** The environment of a measurement, on which its figures depend. */
 final class Surroundings {
     private Surroundings() {}
 

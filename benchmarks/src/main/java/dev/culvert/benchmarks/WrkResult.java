@@ -4,10 +4,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What wrk prints with {@code --latency}.
+ * The output of wrk with {@code --latency}.
  *
- * @param requests answered
- * @param perSecond as wrk counts it
+ * @param requests the number of answered requests
+ * @param perSecond the requests a second that wrk reports
  * @param p50Millis median latency
  * @param p99Millis 99th percentile
  */
@@ -19,7 +19,10 @@ record WrkResult(long requests, double perSecond, double p50Millis, double p99Mi
     private static final Pattern TROUBLE = Pattern
             .compile("(Non-2xx or 3xx responses: \\d+|Socket errors: [^\n]+)");
 
-    /** Reads wrk's output. Throws BenchException when it is none, or tells of errors: such a run measures nothing. */
+    /**
+     * Parses wrk's output. Throws BenchException for other output and for a run with errors, which is
+     * invalid.
+     */
     static WrkResult parse(String output) {
         Matcher trouble = TROUBLE.matcher(output);
         if (trouble.find()) {

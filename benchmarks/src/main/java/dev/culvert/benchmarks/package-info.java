@@ -1,7 +1,7 @@
 /**
- * The load harness: {@code culvert bench}. Runs other programs and Culvert's parts as processes of their own and reads what
- * they cost from /proc, so it measures on Linux only. Read {@link dev.culvert.benchmarks.CompareCommand} first. Nobody
- * depends on this module.
+ * The load harness: {@code culvert bench}. Runs other programs and Culvert's services as separate processes
+ * and reads their CPU time from /proc, so it measures only on Linux. Read {@link
+ * dev.culvert.benchmarks.CompareCommand} first. No other module depends on this one.
  */
 @NullMarked
 package dev.culvert.benchmarks;
