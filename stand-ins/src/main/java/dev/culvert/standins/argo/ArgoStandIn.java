@@ -23,9 +23,9 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
 /**
- * The servers of Argo Workflows, Argo CD and Argo Rollouts on one free port of 127.0.0.1, over the objects of a {@link
- * ClusterStandIn}: their real paths, errors and streams. It asks for a bearer token and records the changes it was asked
- * for. Safe for use by any thread.
+ * The servers of Argo Workflows, Argo CD and Argo Rollouts on one free port of 127.0.0.1, with their real
+ * paths, errors and streams. They use the objects of a {@link ClusterStandIn}. Requires a bearer token and
+ * records requested changes. Safe for use by any thread.
  */
 public final class ArgoStandIn {
     private static final int MAX_CHANGES = 1_000;
@@ -49,7 +49,7 @@ public final class ArgoStandIn {
         this.token = token;
     }
 
-    /** Listens. Whoever started it stops it. */
+    /** Starts the listener. The caller stops it. */
     public static Mono<ArgoStandIn> start(LoopResources loops, ClusterStandIn cluster, String token) {
         return Mono.defer(() -> {
             var argo = new ArgoStandIn(cluster, token);
@@ -65,7 +65,7 @@ public final class ArgoStandIn {
         });
     }
 
-    /** Where it is. */
+    /** The URI of the listener. */
     public URI uri() {
         DisposableServer bound = server;
         return URI.create("http://127.0.0.1:" + (bound == null ? 0 : bound.port()));
@@ -77,7 +77,7 @@ public final class ArgoStandIn {
         return bound == null ? Mono.empty() : Mono.fromRunnable(bound::dispose).then(bound.onDispose());
     }
 
-    /** What it was asked to change, as {@code PUT /api/v1/workflows/argo/build/stop}, the newest last. */
+    /** The requested changes, for example {@code PUT /api/v1/workflows/argo/build/stop}, the newest last. */
     public List<String> changes() {
         synchronized (changes) {
             return List.copyOf(changes);
@@ -188,7 +188,10 @@ public final class ArgoStandIn {
         return query.parameters().getOrDefault(name, List.of(otherwise)).getFirst();
     }
 
-    /** As gRPC gateways stream: a line of JSON each, or an event for who accepts those. */
+    /**
+     * Streams entries as gRPC gateways do: one line of JSON each, or server-sent events for clients that
+     * accept them.
+     */
     private static Publisher<Void> stream(HttpServerResponse response, Flux<JsonNode> entries, boolean sse) {
         return response.header("Content-Type", sse ? "text/event-stream" : "application/json")
                 .send(entries.map(entry -> {

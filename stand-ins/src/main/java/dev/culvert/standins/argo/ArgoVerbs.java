@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Set;
 
-/** What Argo's servers do to objects when they are asked to. Errors of all: {@link GrpcError}. Calls block a moment. */
+/**
+ * The changes of Argo's servers to objects. Errors of all methods: {@link GrpcError}. Calls block briefly.
+ */
 final class ArgoVerbs {
     private static final Set<String> DONE = Set.of("Succeeded", "Failed", "Error");
 

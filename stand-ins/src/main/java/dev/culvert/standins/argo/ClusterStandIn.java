@@ -26,9 +26,10 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
 /**
- * A Kubernetes API server on a free port of 127.0.0.1 that keeps objects in memory: reads, writes, merge patches, the
- * status resource of Rollouts, watches and logs of pods. It asks for a bearer token, records what was changed, and lets
- * stand-in controllers react. No admission, no RBAC, no server-side apply. Safe for use by any thread.
+ * A Kubernetes API server on a free port of 127.0.0.1 that holds objects in memory. Supports reads, writes,
+ * merge patches, the status resource of Rollouts, watches and logs of pods. Requires a bearer token, records
+ * changes, and runs stand-in controllers after writes. Has no admission, no RBAC and no server-side apply.
+ * Safe for use by any thread.
  */
 public final class ClusterStandIn {
     private static final int MAX_BODY = 4 << 20;
@@ -46,14 +47,14 @@ public final class ClusterStandIn {
     }
 
     /**
-     * A write that arrived over the network.
+     * A write request over the network.
      *
      * @param type the media type of the body
-     * @param body as it was sent
+     * @param body the body as received
      */
     public record Change(String method, String path, String type, String body) {}
 
-    /** Listens. Whoever started it stops it. */
+    /** Starts the listener. The caller stops it. */
     public static Mono<ClusterStandIn> start(LoopResources loops, String token) {
         return Mono.defer(() -> {
             var cluster = new ClusterStandIn(token);
@@ -69,7 +70,7 @@ public final class ClusterStandIn {
         });
     }
 
-    /** Where it is. */
+    /** The URI of the listener. */
     public URI uri() {
         DisposableServer bound = server;
         return URI.create("http://127.0.0.1:" + (bound == null ? 0 : bound.port()));
@@ -81,7 +82,7 @@ public final class ClusterStandIn {
         return bound == null ? Mono.empty() : Mono.fromRunnable(bound::dispose).then(bound.onDispose());
     }
 
-    /** Puts an object there as if kubectl did, and the status with it. Blocks a moment. */
+    /** Stores an object with its status, as kubectl would. Blocks briefly. */
     public void put(JsonNode object) {
         String path = path(object.path("kind").asText(),
                 object.path("metadata").path("namespace").asText("default"));
@@ -96,7 +97,7 @@ public final class ClusterStandIn {
         }
     }
 
-    /** Changes an object by a JSON merge patch as if kubectl did; not recorded. Blocks a moment. */
+    /** Changes an object by a JSON merge patch, as kubectl would. Not recorded. Blocks briefly. */
     public void change(String kind, String namespace, String name, String patch) {
         Crud.Reply changed = write("PATCH", path(kind, namespace) + "/" + name, patch);
         if (!changed.success()) {
@@ -104,7 +105,7 @@ public final class ClusterStandIn {
         }
     }
 
-    /** Deletes the object of that name and puts this one in its place; not recorded. Blocks a moment. */
+    /** Deletes the object of the same name and stores this one. Not recorded. Blocks briefly. */
     public void replace(JsonNode object) {
         JsonNode metadata = object.path("metadata");
         write("DELETE", path(object.path("kind").asText(), metadata.path("namespace").asText("default")) + "/"
@@ -112,7 +113,9 @@ public final class ClusterStandIn {
         put(object);
     }
 
-    /** An object as it is now. Throws IllegalArgumentException when it is not there. Blocks a moment. */
+    /**
+     * The present state of an object. Throws IllegalArgumentException if it does not exist. Blocks briefly.
+     */
     public JsonNode get(String kind, String namespace, String name) {
         Crud.Reply reply = crud.call("GET", path(kind, namespace) + "/" + name, "");
         if (!reply.success()) {
@@ -121,21 +124,24 @@ public final class ClusterStandIn {
         return reply.body();
     }
 
-    /** All objects of a namespace. Blocks a moment. */
+    /** All objects of a namespace. Blocks briefly. */
     public List<JsonNode> list(String kind, String namespace) {
         var all = new ArrayList<JsonNode>();
         crud.call("GET", path(kind, namespace), "").body().path("items").forEach(all::add);
         return all;
     }
 
-    /** What was changed over the network, the newest last. */
+    /** The changes over the network, the newest last. */
     public List<Change> changes() {
         synchronized (changes) {
             return List.copyOf(changes);
         }
     }
 
-    /** Answers as many of the next changes that name a version, but of a status, with a conflict, as if somebody else had been faster. */
+    /**
+     * Answers the next {@code times} changes that name a version with a conflict, as if another client had
+     * been faster. Changes of a status are excluded.
+     */
     public void conflictNext(int times) {
         conflicts.set(times);
     }
@@ -145,7 +151,7 @@ public final class ClusterStandIn {
         return logs.computeIfAbsent(namespace + "/" + pod, key -> new PodLog());
     }
 
-    /** A change by one of the servers in front of the API; not recorded. */
+    /** A change by one of the servers in front of the API. Not recorded. */
     Crud.Reply write(String method, String path, String body) {
         Crud.Reply reply = crud.call(method, path, body);
         if (reply.success() && !method.equals("DELETE")) {

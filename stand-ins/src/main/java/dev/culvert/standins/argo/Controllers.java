@@ -8,15 +8,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What Argo's controllers do about an object that was written, as far as state changes show: a workflow starts, ends when
- * it is shut down; an operation of an application is taken up and ended.
+ * Simulates the reactions of Argo's controllers to a written object, limited to visible state. A workflow
+ * starts, and ends when it is shut down. An operation of an application is started and ended.
  */
 final class Controllers {
     private static final Set<String> DONE = Set.of("Succeeded", "Failed", "Error");
 
     private Controllers() {}
 
-    /** The object as the controller would write it, or nothing when there is nothing to do. */
+    /** The object as the controller would write it, or empty if there is nothing to do. */
     static Optional<ObjectNode> react(JsonNode object) {
         ObjectNode next = object.deepCopy();
         boolean changed = switch (object.path("kind").asText()) {

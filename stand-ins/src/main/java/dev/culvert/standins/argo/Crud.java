@@ -22,8 +22,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The objects of a cluster in memory: fabric8's CRUD dispatcher with Argo's custom resources, JSON merge patches as RFC
- * 7386 has them, and generated names. Safe for use by any thread; calls may block for each other.
+ * The objects of a cluster in memory: fabric8's CRUD dispatcher with Argo's custom resources, JSON merge
+ * patches (RFC 7386) and generated names. Safe for use by any thread; concurrent calls may block each other.
  */
 final class Crud {
     static final String GROUP = "argoproj.io";
@@ -36,7 +36,7 @@ final class Crud {
             List.of(definition("Workflow", false), definition("Rollout", true),
                     definition("Application", false)));
 
-    /** An answer. */
+    /** A response. */
     record Reply(int status, ObjectNode body) {
         boolean success() {
             return status < 300;
@@ -52,7 +52,9 @@ final class Crud {
         };
     }
 
-    /** Events of a watch, as lines of JSON: what is there first. Cancelling ends the watch. */
+    /**
+     * The events of a watch as lines of JSON, beginning with the present objects. Cancelling ends the watch.
+     */
     Flux<String> watch(String path) {
         return Flux.create(sink -> {
             MockResponse accepted = dispatcher.dispatch(request("GET", path, ""));
@@ -94,7 +96,7 @@ final class Crud {
         }
     }
 
-    /** What the API server answers instead of an object. */
+    /** The status document that the API server returns instead of an object. */
     static ObjectNode status(int code, String reason, String message) {
         return MAPPER.createObjectNode()
                 .put("kind", "Status")
@@ -105,7 +107,10 @@ final class Crud {
                 .put("code", code);
     }
 
-    /** A patch that names no version applies to whatever is there; one that does is refused when that has changed. */
+    /**
+     * Applies a patch. A patch with a version is refused if the object has another version; a patch without
+     * one is always applied.
+     */
     private Reply patch(String path, ObjectNode patch) {
         String object = path.endsWith("/status") ? path.substring(0, path.lastIndexOf('/')) : path;
         boolean pinned = patch.path("metadata").has("resourceVersion");

@@ -2,7 +2,7 @@ package dev.culvert.standins.argo;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** A refusal in the form of gRPC gateways. Carries no stack trace. */
+/** An error in the form of gRPC gateways. Carries no stack trace. */
 final class GrpcError extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -5,7 +5,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
-/** The log of one container, which grows while it is read. Safe for use by any thread. */
+/** The log of one container, which can grow while it is read. Safe for use by any thread. */
 public final class PodLog {
     private final List<String> lines = new ArrayList<>();
     private final List<FluxSink<String>> followers = new ArrayList<>();
@@ -13,14 +13,14 @@ public final class PodLog {
 
     PodLog() {}
 
-    /** The container writes a line. */
+    /** Appends a line of the container. */
     public synchronized PodLog write(String line) {
         lines.add(line);
         List.copyOf(followers).forEach(follower -> follower.next(line));
         return this;
     }
 
-    /** The container ends, and with it whoever follows. */
+    /** Ends the container and the streams of all followers. */
     public synchronized void end() {
         ended = true;
         var all = List.copyOf(followers);
@@ -28,7 +28,7 @@ public final class PodLog {
         all.forEach(FluxSink::complete);
     }
 
-    /** How many follow now. */
+    /** The number of present followers. */
     public synchronized int followers() {
         return followers.size();
     }

@@ -2,11 +2,11 @@ package dev.culvert.standins.argo;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** Objects to begin with, as Argo's controllers have left them. */
+/** Initial objects, in states that Argo's controllers produce. */
 public final class Samples {
     private Samples() {}
 
-    /** A workflow that runs: a DAG with one step that sleeps. */
+    /** A running workflow: a DAG with one step that sleeps. */
     public static ObjectNode workflow(String namespace, String name) {
         return Crud
                 .parse("""
@@ -51,7 +51,7 @@ public final class Samples {
                         .formatted(namespace, name));
     }
 
-    /** An application in sync that was deployed twice. */
+    /** A synced application that was deployed twice. */
     public static ObjectNode application(String namespace, String name) {
         return Crud
                 .parse("""

@@ -1,6 +1,6 @@
 /**
- * Argo's servers for tests and the demo: their REST paths over a Kubernetes API server that only keeps objects. Read
- * {@link dev.culvert.standins.argo.ClusterStandIn} first.
+ * Argo's servers for tests and the demo: their REST paths in front of a Kubernetes API server that only
+ * stores objects. Read {@link dev.culvert.standins.argo.ClusterStandIn} first.
  */
 @NullMarked
 package dev.culvert.standins.argo;

@@ -8,17 +8,17 @@ import java.util.Map;
  * An authenticated call of the REST API.
  *
  * @param method the method
- * @param segments of the path below the API's root, decoded
- * @param query its parameters, decoded
- * @param body the JSON that was sent; null node without one
- * @param host what is hosted
- * @param user who calls
- * @param origin of the stand-in: {@code http://127.0.0.1:4711}
+ * @param segments the decoded segments of the path below the API's root
+ * @param query the decoded query parameters
+ * @param body the received JSON; a null node without a body
+ * @param host the hosted repositories and users
+ * @param user the calling user
+ * @param origin the origin of the stand-in: {@code http://127.0.0.1:4711}
  */
 record ApiCall(String method, List<String> segments, Map<String, String> query, JsonNode body, GitHost host,
         HostedUser user, String origin) {
 
-    /** Whether it is that method and as many segments with these texts; {@code *} stands for any. */
+    /** Whether the call has this method and exactly these segments; {@code *} matches any. */
     boolean is(String expectedMethod, String... expected) {
         if (!method.equals(expectedMethod) || segments.size() != expected.length) {
             return false;
@@ -36,7 +36,7 @@ record ApiCall(String method, List<String> segments, Map<String, String> query, 
         return text == null ? byDefault : Integer.parseInt(text);
     }
 
-    /** A member of the body as text, empty when absent. */
+    /** A member of the body as text; empty if absent. */
     String text(String pointer) {
         return body.at(pointer).asText("");
     }

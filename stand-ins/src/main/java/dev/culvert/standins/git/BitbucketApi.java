@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The REST API of Bitbucket Cloud below {@code /2.0}. Its next page is at {@code next}, and nowhere else. */
+/**
+ * The REST API of Bitbucket Cloud below {@code /2.0}. Only the member {@code next} has the URL of the next
+ * page.
+ */
 public final class BitbucketApi implements ProviderStandIn {
     private static final int MAX_PAGE = 100;
 

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The REST API of Bitbucket Data Center below {@code /rest/api/1.0}; users are told in {@code X-AUSERNAME}. */
+/**
+ * The REST API of Bitbucket Data Center below {@code /rest/api/1.0}. {@code X-AUSERNAME} contains the user.
+ */
 public final class BitbucketServerApi implements ProviderStandIn {
     private static final int MAX_PAGE = 1000;
 

@@ -17,11 +17,11 @@ import org.eclipse.jgit.revwalk.RevWalk;
 import org.eclipse.jgit.storage.file.FileRepositoryBuilder;
 
 /**
- * What a stand-in hosts: users, bare repositories in {@code <folder>/<owner>/<name>.git}, and what was made at them.
- * Several stand-ins may share one. Safe for use by any thread; blocks on the disk.
+ * The data of a stand-in: users, bare repositories in {@code <folder>/<owner>/<name>.git}, and the objects
+ * created for them. Several stand-ins may share one. Safe for use by any thread; blocks on the disk.
  */
 public final class GitHost {
-    /** What Git needs to take a folder for an empty bare repository. */
+    /** The configuration that makes a folder an empty bare repository for Git. */
     private static final String CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 
     private final Path folder;
@@ -29,28 +29,31 @@ public final class GitHost {
     private final Map<String, HostedRepository> repositories = new LinkedHashMap<>();
     private final List<HostedObject> objects = new ArrayList<>();
 
-    /** @param folder made when absent */
+    /** @param folder the folder of the repositories, created if absent */
     public GitHost(Path folder) throws IOException {
         this.folder = Files.createDirectories(folder);
     }
 
-    /** Where the bare repositories are. */
+    /** The folder of the bare repositories. */
     public Path folder() {
         return folder;
     }
 
-    /** Lets a user in; takes the place of one with the same token. */
+    /** Adds a user, or replaces the one with the same token. */
     public GitHost user(HostedUser user) {
         users.put(user.token(), user);
         return this;
     }
 
-    /** The user's token stops working. */
+    /** Revokes the token of a user. */
     public void forget(String token) {
         users.remove(token);
     }
 
-    /** Makes an empty, private bare repository whose branch will be {@code main}; what is there already stays. */
+    /**
+     * Creates an empty, private bare repository with the default branch {@code main}. An existing repository
+     * is kept.
+     */
     public synchronized HostedRepository repository(String fullName) throws IOException {
         HostedRepository known = repositories.get(fullName);
         if (known != null) {
@@ -70,12 +73,12 @@ public final class GitHost {
         return added;
     }
 
-    /** The folder of that repository. */
+    /** The folder of a repository. */
     public Path bare(HostedRepository repository) {
         return folder.resolve(repository.fullName() + ".git");
     }
 
-    /** What was made so far: {@code pull}, {@code hook} or {@code status}, oldest first. */
+    /** The created objects of a kind, {@code pull}, {@code hook} or {@code status}, the oldest first. */
     public synchronized List<HostedObject> made(String kind) {
         return objects.stream().filter(object -> object.kind().equals(kind)).toList();
     }
@@ -84,7 +87,7 @@ public final class GitHost {
         return Optional.ofNullable(repositories.get(fullName));
     }
 
-    /** All of them in the order in which they were added. */
+    /** All repositories in the order in which they were added. */
     synchronized List<HostedRepository> all() {
         return List.copyOf(repositories.values());
     }

@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A provider on 127.0.0.1: its REST API and Git's smart HTTP, over what a {@link GitHost} hosts. Remembers the last calls
- * for tests. Safe for use by any thread; whoever starts it closes it.
+ * A provider on 127.0.0.1: its REST API and Git's smart HTTP for the repositories of a {@link GitHost}.
+ * Records the last calls for tests. Safe for use by any thread. The creator closes it.
  */
 public final class GitProviderServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GitProviderServer.class);
@@ -54,16 +54,16 @@ public final class GitProviderServer implements AutoCloseable {
     }
 
     /**
-     * Starts it on a free port.
+     * Starts the provider on a free port.
      *
-     * @param tls what to show; null: plain HTTP
+     * @param tls the certificate, or null for plain HTTP
      */
     public static GitProviderServer start(ProviderStandIn api, GitHost host, @Nullable TlsMaterial tls)
             throws IOException {
         return start(api, host, tls, 0);
     }
 
-    /** Starts it on that port; 0 picks a free one. */
+    /** Starts the provider on a port; 0 picks a free one. */
     public static GitProviderServer start(ProviderStandIn api, GitHost host, @Nullable TlsMaterial tls,
             int port)
             throws IOException {
@@ -76,27 +76,27 @@ public final class GitProviderServer implements AutoCloseable {
         return provider;
     }
 
-    /** Where people and Git find it: {@code http://127.0.0.1:4711}. */
+    /** The URL for people and Git: {@code http://127.0.0.1:4711}. */
     public URI url() {
         return URI.create((secure ? "https" : "http") + "://127.0.0.1:" + server.getAddress().getPort());
     }
 
-    /** Where its REST API is. */
+    /** The URL of the REST API. */
     public URI apiUrl() {
         return URI.create(url() + api.root());
     }
 
-    /** What Git clones: {@code http://127.0.0.1:4711/owner/name.git}. */
+    /** The clone URL of a repository: {@code http://127.0.0.1:4711/owner/name.git}. */
     public URI cloneUrl(String fullName) {
         return URI.create(url() + api.gitPrefix() + "/" + fullName + ".git");
     }
 
-    /** The last 10,000 calls of REST API and Git, oldest first. */
+    /** The last 10,000 calls of the REST API and Git, the oldest first. */
     public List<SeenCall> calls() {
         return List.copyOf(calls);
     }
 
-    /** Refuses that many of the next calls of the REST API, as one that was called too often does. */
+    /** Refuses the next {@code answers} calls of the REST API with the provider's rate limit error. */
     public void limitNext(int answers, Duration retryAfter) {
         wait = retryAfter;
         toLimit.set(answers);

@@ -33,7 +33,7 @@ final class GitSmartHttp {
         return path.startsWith(prefix + "/") && TARGET.matcher(path.substring(prefix.length())).matches();
     }
 
-    /** Answers; returns the status. */
+    /** Answers the request. Returns the status. */
     int serve(HttpExchange exchange) throws IOException {
         Matcher target = TARGET.matcher(exchange.getRequestURI().getPath().substring(prefix.length()));
         if (!target.matches()) {

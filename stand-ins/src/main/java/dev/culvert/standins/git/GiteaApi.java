@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Gitea's REST API below {@code /api/v1}; a page has at most 50, whatever was asked for. */
+/** Gitea's REST API below {@code /api/v1}. A page has at most 50 items, also if more were requested. */
 public final class GiteaApi implements ProviderStandIn {
     private static final int MAX_PAGE = 50;
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** GitHub's REST API, as an Enterprise server has it below {@code /api/v3}. */
+/** GitHub's REST API below {@code /api/v3}, as on an Enterprise server. */
 public final class GithubApi implements ProviderStandIn {
     private static final int MAX_PAGE = 100;
 

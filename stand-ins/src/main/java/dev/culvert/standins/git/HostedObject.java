@@ -3,12 +3,12 @@ package dev.culvert.standins.git;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /**
- * A pull request, webhook or commit status that somebody made at the stand-in.
+ * A pull request, webhook or commit status that a user created at the stand-in.
  *
  * @param kind {@code pull}, {@code hook} or {@code status}
- * @param number counts from 1 for its kind and repository
+ * @param number the number for its kind and repository, starting at 1
  * @param repository {@code owner/name}
- * @param by the user's name
- * @param body as it was sent
+ * @param by the name of the user
+ * @param body the body as received
  */
 public record HostedObject(String kind, int number, String repository, String by, JsonNode body) {}

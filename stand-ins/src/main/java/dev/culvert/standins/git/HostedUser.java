@@ -3,12 +3,12 @@ package dev.culvert.standins.git;
 import java.util.List;
 
 /**
- * A user of the stand-in. Prints without the token.
+ * A user of the stand-in. {@code toString} omits the token.
  *
  * @param login the user's name
- * @param token what it authenticates with, over REST and as the password of Git
- * @param scopes what the token may do, as the provider names it
- * @param mayWrite whether pushes, pull requests, hooks and statuses are taken from it
+ * @param token the token, for REST and as the password of Git
+ * @param scopes the scopes of the token, with the provider's names
+ * @param mayWrite whether the user may push and create pull requests, hooks and statuses
  */
 public record HostedUser(String login, String token, List<String> scopes, boolean mayWrite) {
     public HostedUser {

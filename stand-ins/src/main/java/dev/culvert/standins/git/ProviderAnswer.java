@@ -4,11 +4,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What the REST API answers.
+ * A response of the REST API.
  *
  * @param status the status
  * @param fields further header fields
- * @param body becomes JSON
+ * @param body the body, rendered as JSON
  */
 record ProviderAnswer(int status, Map<String, String> fields, Object body) {
     static ProviderAnswer of(int status, Object body) {

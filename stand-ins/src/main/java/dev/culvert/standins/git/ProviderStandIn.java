@@ -8,27 +8,27 @@ import org.jspecify.annotations.Nullable;
 /** The REST API of one kind of provider. */
 public sealed interface ProviderStandIn
         permits GithubApi, GitlabApi, BitbucketApi, BitbucketServerApi, GiteaApi {
-    /** The path below which the API is: {@code /api/v3}. */
+    /** The root path of the API: {@code /api/v3}. */
     String root();
 
-    /** What stands before {@code /owner/name.git} in URLs for Git: nothing, or {@code /scm}. */
+    /** The prefix of {@code /owner/name.git} in URLs for Git: empty or {@code /scm}. */
     default String gitPrefix() {
         return "";
     }
 
-    /** The token that a call carries, or null. */
+    /** The token of a call, or null. */
     @Nullable
     String token(Headers fields);
 
-    /** Answers a call of somebody that is known. */
+    /** Answers an authenticated call. */
     ProviderAnswer answer(ApiCall call) throws IOException;
 
-    /** An error as this provider words it. */
+    /** An error in this provider's form. */
     ProviderAnswer error(int status, String message);
 
-    /** What a caller is told that asks too often. */
+    /** The response to a caller that exceeds the rate limit. */
     ProviderAnswer limited(Duration wait);
 
-    /** Whether lists carry an {@code ETag} and {@code If-None-Match} is understood. */
+    /** Whether lists have an {@code ETag} and {@code If-None-Match} is supported. */
     boolean hasValidators();
 }

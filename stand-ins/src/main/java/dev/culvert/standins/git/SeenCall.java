@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param method the method
  * @param target path and query
- * @param condition the {@code If-None-Match} that was sent, or null
- * @param status what was answered
+ * @param condition the received {@code If-None-Match}, or null
+ * @param status the status of the response
  */
 public record SeenCall(String method, String target, @Nullable String condition, int status) {}

@@ -6,9 +6,9 @@ import java.util.List;
  * A part of a list.
  *
  * @param items the part
- * @param page its number, from 1
- * @param size items a page
- * @param total items of the whole list
+ * @param page the page number, starting at 1
+ * @param size the number of items per page
+ * @param total the number of items in the whole list
  */
 record Slice(List<HostedRepository> items, int page, int size, int total) {
     static Slice page(List<HostedRepository> all, int page, int size) {
@@ -24,7 +24,7 @@ record Slice(List<HostedRepository> items, int page, int size, int total) {
         return page < pages();
     }
 
-    /** {@code Link} as GitHub and Gitea write it (RFC 8288). */
+    /** The {@code Link} field in the form of GitHub and Gitea (RFC 8288). */
     String links(String url) {
         var links = new StringBuilder();
         if (hasNext()) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class StandInCredentials {
     private StandInCredentials() {}
 
-    /** What follows one of the schemes in {@code Authorization}, or null. */
+    /** The credentials after one of the schemes in {@code Authorization}, or null. */
     static @Nullable String authorization(Headers fields, String... schemes) {
         String field = fields.getFirst("Authorization");
         for (String scheme : schemes) {
