@@ -40,6 +40,8 @@ public final class EdgeExchange implements ResponseSink {
     private EdgeRuntimes.@Nullable RuntimeEndpoint answerer;
     private boolean upgrade;
     private boolean responseEnded;
+    /** The response is broken off behind what its caller still gets: until then nothing else follows on its connection. */
+    private boolean breaking;
     private boolean callerGone;
     private boolean ended;
     /** The reason to close the WebSocket at the next frame boundary. */
@@ -140,7 +142,9 @@ public final class EdgeExchange implements ResponseSink {
         parts.flush();
         if (responseEnded) {
             request.ended(true);
-            finish();
+            if (!breaking) {
+                finish();
+            }
         } else {
             hold(trailers);
             request.end(trailers);
@@ -324,6 +328,7 @@ public final class EdgeExchange implements ResponseSink {
             webSocketClosed();
         } else if (response.isHeadSent()) {
             responseEnded = true;
+            breaking = true;
             record.cut();
             body.end(() -> stream.whenWritten(() -> breakOff(problem)));
         } else {

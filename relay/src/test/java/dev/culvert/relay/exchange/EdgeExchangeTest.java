@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.inbound.EmbeddedEdge;
 import dev.culvert.relay.inbound.http1.Http1EdgeConnection;
 import dev.culvert.relay.testing.FakeRelay;
@@ -282,6 +284,22 @@ class EdgeExchangeTest {
 
         assertThat(edge.isOpen()).isFalse();
         assertThat(edge.only().receivedBytes).hasValue(1);
+    }
+
+    @Test
+    void behindABrokenAnswerThatWaitsForItsCallerNoRequestIsServed() {
+        edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
+        edge.only().head("200", false);
+        edge.written();
+        edge.block(true);
+        edge.only().body("half").fail(Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL, "lost"));
+
+        edge.send("0\r\n\r\n" + GET);
+
+        assertThat(edge.relay.all).hasSize(1);
+        edge.block(false);
+        assertThat(edge.isOpen()).isFalse();
+        assertThat(edge.relay.all).hasSize(1);
     }
 
     @Test
