@@ -19,10 +19,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says which webhook is sent next: pure state, no IO, no clock. A free slot goes to the runtime with the fewest attempts under
- * way, and in it to its sources in turn; a source gives its webhooks in order, one at a time. A quarter of the slots is kept for
- * runtimes that have none, and a quarter of a runtime's for sources that are known to be quick. Of the dispatcher's thread, but
- * for {@link #isIdle}.
+ * Decides which webhook is sent next. Pure state: no IO, no clock. A free slot goes to the runtime with the
+ * fewest attempts in progress, and within it to its sources in turn. An ordered source sends its webhooks in
+ * order, one at a time. A quarter of the slots is reserved for runtimes without an attempt, and a quarter of
+ * a runtime's for sources that are known to be fast. Belongs to the dispatcher's thread, except
+ * {@link #isIdle}.
  *
  * <pre>
  *  on disk ──load──► in line ──take──► under way ──left──► gone
@@ -32,16 +33,18 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class DispatchPlan {
-    /** What a refused connection is followed by: an attempt each second, each 5 s when it goes on. */
+    /**
+     * The interval of attempts after a refused connection: each second, and each 5 s if refusals continue.
+     */
     private static final long PROBE = 1000;
     private static final long SLOW_PROBE = 5000;
     private static final int MANY_REFUSALS = 30;
 
     private final int maxFlying;
-    /** Beyond it only runtimes that have no attempt under way get one. */
+    /** The number of attempts above which only runtimes without one get another. */
     private final int maxFlyingInCommon;
     private final int maxFlyingPerRuntime;
-    /** Of a runtime's sources that are not known to be quick. */
+    /** The maximum attempts of a runtime at sources that are not known to be fast. */
     private final int maxUnproven;
     private final Map<String, RuntimeQueue> runtimes = new HashMap<>();
     private final RuntimeTurns turns;
@@ -55,9 +58,9 @@ public final class DispatchPlan {
     private record Wake(long at, SourceQueue source) {}
 
     /**
-     * Rows to be read.
+     * A request to read rows.
      *
-     * @param inLine those in line; else those that stand aside
+     * @param inLine whether to read the rows in line; if not, those that stand aside
      */
     public record Load(SourceQueue source, boolean inLine) {}
 
@@ -69,12 +72,12 @@ public final class DispatchPlan {
         this.turns = new RuntimeTurns(maxFlyingPerRuntime);
     }
 
-    /** Whether a source has nothing to do, about. Any thread. */
+    /** Whether a source has no webhook to deliver, approximately. Any thread. */
     public boolean isIdle(String runtime, String source) {
         return !busy.contains(name(runtime, source));
     }
 
-    /** A source that has something on the disk. */
+    /** Adds a source with webhooks on disk. */
     public void found(SourceKey key) {
         SourceQueue source = source(key);
         source.foundInLine();
@@ -82,7 +85,7 @@ public final class DispatchPlan {
         enqueue(source);
     }
 
-    /** A webhook was stored. False: it stays on the disk until its turn comes. */
+    /** Adds a stored webhook. Returns false if it stays on disk until its turn. */
     public boolean stored(QueuedWebhook pending) {
         SourceQueue source = source(new SourceKey(pending.runtime, pending.source, pending.ordered));
         boolean added = source.add(pending);
@@ -90,7 +93,7 @@ public final class DispatchPlan {
         return added;
     }
 
-    /** What is to be read, once; null: nothing. */
+    /** Returns the next rows to read, once; null: none. */
     public @Nullable Load pollLoad() {
         return loads.poll();
     }
@@ -111,7 +114,10 @@ public final class DispatchPlan {
         wakeAt(load.source, again);
     }
 
-    /** What is sent now, which is then under way; null: nothing. Asks {@code reachable} for its runtime. */
+    /**
+     * Returns the webhook to send now and counts it as in progress; null: none. Calls {@code reachable} with
+     * its runtime.
+     */
     public @Nullable QueuedWebhook next(long now, Predicate<String> reachable) {
         for (Wake wake = wakes.peek(); wake != null && wake.at <= now; wake = wakes.peek()) {
             wakes.remove();
@@ -163,7 +169,9 @@ public final class DispatchPlan {
         return null;
     }
 
-    /** What comes after it in its source's line and is sent at once, when order is kept there. */
+    /**
+     * Returns the next webhook of an ordered source's queue, if it can be sent at once after {@code pending}.
+     */
     public @Nullable QueuedWebhook follower(QueuedWebhook pending, long now) {
         SourceQueue source = queueOf(pending);
         QueuedWebhook next = source == null || !source.ordered || source.paused || pending.probing
@@ -172,13 +180,15 @@ public final class DispatchPlan {
         return next == null || !next.isDue(now) ? null : next;
     }
 
-    /** What is out of order once {@code pending} was answered for good. */
+    /** Returns the webhooks that leave the order once {@code pending} has its final response. */
     public List<QueuedWebhook> outOfOrder(QueuedWebhook pending) {
         SourceQueue source = queueOf(pending);
         return source == null ? List.of() : source.outOfOrder(pending);
     }
 
-    /** A webhook that is under way was answered for good, so that {@code outOfOrder} are; the disk has both. */
+    /**
+     * A webhook in progress has its final response, and {@code outOfOrder} leave the order. Both are on disk.
+     */
     public void passed(QueuedWebhook pending, long now, List<QueuedWebhook> outOfOrder) {
         SourceQueue source = queueOf(pending);
         if (source != null) {
@@ -186,7 +196,7 @@ public final class DispatchPlan {
         }
     }
 
-    /** An attempt ended with failure. */
+    /** An attempt failed. */
     public void failed(QueuedWebhook pending, long now, @Nullable Duration asked) {
         SourceQueue source = queueOf(pending);
         if (source != null) {
@@ -195,17 +205,17 @@ public final class DispatchPlan {
         }
     }
 
-    /** How long an attempt took that reached its event source, or may have. */
+    /** Records the duration of an attempt that reached its event source, or may have. */
     public void took(QueuedWebhook pending, long millis) {
         quick.took(name(pending.runtime, pending.source), millis);
     }
 
-    /** It is delivered, dead or deleted. */
+    /** The webhook is delivered, dead or deleted. */
     public void ended(QueuedWebhook pending) {
         land(pending, source -> source.leave(pending.aside));
     }
 
-    /** It is tried again at its time, perhaps aside from now on. */
+    /** The webhook is tried again at its time, and possibly stands aside from now on. */
     public void retried(QueuedWebhook pending, boolean wasAside) {
         land(pending, source -> {
             source.answered();
@@ -213,7 +223,7 @@ public final class DispatchPlan {
         });
     }
 
-    /** Its source takes nothing now: it is asked again soon, with one webhook at a time. */
+    /** The webhook's source accepts nothing now. It is tried again soon, with one webhook at a time. */
     public void refused(QueuedWebhook pending, long now) {
         land(pending, source -> {
             source.refused(now);
@@ -221,7 +231,7 @@ public final class DispatchPlan {
         });
     }
 
-    /** Whether the cluster has a name for its source, as an attempt that was refused found. */
+    /** Records whether the source's name resolves in the cluster, as a refused attempt found. */
     public void resolved(QueuedWebhook pending, boolean named, long now) {
         SourceQueue source = queueOf(pending);
         if (source != null) {
@@ -229,7 +239,9 @@ public final class DispatchPlan {
         }
     }
 
-    /** The cluster's policy refuses it: its source is asked again as one that refuses. */
+    /**
+     * The cluster's policy refuses the webhook. Its source is tried again like one that refuses connections.
+     */
     public void forbidden(QueuedWebhook pending, long now) {
         land(pending, source -> {
             source.forbidden(now);
@@ -242,19 +254,19 @@ public final class DispatchPlan {
         source.putBack(pending, pending.aside);
     }
 
-    /** Whether the cluster's policy has refused its source for so long that it is given up. */
+    /** Whether the cluster's policy has refused the source for so long that the webhook is given up. */
     public boolean isForbiddenForGood(QueuedWebhook pending, long now) {
         SourceQueue source = queueOf(pending);
         return source != null && source.isForbiddenForGood(pending, now);
     }
 
-    /** Whether its source has refused for so long that it is given up. */
+    /** Whether the source has refused for so long that the webhook is given up. */
     public boolean isGivenUp(QueuedWebhook pending, long now) {
         SourceQueue source = queueOf(pending);
         return source != null && source.isGivenUp(pending, now);
     }
 
-    /** Its runtime is away. */
+    /** The webhook's runtime is not connected. */
     public void away(QueuedWebhook pending) {
         land(pending, source -> {
             source.runtime.away = true;
@@ -263,7 +275,7 @@ public final class DispatchPlan {
         });
     }
 
-    /** The event source answered, whatever it was. */
+    /** The event source responded, with any status. */
     public void answered(QueuedWebhook pending) {
         SourceQueue source = queueOf(pending);
         if (source != null) {
@@ -289,7 +301,7 @@ public final class DispatchPlan {
         }
     }
 
-    /** A runtime's tunnel is there again: nothing that waits for it waits any longer. */
+    /** A runtime's tunnel is connected again: its webhooks no longer wait for it. */
     public void reachable(String runtimeId) {
         RuntimeQueue runtime = runtimes.get(runtimeId);
         if (runtime != null) {
@@ -305,12 +317,12 @@ public final class DispatchPlan {
         }
     }
 
-    /** The runtimes that are waited for. */
+    /** The runtimes whose webhooks wait for them. */
     public List<String> awaited() {
         return runtimes.values().stream().filter(runtime -> runtime.away).map(runtime -> runtime.id).toList();
     }
 
-    /** These sources, and no others, are paused: {@link #name}s. */
+    /** Replaces the paused sources, given by {@link #name}. */
     public void pause(Set<String> names) {
         if (names.equals(paused)) {
             return;
@@ -324,7 +336,7 @@ public final class DispatchPlan {
         }
     }
 
-    /** Whether a stored webhook is going to be sent soon, so that its caller may wait. */
+    /** Whether a stored webhook will be sent soon, so that its caller may wait. */
     public boolean isFlowing(QueuedWebhook pending, long now) {
         SourceQueue source = queueOf(pending);
         if (source == null || source.runtime.away || source.isHeldBack(now) || source.refusals > 0) {
@@ -334,12 +346,12 @@ public final class DispatchPlan {
         return first == null || first.isDue(now) || source.isProbing(now);
     }
 
-    /** The webhook of that number that is under way, or in line; null: it is neither. */
+    /** Returns the webhook with this number that is in progress; null: none. */
     public @Nullable QueuedWebhook underWay(long seq) {
         return flying.get(seq);
     }
 
-    /** A webhook that is not under way was deleted. */
+    /** A webhook that is not in progress was deleted. */
     public void deleted(SourceKey key, long seq) {
         RuntimeQueue runtime = runtimes.get(key.runtime());
         SourceQueue source = runtime == null ? null : runtime.sources.get(key.source());
@@ -351,10 +363,10 @@ public final class DispatchPlan {
             gone.accept();
             gone.drop();
         }
-        enqueue(source); // it may have held up those behind it
+        enqueue(source); // it may have delayed the next ones
     }
 
-    /** Nothing is begun any more: nobody need wait for what is not under way. */
+    /** No more attempts begin: answers the callers that wait for webhooks not in progress. */
     public void awaitNothing() {
         runtimes.values().forEach(DispatchPlan::acceptAll);
     }
@@ -363,13 +375,16 @@ public final class DispatchPlan {
         return flying.values();
     }
 
-    /** When {@link #next} is to be asked again, if nothing happens; {@link Long#MAX_VALUE}: never. */
+    /**
+     * Returns the time at which to call {@link #next} again, if no event occurs; {@link Long#MAX_VALUE}:
+     * never.
+     */
     public long nextAt() {
         Wake first = wakes.peek();
         return first == null ? Long.MAX_VALUE : first.at;
     }
 
-    /** Forgets all: what is not delivered is on the disk. */
+    /** Removes everything. Undelivered webhooks are on disk. */
     public void clear() {
         runtimes.values().forEach(runtime -> runtime.sources.values().forEach(SourceQueue::dropAll));
         runtimes.clear();
@@ -422,7 +437,7 @@ public final class DispatchPlan {
         }
     }
 
-    /** Nothing to do for it now. */
+    /** The source has nothing to send now: schedules its next time, or removes it. */
     private void rest(SourceQueue source) {
         if (source.isIdle()) {
             forget(source);
@@ -435,7 +450,7 @@ public final class DispatchPlan {
     }
 
     private void forget(SourceQueue source) {
-        source.wakeAt = Long.MAX_VALUE; // whoever has its key by then is another one
+        source.wakeAt = Long.MAX_VALUE; // a later source with this key is another object
         RuntimeQueue runtime = source.runtime;
         if (runtime.sources.remove(source.key, source)) {
             busy.remove(name(runtime.id, source.key));
@@ -452,7 +467,7 @@ public final class DispatchPlan {
         }
     }
 
-    /** Those who wait for an answer of this runtime do so in vain. */
+    /** Answers the callers that wait for a response of this runtime: none will come soon. */
     private static void acceptAll(RuntimeQueue runtime) {
         runtime.sources.values().forEach(SourceQueue::acceptAll);
     }

@@ -7,9 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether the first webhook of a line fails, or its event source: sends one from behind it as a probe. If that is
- * answered for good, the first one is poison and steps aside. If it fails, too, the source is taken for down: the line keeps its
- * order, and a further probe follows after a growing pause. Pure state of one {@link SourceQueue}.
+ * Determines whether the first webhook of a queue fails, or its event source. It sends a later webhook as a
+ * probe. If the probe gets a final response, the first webhook is poison and steps aside. If the probe fails,
+ * too, the source counts as down: the queue keeps its order, and further probes follow after growing pauses.
+ * Pure state of one {@link SourceQueue}.
  *
  * <pre>
  *  first fails ──► probe ──passes──► first steps aside; the next that fails is probed at once, for a while
@@ -17,22 +18,28 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class Probes {
-    /** Failures of the first one before a probe overtakes it: a short hiccup must not break the order. */
+    /**
+     * The number of failures of the first webhook before a probe overtakes it: a short outage must not break
+     * the order.
+     */
     private static final int FAILURES = 2;
-    /** How long after a poisoned one the next failure is probed at once. */
+    /** The time after a poisoned webhook for which the next failure is probed at once. */
     private static final long WARY = Duration.ofMinutes(10).toMillis();
-    /** After the first probe that failed; doubled for each further one, so that a source that is down gets little. */
+    /**
+     * The pause after the first failed probe. It doubles with each further one, so that a source that is down
+     * gets few attempts.
+     */
     private static final long PAUSE = 1000;
     private static final long LONGEST_PAUSE = 60_000;
     private static final long NEVER = Long.MAX_VALUE;
 
-    /** Probes in a row that failed, since something passed. */
+    /** The number of consecutive failed probes since a webhook passed. */
     private int failed;
     private long notBefore;
     private long waryUntil;
     private int failures = FAILURES;
 
-    /** The source answered a webhook of the line with failure, or not in time. */
+    /** A webhook of the queue failed or timed out at the source. */
     void failed(QueuedWebhook pending, long now, @Nullable Duration asked) {
         failures = now < waryUntil ? 1 : FAILURES;
         if (pending.probing) {
@@ -45,10 +52,11 @@ final class Probes {
     }
 
     /**
-     * What is out of order once {@code probe} is answered for good: the first one, which then steps aside. When others failed,
-     * too, it is the probe alone: their source is back, and they go on in order.
+     * Returns the webhooks that leave the order once {@code probe} has its final response: the first one,
+     * which then steps aside. If earlier probes failed, only the probe leaves it: the source is back, and the
+     * others continue in order.
      *
-     * @param overtaken those of the line before the probe
+     * @param overtaken the webhooks before the probe in the queue
      */
     List<QueuedWebhook> outOfOrder(QueuedWebhook probe, Collection<QueuedWebhook> overtaken) {
         if (overtaken.isEmpty()) {
@@ -62,9 +70,9 @@ final class Probes {
     }
 
     /**
-     * A webhook of the line was answered for good.
+     * A webhook of the queue has its final response.
      *
-     * @param line what is in line
+     * @param line the webhooks in the queue
      */
     void passed(QueuedWebhook pending, long now, Collection<QueuedWebhook> line) {
         if (pending.probing) {
@@ -78,7 +86,9 @@ final class Probes {
         notBefore = now;
     }
 
-    /** The webhook that is sent now, before the first one of {@code line}, which is not due; null: none. */
+    /**
+     * Returns the probe to send now, before the first webhook of {@code line}, which is not due; null: none.
+     */
     @Nullable
     QueuedWebhook next(Collection<QueuedWebhook> line, long now) {
         if (at(line) > now) {
@@ -96,7 +106,10 @@ final class Probes {
         return best;
     }
 
-    /** When {@link #next} gives one; {@link Long#MAX_VALUE}: not before something happens. */
+    /**
+     * Returns the time at which {@link #next} returns a probe; {@link Long#MAX_VALUE}: not before an event
+     * occurs.
+     */
     long at(Collection<QueuedWebhook> line) {
         QueuedWebhook first = null;
         long due = NEVER;

@@ -4,13 +4,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The event sources whose last attempt was quick, the latest ones. A source that is not among them is new, slow or long
- * forgotten, and may not use all slots of its runtime. Of the dispatcher's thread.
+ * The event sources whose last attempt was fast, the most recent ones. Other sources are new, slow or long
+ * unused, and may not use all slots of their runtime. Belongs to the dispatcher's thread.
  */
 final class QuickSources {
-    /** An attempt that takes longer is slow. */
+    /** The duration from which an attempt is slow. */
     static final long SLOW_MILLIS = 2000;
-    /** Names that are remembered: forgetting one costs its source no more than a share of its runtime's slots. */
+    /** The maximum number of names. A removed source loses only a share of its runtime's slots. */
     private static final int MAX = 10_000;
 
     private final Map<String, Boolean> names = new LinkedHashMap<>(16, 0.75f, true) {
@@ -22,7 +22,7 @@ final class QuickSources {
         }
     };
 
-    /** An attempt of the source has ended with an answer, or too late. */
+    /** Records the duration of an attempt that ended with a response or its time-out. */
     void took(String name, long millis) {
         if (millis < SLOW_MILLIS) {
             names.put(name, true);

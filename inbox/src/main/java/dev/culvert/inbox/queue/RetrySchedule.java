@@ -6,33 +6,37 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a webhook that was answered with failure is tried again: 0, 5 s, 30 s, 2 min, 10 min, 30 min, 2 h and 5 h after its first
- * attempt, then every 10 h until 7 days. Only attempts that failed count, so time without a tunnel moves the rest back.
+ * The times of attempts for a failing webhook: 0, 5 s, 30 s, 2 min, 10 min, 30 min, 2 h and 5 h after its
+ * first attempt, then every 10 h until 7 days. Only failed attempts count, so time without a tunnel delays
+ * the rest.
  */
 public final class RetrySchedule {
-    /** Failures after which an entry of an ordered source makes way for those behind it. */
+    /** The number of failures after which an entry of an ordered source steps aside for the next ones. */
     public static final int STEPS_ASIDE = 5;
     private static final Duration EVERY = Duration.ofHours(10);
     private static final Duration UNTIL = Duration.ofDays(7);
-    /** So that an attempt that took longer than the step to the next is not followed at once. */
+    /** The minimum time between attempts, for attempts that took longer than the step to the next. */
     private static final Duration LEAST = Duration.ofSeconds(1);
-    /** What an event source may ask for: longer, and it would decide when its webhooks die. */
+    /**
+     * The maximum wait that an event source may request. With a longer one, it could decide when its webhooks
+     * die.
+     */
     private static final Duration MOST_ASKED = Duration.ofHours(1);
     private static final List<Duration> STEPS = steps();
 
     private RetrySchedule() {}
 
-    /** How many attempts there are. */
+    /** The number of attempts. */
     static int attempts() {
         return STEPS.size() + 1;
     }
 
     /**
-     * The time of the next attempt; -1: there is none.
+     * Returns the time of the next attempt, in milliseconds; -1: there is none.
      *
-     * @param failures attempts that failed, 1 or more
-     * @param begun when the last of them began
-     * @param asked what its answer asked to wait; null: nothing
+     * @param failures the number of failed attempts, 1 or more
+     * @param begun the start of the last attempt
+     * @param asked the wait that its response requested; null: none
      */
     public static long next(int failures, long begun, long now, @Nullable Duration asked) {
         if (failures > STEPS.size()) {
@@ -45,12 +49,15 @@ public final class RetrySchedule {
         return Math.max(next, now + waiting(asked));
     }
 
-    /** The time of an attempt beyond the schedule, which changes nothing in it: {@code next} stays, if that is to come. */
+    /**
+     * Returns the time of the attempt after an early one, which leaves the schedule unchanged: {@code next}
+     * stays if it is in the future.
+     */
     public static long unchanged(long next, long now, @Nullable Duration asked) {
         return Math.max(next, now + (asked == null ? LEAST.toMillis() : waiting(asked)));
     }
 
-    /** The milliseconds for which an event source may ask to be left alone. */
+    /** Returns the requested wait in milliseconds, within the maximum. */
     static long waiting(Duration asked) {
         return Math.min(asked.toMillis(), MOST_ASKED.toMillis());
     }

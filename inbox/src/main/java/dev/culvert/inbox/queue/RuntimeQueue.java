@@ -5,20 +5,23 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The event sources of one runtime that have something to deliver, and whose turn it is. Of the dispatcher's thread. */
+/**
+ * The event sources of one runtime with webhooks to deliver, and their turns. Belongs to the dispatcher's
+ * thread.
+ */
 public final class RuntimeQueue {
     public final String id;
     final Map<String, SourceQueue> sources = new HashMap<>();
-    /** Those that may have something to send now. */
+    /** The sources that may have a webhook to send now. */
     final Deque<SourceQueue> turn = new ArrayDeque<>();
-    /** Those of {@link #turn} that wait until another source that is not known to be quick has ended an attempt. */
+    /** The sources, not known to be fast, that wait until another such source has ended an attempt. */
     final Deque<SourceQueue> unproven = new ArrayDeque<>();
     int flying;
-    /** Attempts under way of sources that are not known to be quick. */
+    /** The number of attempts in progress at sources that are not known to be fast. */
     int unprovenFlying;
-    /** Whether it stands in {@link RuntimeTurns}. */
+    /** Whether it is queued in {@link RuntimeTurns}. */
     boolean queued;
-    /** Whether its tunnel is missing. */
+    /** Whether its tunnel is not connected. */
     boolean away;
 
     RuntimeQueue(String id) {

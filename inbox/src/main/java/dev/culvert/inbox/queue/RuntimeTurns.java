@@ -6,14 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The runtimes that may have something to send: those with the fewest attempts under way first, and equals in turn. So a
- * runtime whose attempts take long does not get more slots than one whose attempts are quick. Of the dispatcher's thread.
+ * The runtimes that may have a webhook to send: those with the fewest attempts in progress first, and equal
+ * ones in turn. So a runtime with slow attempts gets no more slots than one with fast attempts. Belongs to
+ * the dispatcher's thread.
  */
 final class RuntimeTurns {
-    /** By attempts under way. */
+    /** The runtimes by their number of attempts in progress. */
     private final List<LinkedHashSet<RuntimeQueue>> byFlying = new ArrayList<>();
 
-    /** @param most attempts of one runtime at once */
+    /** @param most the maximum number of concurrent attempts of one runtime */
     RuntimeTurns(int most) {
         for (int flying = 0; flying <= most; flying++) {
             byFlying.add(new LinkedHashSet<>());
@@ -25,7 +26,7 @@ final class RuntimeTurns {
         byFlying.get(runtime.flying).add(runtime);
     }
 
-    /** Takes a runtime out, before its number of attempts changes. */
+    /** Removes a runtime, before its number of attempts changes. */
     void remove(RuntimeQueue runtime) {
         if (runtime.queued) {
             runtime.queued = false;
@@ -33,7 +34,10 @@ final class RuntimeTurns {
         }
     }
 
-    /** The runtime that is next, if it has fewer than {@code below} attempts under way, taken out; null: none has. */
+    /**
+     * Removes and returns the next runtime, if it has fewer than {@code below} attempts in progress; null:
+     * none has.
+     */
     @Nullable
     RuntimeQueue poll(int below) {
         for (LinkedHashSet<RuntimeQueue> equals : byFlying.subList(0, below)) {

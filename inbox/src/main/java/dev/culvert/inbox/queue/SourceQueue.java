@@ -9,22 +9,35 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be delivered to one event source: the beginning of its line, in order, and of those that stand aside, by their
- * time. Both are windows: what is beyond stays on the disk, and is read when there is room. Of the dispatcher's thread.
+ * The webhooks to deliver to one event source: the first ones of its queue, in order, and of those that stand
+ * aside, by time. Both are windows. Later webhooks stay on disk and are read when there is room. Belongs to
+ * the dispatcher's thread.
  */
 public final class SourceQueue {
-    /** Read at once: enough to be busy while the next are read. */
+    /** The number of webhooks read at once. Enough to deliver while the next are read. */
     public static final int WINDOW = 64;
-    /** Attempts at once to a source that wants no order. */
+    /** The maximum number of concurrent attempts at an unordered source. */
     static final int UNORDERED = 8;
     private static final long NEVER = Long.MAX_VALUE;
-    /** So long after it was due a webhook is given up, when its source refuses all: there may be none of that name. */
+    /**
+     * Give a webhook up only this long after it was due, if its source refuses all connections: the source
+     * may not exist.
+     */
     private static final long PATIENCE = Duration.ofDays(7).toMillis();
-    /** So long its source must have refused by then: after an outage it needs time to come up. */
+    /**
+     * Give it up only if the source has also refused for at least this long, so it can recover from an
+     * outage.
+     */
     private static final long LEAST_REFUSED = Duration.ofDays(1).toMillis();
-    /** The same, of a source that never accepted a webhook and whose name does not resolve: it was invented, or is a typing error. */
+    /**
+     * The shorter time for a source that never accepted a webhook and whose name does not resolve: it was
+     * invented or mistyped.
+     */
     private static final long PATIENCE_WITH_NONE = Duration.ofHours(1).toMillis();
-    /** How long the cluster's policy may refuse a webhook before it is given up: time to repair a mistake in an allow-list. */
+    /**
+     * The time for which the cluster's policy may refuse a webhook before it is given up: time to repair a
+     * mistake in an allow-list.
+     */
     public static final Duration FORBIDDEN = Duration.ofHours(1);
 
     public final RuntimeQueue runtime;
@@ -34,34 +47,37 @@ public final class SourceQueue {
     private final TreeSet<QueuedWebhook> aside = new TreeSet<>(
             Comparator.comparingLong((QueuedWebhook pending) -> pending.next)
                     .thenComparingLong(pending -> pending.seq));
-    /** The last one that was in the line: what is read next comes after it. */
+    /** The highest sequence number that was in the line. The next read starts after it. */
     private long lastSeq;
     private boolean moreInLine;
     private boolean moreAside;
     private boolean loadingLine;
     private boolean loadingAside;
-    /** Something came that what is being read may lack. */
+    /** A webhook was added that the read in progress may not contain. */
     private boolean missedInLine;
     private boolean missedAside;
     private int lineFlying;
     private int asideFlying;
-    /** Nothing is tried before. */
+    /** The time before which no attempt begins. */
     private long gate;
-    /** Attempts in a row that were refused: one is tried at a time until one is not. */
+    /** The number of consecutive refused attempts. Above 0, only one attempt runs at a time. */
     int refusals;
-    /** Since when all of them were, as far as this process saw it and its runtime was there. */
+    /**
+     * The time since which all attempts were refused, while this process delivered and the runtime was
+     * connected.
+     */
     private long refusedSince = NEVER;
-    /** Since when its name has not resolved, each time. */
+    /** The time since which no attempt has resolved its name. */
     private long namelessSince = NEVER;
-    /** Whether it answered while this process delivered. */
+    /** Whether it responded while this process delivered. */
     private boolean hasAnswered;
-    /** Since when the cluster's policy has refused all of them, as above. */
+    /** The time since which the cluster's policy has refused all attempts, under the same conditions. */
     private long forbiddenSince = NEVER;
     private final Probes probes = new Probes();
     boolean paused;
-    /** Whether it stands in its runtime's turn. */
+    /** Whether it is queued in its runtime's turn. */
     boolean queued;
-    /** When it is looked at again; {@link #NEVER}: when something happens. */
+    /** The time of its next check; {@link #NEVER}: when an event occurs. */
     long wakeAt = NEVER;
 
     SourceQueue(RuntimeQueue runtime, String key, boolean ordered) {
@@ -70,7 +86,7 @@ public final class SourceQueue {
         this.ordered = ordered;
     }
 
-    /** A webhook was stored. False: it stays on the disk for now. */
+    /** Adds a stored webhook. Returns false if it stays on disk for now. */
     boolean add(QueuedWebhook pending) {
         missedInLine |= loadingLine;
         if (moreInLine || loadingLine || line.size() >= WINDOW) {
@@ -82,7 +98,7 @@ public final class SourceQueue {
         return true;
     }
 
-    /** There is something on the disk that is not here. */
+    /** Records that webhooks are on disk that are not in this window. */
     void foundInLine() {
         moreInLine = true;
         missedInLine |= loadingLine;
@@ -93,7 +109,7 @@ public final class SourceQueue {
         missedAside |= loadingAside;
     }
 
-    /** Whether the line is to be read, after {@link #lastSeq}; from now on it is being read. */
+    /** Whether to read the line after {@link #lastSeq}. If true, the read counts as in progress. */
     boolean wantsLine() {
         boolean wants = moreInLine && !loadingLine && line.size() < WINDOW / 2;
         loadingLine |= wants;
@@ -110,7 +126,7 @@ public final class SourceQueue {
         return lastSeq;
     }
 
-    /** How many of those that stand aside are to be read: those under way may be among them. */
+    /** The number of rows to read of those that stand aside. Rows in progress may be among them. */
     public int asideLimit() {
         return WINDOW + asideFlying;
     }
@@ -125,7 +141,7 @@ public final class SourceQueue {
         }
     }
 
-    /** @param rows without those under way */
+    /** @param rows the rows read, without those in progress */
     void loadedAside(List<QueuedWebhook> rows, boolean complete) {
         loadingAside = false;
         moreAside = missedAside || !complete;
@@ -133,7 +149,7 @@ public final class SourceQueue {
         aside.addAll(rows);
     }
 
-    /** Reading failed: it is read again later. */
+    /** Records that a read failed. It is repeated later. */
     void loadFailed(boolean ofLine) {
         if (ofLine) {
             loadingLine = false;
@@ -142,7 +158,7 @@ public final class SourceQueue {
         }
     }
 
-    /** What may be sent now, which is then under way; null: nothing. */
+    /** Returns the webhook to send now and counts it as in progress; null: none. */
     @Nullable
     QueuedWebhook take(long now) {
         if (isHeldBack(now) || refusals > 0 && lineFlying + asideFlying > 0) {
@@ -174,26 +190,26 @@ public final class SourceQueue {
         return ordered && lineFlying == 0 && refusals == 0;
     }
 
-    /** Whether those behind the first one are sent although that is not due. */
+    /** Whether later webhooks are sent although the first one is not due. */
     boolean isProbing(long now) {
         return mayProbe() ? probes.at(line.values()) <= now : lineFlying > 0;
     }
 
-    /** The event source answered with failure, or not in time. */
+    /** An attempt failed or timed out at the event source. */
     void failed(QueuedWebhook pending, long now, @Nullable Duration asked) {
         if (!pending.aside) {
             probes.failed(pending, now, asked);
         }
     }
 
-    /** What is out of order once {@code pending} was answered for good. */
+    /** Returns the webhooks that leave the order once {@code pending} has its final response. */
     List<QueuedWebhook> outOfOrder(QueuedWebhook pending) {
         return pending.probing
                 ? probes.outOfOrder(pending, line.headMap(pending.seq).values())
                 : List.of();
     }
 
-    /** A webhook was answered for good, so that {@code outOfOrder} are. */
+    /** A webhook has its final response, and {@code outOfOrder} leave the order. */
     void passed(QueuedWebhook pending, long now, List<QueuedWebhook> outOfOrder) {
         if (!pending.aside && ordered) {
             probes.passed(pending, now, line.values());
@@ -210,20 +226,20 @@ public final class SourceQueue {
         return ordered ? 1 : UNORDERED;
     }
 
-    /** An attempt was refused, while the runtime was there. */
+    /** Records that an attempt was refused while the runtime was connected. */
     void refused(long now) {
         refusals++;
         refusedSince = Math.min(refusedSince, now);
         forbiddenSince = NEVER;
     }
 
-    /** An attempt was refused by the cluster's policy. */
+    /** Records that the cluster's policy refused an attempt. */
     void forbidden(long now) {
         refusals++;
         forbiddenSince = Math.min(forbiddenSince, now);
     }
 
-    /** An attempt was not refused. */
+    /** Records an attempt that was not refused. */
     void answered() {
         refusals = 0;
         forgiveRefusals();
@@ -234,14 +250,14 @@ public final class SourceQueue {
         namelessSince = named ? NEVER : Math.min(namelessSince, now);
     }
 
-    /** Its runtime was away: what was refused before counts for nothing. */
+    /** Forgets earlier refusals, because the runtime was away. */
     void forgiveRefusals() {
         refusedSince = NEVER;
         namelessSince = NEVER;
         forbiddenSince = NEVER;
     }
 
-    /** Whether a webhook that is refused now need not be kept for another attempt. */
+    /** Whether a webhook that is refused now is given up. */
     boolean isGivenUp(QueuedWebhook pending, long now) {
         long waited = now - Math.max(pending.stored, pending.next);
         boolean neverThere = !pending.known && !hasAnswered && namelessSince <= now - PATIENCE_WITH_NONE;
@@ -249,7 +265,7 @@ public final class SourceQueue {
                 || waited >= PATIENCE_WITH_NONE && neverThere;
     }
 
-    /** Whether a webhook that the cluster's policy refuses now need not be kept for another attempt. */
+    /** Whether a webhook that the cluster's policy refuses now is given up. */
     boolean isForbiddenForGood(QueuedWebhook pending, long now) {
         return now - Math.max(pending.stored, pending.next) >= FORBIDDEN.toMillis()
                 && forbiddenSince <= now - FORBIDDEN.toMillis();
@@ -259,13 +275,13 @@ public final class SourceQueue {
         return paused || now < gate;
     }
 
-    /** What comes next in the line. */
+    /** Returns the next webhook in the line. */
     @Nullable
     QueuedWebhook follower() {
         return line.isEmpty() ? null : line.firstEntry().getValue();
     }
 
-    /** It is not under way any more, and is not needed here. */
+    /** A webhook is not in progress any more and leaves this queue. */
     void leave(boolean wasAside) {
         if (wasAside) {
             asideFlying--;
@@ -274,7 +290,7 @@ public final class SourceQueue {
         }
     }
 
-    /** It is not under way any more, and waits for its time where it says. */
+    /** A webhook is not in progress any more and waits for its time, in line or aside. */
     void putBack(QueuedWebhook pending, boolean wasAside) {
         leave(wasAside);
         if (!pending.aside) {
@@ -301,12 +317,12 @@ public final class SourceQueue {
         }
     }
 
-    /** Nothing is tried before. */
+    /** Sets the time before which no attempt begins. */
     void gate(long until) {
         gate = until;
     }
 
-    /** What is not under way and was deleted. */
+    /** Removes and returns a deleted webhook that is not in progress. */
     @Nullable
     QueuedWebhook remove(long seq) {
         QueuedWebhook gone = line.remove(seq);
@@ -322,7 +338,7 @@ public final class SourceQueue {
         return null;
     }
 
-    /** When there may be something to send; {@link Long#MAX_VALUE}: nobody knows. */
+    /** Returns the time at which there may be a webhook to send; {@link Long#MAX_VALUE}: unknown. */
     long nextAt() {
         if (paused || lineFlying + asideFlying > 0 && refusals > 0) {
             return NEVER;
@@ -338,20 +354,20 @@ public final class SourceQueue {
         return at == NEVER ? NEVER : Math.max(at, gate);
     }
 
-    /** Whether it can be forgotten. */
+    /** Whether this queue can be removed. */
     boolean isIdle() {
         return line.isEmpty() && aside.isEmpty() && lineFlying + asideFlying == 0 && !moreInLine && !moreAside
                 && !loadingLine && !loadingAside && !paused;
     }
 
-    /** Lets go of all that is not under way. */
+    /** Removes all webhooks that are not in progress. */
     void dropAll() {
         acceptAll();
         line.clear();
         aside.clear();
     }
 
-    /** Nobody waits for an answer any more, and nothing need stay in memory. */
+    /** Answers the waiting callers and releases the contents in memory. */
     void acceptAll() {
         line.values().forEach(SourceQueue::letGo);
         aside.forEach(SourceQueue::letGo);

@@ -1,4 +1,4 @@
-/** The order of deliveries: sources, turns of runtimes, retries. Pure: no thread, no clock, no file. */
+/** The order of deliveries: sources, turns of runtimes, retries. Pure state: no thread, no clock, no file. */
 @NullMarked
 package dev.culvert.inbox.queue;
 
