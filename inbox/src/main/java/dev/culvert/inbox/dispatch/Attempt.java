@@ -19,20 +19,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One webhook on its way to its event source, once. Lives on one event loop; reports its end exactly once.
+ * One attempt to deliver a webhook to its event source. Lives on one event loop. Reports its end exactly
+ * once.
  *
- * <p>Its deadline is absolute: neither bytes taken nor informational heads move it. The head of the answer decides what becomes
- * of the webhook. What follows the head is for the caller only: it is read for {@link #ANSWER_TIME} and up to {@link
- * StoredAnswer#MAX_BODY} bytes, then the exchange is cut.
+ * <p>Its deadline is absolute: neither consumed bytes nor informational heads move it. The head of the
+ * response decides the webhook's state. Only the caller needs the response's body: it is read for
+ * {@link #ANSWER_TIME} and up to {@link StoredAnswer#MAX_BODY} bytes, then the exchange is cancelled.
  */
 public final class Attempt implements ResponseSink {
     public static final AsciiString ID = AsciiString.cached("culvert-webhook-id");
     public static final AsciiString NUMBER = AsciiString.cached("culvert-delivery-attempt");
-    /** How long the body of an answer may take after its head, so that a body that drips frees its slot. */
+    /** The maximum time of a response's body after its head, so that a slow body frees its slot. */
     static final Duration ANSWER_TIME = Duration.ofSeconds(2);
-    /** How fast a large body must leave, at least; it adds to the deadline of a repeated attempt. */
+    /** The minimum rate of a large body, which extends the deadline of a repeated attempt. */
     static final int LEAST_BYTES_PER_SECOND = 256 << 10;
-    /** What may be on its way without being taken. */
+    /** The maximum number of sent bytes that the other side has not consumed. */
     private static final int HIGH_WATER = 64 << 10;
 
     private final EventLoop loop;
@@ -52,25 +53,25 @@ public final class Attempt implements ResponseSink {
     private @Nullable Http2Headers head;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream(0);
     private boolean tooLong;
-    /** Bytes of the answer that came before there was somebody to tell. */
+    /** The response bytes received before the request's sink was known. */
     private int owed;
 
-    /** Told the end, on the attempt's loop. */
+    /** Receives the end of the attempt, on its loop. */
     @FunctionalInterface
     interface Ended {
         /**
          * The attempt is over.
          *
-         * @param answer what the caller gets of it; null: there is no whole one
+         * @param answer the response for the caller; null: there is no complete one
          */
         void with(AttemptResult result, @Nullable StoredAnswer answer);
     }
 
     /**
-     * @param fields as they were stored
-     * @param number of this attempt, from 1
-     * @param body closed at the end
-     * @param timeoutNanos how long it may take, from {@link #start} on
+     * @param fields the stored fields
+     * @param number the id of the webhook, and the attempt's number from 1
+     * @param body the body; closed at the end
+     * @param timeoutNanos the maximum time from {@link #start}, in nanoseconds
      */
     Attempt(EventLoop loop, Relay relay, Http2Headers fields, Numbered number, BodySource body,
             long timeoutNanos,
@@ -87,18 +88,18 @@ public final class Attempt implements ResponseSink {
         this.request = new RelayRequest(RelayRequest.Kind.HTTP, fields, sent, loop);
     }
 
-    /** Which attempt of which webhook. */
+    /** Identifies an attempt: the webhook's id and the attempt's number. */
     record Numbered(String id, int attempt) {}
 
     /**
-     * How long an attempt may take: the first one just the configured time; a later one as much longer as its body needs at the
-     * least rate, so that a large webhook gets through a slow tunnel.
+     * Returns the time-out of an attempt. The first one has the configured time. Later ones have as much more
+     * as the body needs at the minimum rate, so that a large webhook passes a slow tunnel.
      */
     static Duration timeout(Duration configured, int number, long bytes) {
         return number <= 1 ? configured : configured.plusSeconds(bytes / LEAST_BYTES_PER_SECOND);
     }
 
-    /** Any thread. */
+    /** Starts the attempt. Any thread. */
     void start() {
         loop.execute(() -> {
             deadline = loop.ticker().nanoTime() + timeoutNanos;
@@ -114,7 +115,7 @@ public final class Attempt implements ResponseSink {
         });
     }
 
-    /** Gives up: what it would have become stays open. Any thread. */
+    /** Abandons the attempt. Its result stays unknown. Any thread. */
     void abandon(Problem why) {
         loop.execute(() -> fail(why, new AttemptResult.Lost(why.cause().word())));
     }
@@ -195,7 +196,7 @@ public final class Attempt implements ResponseSink {
 
     @Override
     public void informational(Http2Headers interim) {
-        // Not an answer: an event source could send these for ever.
+        // Ignored: an event source could send these for ever.
     }
 
     @Override
@@ -245,7 +246,7 @@ public final class Attempt implements ResponseSink {
         }
     }
 
-    /** Nothing more of the answer is needed. */
+    /** Cancels the rest of the response, which is not needed. */
     private void cut() {
         RequestSink to = sink;
         answered(false);
@@ -254,7 +255,7 @@ public final class Attempt implements ResponseSink {
         }
     }
 
-    /** The head decides; whether its body came whole only matters to the caller. */
+    /** Ends the attempt by the response's head. Whether the body is complete matters only to the caller. */
     private void answered(boolean whole) {
         Http2Headers fields = head;
         RequestSink to = sink;

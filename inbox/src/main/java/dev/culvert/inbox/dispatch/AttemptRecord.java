@@ -10,15 +10,15 @@ import dev.culvert.inbox.store.WebhookRows;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an attempt leaves behind on the disk.
+ * The result of an attempt as it is stored.
  *
- * @param kind what it means for the webhook
- * @param outcome the answer in words
- * @param failures attempts that failed by now
- * @param next when it is tried again
- * @param aside whether it stands aside from now on
- * @param passes whether the event source answered it for good, so that it is alive
- * @param answer what duplicates are answered; null: nothing is kept
+ * @param kind the change of the webhook's state
+ * @param outcome a short description of the result
+ * @param failures the number of failed attempts so far
+ * @param next the time of the next attempt
+ * @param aside whether the webhook stands aside from now on
+ * @param passes whether the event source gave its final response, which shows that it works
+ * @param answer the response for duplicates; null: none is kept
  */
 public record AttemptRecord(InboxEvent.Kind kind, String outcome, int failures, long next, boolean aside,
         boolean passes,
@@ -29,12 +29,12 @@ public record AttemptRecord(InboxEvent.Kind kind, String outcome, int failures, 
                 true, pending.remembered ? answer : null);
     }
 
-    /** The event source refuses it for good. */
+    /** Creates the record of a final refusal by the event source. */
     static AttemptRecord rejected(QueuedWebhook pending, String outcome) {
         return dead(pending, outcome, true);
     }
 
-    /** It could not be sent for so long that it is given up. */
+    /** Creates the record of a webhook that is given up because it could not be sent for too long. */
     static AttemptRecord givenUp(QueuedWebhook pending, String outcome) {
         return dead(pending, outcome, false);
     }
@@ -62,17 +62,17 @@ public record AttemptRecord(InboxEvent.Kind kind, String outcome, int failures, 
                 null);
     }
 
-    /** Whether nothing is to be delivered any more. */
+    /** Whether the webhook has reached its final state. */
     public boolean isEnd() {
         return kind != InboxEvent.Kind.FAILED;
     }
 
-    /** Whether those behind it in the line may go on. */
+    /** Whether the next webhooks in the line may continue. */
     boolean freesTheLine(QueuedWebhook pending) {
         return !pending.aside && (isEnd() || aside);
     }
 
-    /** Writes it; tells whether the webhook was still there. */
+    /** Returns the job that stores this record. Its result is whether the webhook still existed. */
     Job<Boolean> job(long seq) {
         return tx -> isEnd()
                 ? WebhookRows.end(tx, seq,

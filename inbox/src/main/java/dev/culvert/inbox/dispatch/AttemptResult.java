@@ -9,52 +9,56 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** How an attempt ended. */
+/** The result of an attempt. */
 public sealed interface AttemptResult {
-    /** What operators see. */
+    /** The description that operators see. */
     String outcome();
 
-    /** Whether it tells how quick the event source is: it answered, or did not in time. */
+    /** Whether the result shows the speed of the event source: it responded, or timed out. */
     default boolean wasAnswered() {
         return this instanceof Accepted || this instanceof Rejected || this instanceof Failed;
     }
 
-    /** The event source has it. */
+    /** The event source accepted the webhook. */
     record Accepted(String outcome) implements AttemptResult {}
 
-    /** The event source refuses it for good. */
+    /** The event source refused the webhook for good. */
     record Rejected(String outcome) implements AttemptResult {}
 
     /**
-     * It failed, and uses up an attempt.
+     * The attempt failed and counts.
      *
-     * @param asked what the answer asked to wait; null: nothing
+     * @param asked the wait that the response requested; null: none
      */
     record Failed(String outcome, @Nullable Duration asked) implements AttemptResult {}
 
-    /** It may have been sent, but nobody can say whether it arrived. Uses up no attempt, unless that goes on. */
+    /**
+     * The webhook may have been sent, but its arrival is unknown. Does not count as an attempt, unless that
+     * happens repeatedly.
+     */
     record Lost(String outcome) implements AttemptResult {}
 
     /**
-     * Nothing was sent: the event source, or a part before it, takes nothing now. Uses up no attempt.
+     * Nothing was sent: the event source, or a hop before it, accepts nothing now. Does not count as an
+     * attempt.
      *
-     * @param nameless whether the cluster has no such name
+     * @param nameless whether the source's name does not resolve in the cluster
      */
     record Refused(String outcome, boolean nameless) implements AttemptResult {}
 
     /**
-     * Nothing was sent: the cluster's policy refuses it, which may be a mistake that its operator repairs. Uses up no attempt, and
-     * is final when that goes on.
+     * Nothing was sent: the cluster's policy refuses the webhook, possibly by a mistake that its operator
+     * repairs. Does not count as an attempt. It becomes final if refusals continue.
      */
     record Forbidden(String outcome) implements AttemptResult {}
 
-    /** Nothing was sent: the runtime is not connected. Uses up no attempt. */
+    /** Nothing was sent: the runtime is not connected. Does not count as an attempt. */
     record Away(String outcome) implements AttemptResult {}
 
     /**
-     * What an answer means.
+     * Interprets a response.
      *
-     * @param body what came of it: only read to recognize the refusal of a router in its own pod
+     * @param body the body as far as received; read only to recognise the refusal of a router in its own pod
      */
     static AttemptResult of(Http2Headers head, byte[] body) {
         int status = Integer.parseInt(String.valueOf(head.status()));
@@ -82,7 +86,7 @@ public sealed interface AttemptResult {
         };
     }
 
-    /** What a problem on the way means. */
+    /** Interprets a problem of a hop on the way. */
     static AttemptResult of(Problem problem) {
         String outcome = problem.cause().word();
         return switch (problem.cause()) {
@@ -90,7 +94,8 @@ public sealed interface AttemptResult {
             case TUNNEL_LOST -> new Lost(outcome);
             case UPSTREAM_REFUSED, DRAINING, OVERLOADED ->
                 new Refused(outcome, problem.equals(WireProblem.NO_NAME));
-            // A route may be missing for a moment, as in a reload: an operator's mistake must not kill webhooks.
+            // A route may be missing briefly, as during a reload: an operator's mistake must not kill
+            // webhooks.
             case NO_ROUTE, RATE_LIMITED, REQUEST_TIMEOUT -> new Failed(outcome, problem.retryAfter());
             case NOT_ALLOWED -> problem.hop() == Hop.ROUTER ? new Forbidden(outcome) : new Rejected(outcome);
             default ->
@@ -98,17 +103,17 @@ public sealed interface AttemptResult {
         };
     }
 
-    /** The problem of an attempt that nobody answered in time. */
+    /** Returns the problem of an attempt without a response in time. */
     static Problem late() {
         return Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM, "the event source did not answer in time");
     }
 
-    /** The problem of an attempt whose body could not be read. */
+    /** Returns the problem of an attempt whose body could not be read. */
     static Problem unreadable() {
         return Problem.of(Cause.INTERNAL, Hop.EDGE, "the stored body can't be read");
     }
 
-    /** Only seconds are understood: a date would need the other's clock. */
+    /** Parses a wait in seconds. A date is ignored, because it would depend on the other side's clock. */
     private static @Nullable Duration seconds(@Nullable String retryAfter) {
         try {
             return retryAfter == null

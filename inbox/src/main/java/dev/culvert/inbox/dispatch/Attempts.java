@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The attempts under way. Of the dispatcher's thread. */
+/** The attempts in progress. Belongs to the dispatcher's thread. */
 final class Attempts {
     private static final Logger log = LoggerFactory.getLogger(Attempts.class);
 
@@ -25,7 +25,7 @@ final class Attempts {
     private final LeaseTerm tenure;
     private final Map<Long, Attempt> running = new HashMap<>();
 
-    /** @param reads what is not in memory any more */
+    /** @param reads reads contents that are no longer in memory */
     Attempts(InboxSetup setup, InboxReads reads, LeaseTerm tenure) {
         this.setup = setup;
         this.reads = reads;
@@ -33,13 +33,16 @@ final class Attempts {
     }
 
     /**
-     * How one ended.
+     * The end of an attempt.
      *
-     * @param answer what the caller gets of it; null: there is no whole one
+     * @param answer the response for the caller; null: there is no complete one
      */
     record Ending(AttemptResult result, @Nullable StoredAnswer answer) {}
 
-    /** Sends a webhook; either is told on the dispatcher's thread, if the tenure lasts: {@code unread} when nothing was sent. */
+    /**
+     * Sends a webhook. One callback runs on the dispatcher's thread if the lease term lasts: {@code unread}
+     * if nothing was sent.
+     */
     void start(QueuedWebhook pending, Consumer<Ending> ended, Runnable unread) {
         WebhookBody content = pending.content;
         if (content != null) {
@@ -52,12 +55,12 @@ final class Attempts {
                             log.atWarn()
                                     .addKeyValue("id", pending.id)
                                     .addKeyValue("reason", failed.getMessage())
-                                    .log("webhook not read");
+                                    .log("stored webhook could not be read");
                             unread.run();
                         }));
     }
 
-    /** On its caller's loop, if there still is one. */
+    /** Sends on the caller's loop, if it still runs. */
     private void send(QueuedWebhook pending, WebhookBody content, Consumer<Ending> ended) {
         pending.reserved = false;
         Consumer<Ending> told = tenure.only((Ending ending) -> {
@@ -76,7 +79,7 @@ final class Attempts {
         attempt.start();
     }
 
-    /** Gives all up. */
+    /** Abandons all attempts. */
     void abandon(Problem why) {
         running.values().forEach(attempt -> attempt.abandon(why));
         running.clear();

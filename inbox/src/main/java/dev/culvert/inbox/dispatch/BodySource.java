@@ -15,11 +15,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A stored body, read piece by piece. Belongs to its attempt's event loop; one read at a time. */
+/** Reads a stored body piece by piece. Belongs to its attempt's event loop; one read at a time. */
 abstract sealed class BodySource {
     private static final int CHUNK = 32 << 10;
 
-    /** What one attempt sends of {@code content}. {@code files} reads where that blocks. */
+    /** Returns the body of {@code content} for one attempt. {@code files} runs the blocking reads. */
     static BodySource of(WebhookBody content, Executor files) {
         byte[] body = content.body;
         Path spool = content.spool;
@@ -30,13 +30,16 @@ abstract sealed class BodySource {
 
     abstract long size();
 
-    /** Whether all was read. */
+    /** Whether the whole body was read. */
     abstract boolean isAtEnd();
 
-    /** Reads the next piece, which {@code then} owns, called on {@code loop}, perhaps before this returns. */
+    /**
+     * Reads the next piece. {@code then} runs on {@code loop}, possibly before this returns, and owns the
+     * piece.
+     */
     abstract void read(EventLoop loop, Consumer<ByteBuf> then, Consumer<IOException> failed);
 
-    /** No read may be under way. */
+    /** Closes the source. No read may be in progress. */
     abstract void close();
 
     private static final class InMemory extends BodySource {
@@ -143,7 +146,7 @@ abstract sealed class BodySource {
             try {
                 channel.close();
             } catch (IOException nothingToBeDone) {
-                // It was only read.
+                // The file was only read.
             }
         }
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one thread that the dispatcher's state belongs to, and its alarm. What is handed over after its end is dropped. */
+/** The thread that owns the dispatcher's state, with its timer. Tasks submitted after its end are dropped. */
 final class DispatchThread {
     private static final Logger log = LoggerFactory.getLogger(DispatchThread.class);
 
@@ -18,16 +18,16 @@ final class DispatchThread {
     private @Nullable ScheduledFuture<?> alarm;
     private long alarmAt = Long.MAX_VALUE;
 
-    /** Any thread. */
+    /** Runs a task on the thread. Any thread. */
     void run(Runnable task) {
         try {
             thread.execute(() -> guarded(task));
         } catch (RejectedExecutionException stopped) {
-            // What is not delivered is on the disk.
+            // Undelivered webhooks are on disk.
         }
     }
 
-    /** Any thread. */
+    /** Runs a task on the thread after a delay. Any thread. */
     void later(Runnable task, long millis) {
         try {
             thread.schedule(() -> guarded(task), millis, TimeUnit.MILLISECONDS);
@@ -36,7 +36,7 @@ final class DispatchThread {
         }
     }
 
-    /** Runs {@code task} at {@code at}, unless it is run earlier anyway. On the thread. */
+    /** Runs {@code task} at {@code at}, unless an earlier alarm runs it before. Call on the thread. */
     void alarm(long at, long now, Runnable task) {
         if (at >= alarmAt) {
             return;
@@ -52,7 +52,7 @@ final class DispatchThread {
         }), Math.max(1, at - now), TimeUnit.MILLISECONDS);
     }
 
-    /** Ends it, after what was handed over before. */
+    /** Ends the thread after the tasks submitted before. */
     void close() {
         run(thread::shutdownNow);
     }

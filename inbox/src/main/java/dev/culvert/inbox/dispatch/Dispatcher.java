@@ -26,12 +26,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
 
 /**
- * Sends what the {@link DispatchPlan} says is next, as long as this process has the right to deliver. All its state belongs to
- * one thread of its own, where everything that happens elsewhere is handed to.
+ * Sends the webhooks that the {@link DispatchPlan} chooses, while this process has the right to deliver. Its
+ * state belongs to its own thread; events from other threads are submitted to it.
  */
 public final class Dispatcher implements CommitListener {
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
-    /** After it, an attempt that may have been sent counts as one that failed: it may be what breaks the tunnel. */
+    /**
+     * The number of lost attempts after which another one counts as failed: the webhook may be what breaks
+     * the tunnel.
+     */
     private static final int MAX_LOST = 10;
     private static final long AGAIN_MILLIS = 1000;
     private static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE,
@@ -45,10 +48,10 @@ public final class Dispatcher implements CommitListener {
     private final DispatchThread thread = new DispatchThread();
     private final Attempts attempts;
     private final Sinks.Many<InboxEvent> events = Sinks.many().multicast().directBestEffort();
-    /** Until when this process may begin attempts, by the clock; 0: it may not. */
+    /** The time until which this process may begin attempts, by the clock; 0: it may not. */
     private volatile long holdingUntil;
     private final LeaseTerm tenure;
-    /** Told when nothing is under way any more, as nothing new is begun; null: things are begun. */
+    /** Runs when no attempt is in progress; set while draining. Null: attempts begin. */
     private @Nullable Runnable drained;
 
     public Dispatcher(InboxSetup setup, CommitThread commits, InboxReads reads, InboxMeters meters) {
@@ -65,12 +68,12 @@ public final class Dispatcher implements CommitListener {
         return events.asFlux();
     }
 
-    /** Whether a source has nothing to do. Any thread. */
+    /** Whether a source has no webhook to deliver. Any thread. */
     public boolean isIdle(String runtime, String source) {
         return plan.isIdle(runtime, source);
     }
 
-    /** Runs {@code task} on the dispatcher's thread; drops it when that has ended. */
+    /** Runs {@code task} on the dispatcher's thread. Drops it if the thread has ended. */
     public void run(Runnable task) {
         thread.run(task);
     }
@@ -83,7 +86,7 @@ public final class Dispatcher implements CommitListener {
         return holdingUntil > 0;
     }
 
-    // ---- what happens elsewhere; on the dispatcher's thread, but for the listener's ----
+    // ---- events of other parts; on the dispatcher's thread, except the listener's ----
 
     @Override
     public void found(List<SourceKey> others) {
@@ -100,9 +103,9 @@ public final class Dispatcher implements CommitListener {
         meters.committed(tasks, nanos);
     }
 
-    /** This process may deliver until {@code until}. */
+    /** Starts delivery: this process holds the lease until {@code until}. */
     public void took(List<SourceKey> sources, Set<String> paused, long until) {
-        stop(); // the lease may have been lost and taken again between two looks
+        stop(); // the lease may have been lost and taken again between two checks
         tenure.next();
         plan.clear();
         plan.pause(paused);
@@ -119,7 +122,7 @@ public final class Dispatcher implements CommitListener {
         }
     }
 
-    /** Nothing is sent from now on: what is under way is given up, and stays on the disk. */
+    /** Stops sending. Attempts in progress are abandoned; their webhooks stay on disk. */
     public void stop() {
         if (!isHolding()) {
             return;
@@ -146,11 +149,11 @@ public final class Dispatcher implements CommitListener {
             pending.accept();
             pending.drop();
         } else if (pending.content != null && !pending.content.mayWait()) {
-            pending.drop(); // it is read again when its turn comes
+            pending.drop(); // it is read again at its turn
         }
     }
 
-    /** A duplicate's caller waits with the first one's, if that does. */
+    /** Lets the caller of a duplicate wait with the first webhook's caller, if that one waits. */
     public void joined(Receipt.Duplicate duplicate, Waiter waiter) {
         QueuedWebhook first = duplicate.pending() ? plan.underWay(duplicate.seq()) : null;
         StoredAnswer answer = first != null && first.answer != null ? first.answer : duplicate.answer();
@@ -168,7 +171,7 @@ public final class Dispatcher implements CommitListener {
         pump();
     }
 
-    /** Asks again for the runtimes that are waited for. */
+    /** Checks again whether the awaited runtimes are reachable. */
     public void lookForAwaited() {
         for (String runtime : plan.awaited()) {
             if (setup.delivery().isReachable(runtime)) {
@@ -213,7 +216,7 @@ public final class Dispatcher implements CommitListener {
         sleep();
     }
 
-    /** Begins nothing more; {@code done} is run when what is under way has ended. */
+    /** Begins no more attempts. {@code done} runs when those in progress have ended. */
     public void drain(Runnable done) {
         drained = done;
         plan.awaitNothing();
@@ -244,7 +247,7 @@ public final class Dispatcher implements CommitListener {
         }));
     }
 
-    /** An attempt's number is on the disk before it is sent, so that no repeat carries it. */
+    /** Stores the attempt's number before it is sent, so that no repetition reuses it. */
     private void begin(QueuedWebhook pending) {
         pending.attemptBegan = now();
         if (pending.reserved) {
@@ -303,7 +306,7 @@ public final class Dispatcher implements CommitListener {
         }
     }
 
-    /** So that operators see what it waits for; nothing depends on it. */
+    /** Stores the reason for the wait, for operators only. */
     private void note(QueuedWebhook pending, String obstacle) {
         if (!obstacle.equals(pending.obstacle)) {
             pending.obstacle = obstacle;
@@ -320,11 +323,11 @@ public final class Dispatcher implements CommitListener {
             return;
         }
         note(pending, result.outcome());
-        pending.reserved = true; // that number was not sent
+        pending.reserved = true; // this number was not sent
         postpone(pending);
     }
 
-    /** Its caller gets the refusal; the webhook is kept for a while, in case that the policy is wrong. */
+    /** Passes the refusal to the caller. The webhook is kept for a while, in case the policy is wrong. */
     private void forbid(QueuedWebhook pending, AttemptResult.Forbidden result,
             @Nullable StoredAnswer answer) {
         if (answer != null) {
@@ -337,7 +340,7 @@ public final class Dispatcher implements CommitListener {
             return;
         }
         note(pending, result.outcome());
-        pending.reserved = true; // that number did not reach the event source
+        pending.reserved = true; // this number did not reach the event source
         plan.forbidden(pending, now());
         pump();
     }
@@ -357,14 +360,14 @@ public final class Dispatcher implements CommitListener {
         pending.accept();
     }
 
-    /** Its source takes nothing now. */
+    /** Postpones a webhook whose source accepts nothing now. */
     private void postpone(QueuedWebhook pending) {
         letGo(pending);
         plan.refused(pending, now());
         pump();
     }
 
-    /** Its runtime is away. */
+    /** Lets a webhook wait for its runtime, which is away. */
     private void wait(QueuedWebhook pending) {
         letGo(pending);
         plan.away(pending);
@@ -382,7 +385,10 @@ public final class Dispatcher implements CommitListener {
         pending.drop();
     }
 
-    /** Those behind it go on once it is on the disk: after a crash none of them came before its repeat. */
+    /**
+     * Stores the result. The next webhooks continue only when it is on disk, so that after a crash none of
+     * them was sent before its repetition.
+     */
     private void settle(QueuedWebhook pending, AttemptRecord settlement) {
         pending.drop();
         List<QueuedWebhook> outOfOrder = settlement.passes() ? plan.outOfOrder(pending) : List.of();
@@ -428,7 +434,7 @@ public final class Dispatcher implements CommitListener {
         pump();
     }
 
-    /** Ends the thread. What is under way is given up. */
+    /** Ends the thread. Attempts in progress are abandoned. */
     public void close() {
         run(this::stop);
         thread.close();

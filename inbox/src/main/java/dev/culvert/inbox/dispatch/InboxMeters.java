@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** What the inbox is observed by. Safe for use by any thread. */
+/** The meters of the inbox. Safe for use by any thread. */
 public final class InboxMeters {
     private final MeterRegistry registry;
     private final List<Meter> meters = new ArrayList<>();

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The time for which this process holds the lease: what was begun in it counts in it alone. Of the dispatcher's thread, but for
- * what {@link #only} gives.
+ * A term for which this process holds the lease. Actions begun in a term count only in it. Belongs to the
+ * dispatcher's thread, except the callbacks that {@link #only} returns.
  */
 final class LeaseTerm {
     private static final Logger log = LoggerFactory.getLogger(LeaseTerm.class);
@@ -19,19 +19,21 @@ final class LeaseTerm {
     private final Runnable lost;
     private long number;
 
-    /** @param lost run when a change is refused, as another process has the lease */
+    /** @param lost runs when a change is refused because another process has the lease */
     LeaseTerm(CommitThread commits, DispatchThread thread, Runnable lost) {
         this.commits = commits;
         this.thread = thread;
         this.lost = lost;
     }
 
-    /** Another one begins, or this one has ended. */
+    /** Starts the next term, or ends the present one. */
     void next() {
         number++;
     }
 
-    /** {@code task} for any thread: is run on the dispatcher's, if this tenure still lasts then. */
+    /**
+     * Wraps {@code task} for any thread: it runs on the dispatcher's thread, if this term still lasts then.
+     */
     Runnable only(Runnable task) {
         long of = number;
         return () -> thread.run(() -> {
@@ -41,7 +43,7 @@ final class LeaseTerm {
         });
     }
 
-    /** {@code task} with a value, as {@link #only(Runnable)}. */
+    /** Wraps {@code task} with a value, as {@link #only(Runnable)}. */
     <T> Consumer<T> only(Consumer<T> task) {
         long of = number;
         return value -> thread.run(() -> {
@@ -51,7 +53,9 @@ final class LeaseTerm {
         });
     }
 
-    /** Changes the database, if this tenure lasts; {@code otherwise} when that fails although it does. */
+    /**
+     * Changes the database, if this term lasts. {@code otherwise} runs if the change fails during the term.
+     */
     <T> void write(Job<T> job, long bytes, Consumer<T> done, Runnable otherwise) {
         commits.submit(job, bytes, only(done), only((StoreException failed) -> {
             if (failed instanceof StoreException.Held) {
