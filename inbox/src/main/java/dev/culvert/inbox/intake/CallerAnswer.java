@@ -15,7 +15,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Answers a webhook's caller, once. State belongs to the caller's loop; the calls may come from any thread. */
+/**
+ * Answers a webhook's caller, once. Its state belongs to the caller's loop. Methods may be called on any
+ * thread.
+ */
 final class CallerAnswer implements Waiter {
     private static final String DUPLICATE = "culvert-webhook-duplicate";
 
@@ -32,7 +35,7 @@ final class CallerAnswer implements Waiter {
         this.id = id;
     }
 
-    /** It is stored, perhaps under another id: from now on the caller waits for so long. */
+    /** The webhook is stored, possibly under another id. From now on the caller waits for the given time. */
     void stored(String as, long waitMillis) {
         run(() -> {
             duplicate = !as.equals(id);
@@ -41,7 +44,7 @@ final class CallerAnswer implements Waiter {
         });
     }
 
-    /** It is not stored. */
+    /** The webhook is not stored. */
     void refuse(Problem problem) {
         run(() -> {
             if (end()) {
@@ -50,7 +53,7 @@ final class CallerAnswer implements Waiter {
         });
     }
 
-    /** The caller went away; on the loop. */
+    /** The caller disconnected. Call on the loop. */
     void gone() {
         end();
     }
@@ -110,7 +113,7 @@ final class CallerAnswer implements Waiter {
         try {
             loop.execute(task);
         } catch (RejectedExecutionException ended) {
-            // The loop has ended, and the caller's connection with it.
+            // The loop has ended, and with it the caller's connection.
         }
     }
 }

@@ -23,8 +23,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands in front of a runtime's relay: requests of durable routes go into the inbox, what the cluster would refuse is refused,
- * all others pass. One for each caller's connection or request; cheap to make.
+ * A relay before a runtime's relay. It stores requests of durable routes in the inbox, refuses requests that
+ * the cluster would refuse, and passes all others on. One for each caller's connection or request; cheap to
+ * create.
  */
 public final class InboxRelay implements Relay {
     private static final Duration FULL = Duration.ofMinutes(1);
@@ -37,19 +38,20 @@ public final class InboxRelay implements Relay {
     private final Relay direct;
 
     /**
-     * Whose requests come here.
+     * The runtime whose requests pass here.
      *
-     * @param runtimeId what {@link Delivery} is asked for
-     * @param routes which of them are durable
-     * @param secrets what their signatures are verified with
-     * @param hop this part, in its problems
+     * @param runtimeId the runtime's id, as {@link Delivery} expects it
+     * @param routes decides which requests are durable
+     * @param secrets the secrets that verify their signatures
+     * @param hop this part's hop in its problems
      */
     public record Target(String runtimeId, DurableRoutes routes, WebhookSecrets secrets, Hop hop) {}
 
     /**
-     * @param caller where requests come from, behind the trusted proxies; null: nobody can tell
-     * @param trustedPeer whether it is a part that has an inbox of its own: what that stored is not stored again
-     * @param direct the runtime
+     * @param caller the caller's address, in front of all trusted proxies; null: unknown
+     * @param trustedPeer whether the peer has an inbox of its own, so that webhooks that it stored are not
+     *     stored again
+     * @param direct the runtime's relay
      */
     public InboxRelay(Inbox inbox, Target target, @Nullable InetAddress caller, boolean trustedPeer,
             Relay direct) {
@@ -95,7 +97,7 @@ public final class InboxRelay implements Relay {
             inbox.meters().refused("disk");
             return refuse(response, full(target.hop, inbox.room().reason()));
         }
-        // RFC 9110 §10.1.1: it is this hop that was asked, and the event source never waits.
+        // RFC 9110 §10.1.1: the expectation addresses this hop, and the event source never waits.
         boolean asked = request.fields().remove("expect");
         Upload upload = Upload.open(inbox, target, route, request, response, SourceAddress.of(caller),
                 length);
@@ -117,7 +119,7 @@ public final class InboxRelay implements Relay {
     }
 
     static Problem busy(Hop hop) {
-        return Problem.of(Cause.OVERLOADED, hop, "too many webhooks are being taken in")
+        return Problem.of(Cause.OVERLOADED, hop, "too many webhooks are being received")
                 .retryAfter(OVERLOADED);
     }
 
@@ -143,7 +145,7 @@ public final class InboxRelay implements Relay {
         return new Swallowed(response);
     }
 
-    /** What goes on coming after the answer. */
+    /** Releases the bytes that arrive after the refusal, and reports them as consumed. */
     private record Swallowed(ResponseSink response) implements RequestSink {
         @Override
         public void data(ByteBuf body) {

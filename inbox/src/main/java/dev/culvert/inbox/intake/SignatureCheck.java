@@ -18,16 +18,17 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The check of a provider's signature over the raw bytes of a body. Compares in constant time; with several secrets, for a
- * rotation, each is tried. Immutable; a check of one request belongs to one thread at a time.
+ * Verifies a provider's signature over the raw bytes of a body. Compares in constant time. With several
+ * secrets, during a rotation, it tries each. Immutable; the check of one request belongs to one thread at a
+ * time.
  */
 final class SignatureCheck {
     static final int MAX_SECRETS = SigningSecrets.MAX_SECRETS;
-    /** What Standard Webhooks recommends against replays. */
+    /** The tolerance that Standard Webhooks recommends against replays. */
     private static final Duration TOLERANCE = Duration.ofMinutes(5);
     private static final String ALGORITHM = "HmacSHA256";
     private static final String HEX_PREFIX = "sha256=";
-    /** What a Standard Webhooks secret begins with; base64 follows. */
+    /** The prefix of a Standard Webhooks secret; base64 follows. */
     private static final String SECRET_PREFIX = "whsec_";
     private static final int MAX_SIGNATURES = 8;
 
@@ -36,7 +37,8 @@ final class SignatureCheck {
     private final Clock clock;
 
     /**
-     * @param secrets each is tried; the first {@link #MAX_SECRETS} count; none: all is refused
+     * @param secrets the secrets to try, of which the first {@link #MAX_SECRETS} count; empty: every webhook
+     *     is refused
      */
     SignatureCheck(Verification.Provider provider, List<byte[]> secrets, Clock clock) {
         this.provider = provider;
@@ -44,16 +46,16 @@ final class SignatureCheck {
         this.clock = clock;
     }
 
-    /** The check of one request. */
+    /** The verification of one request. */
     interface Running {
-        /** Takes bytes of the body, in order. */
+        /** Adds bytes of the body, in order. */
         void update(ByteBuffer body);
 
-        /** Whether the signature is right, after the last byte. Once. */
+        /** Whether the signature is valid. Call once, after the last byte. */
         boolean matches();
     }
 
-    /** Begins the check of a request with its head. */
+    /** Begins the verification of a request with its head. */
     Running begin(Http2Headers fields) {
         List<byte[]> known = secrets.stream().limit(MAX_SECRETS).toList();
         return switch (provider) {
@@ -139,7 +141,10 @@ final class SignatureCheck {
         }
     }
 
-    /** A field that is there exactly once: of two, nobody can say which one the provider set. */
+    /**
+     * Returns the value of a field that occurs exactly once. Of two, the one that the provider set is
+     * unknown.
+     */
     private static @Nullable String field(Http2Headers fields, String name) {
         List<CharSequence> values = fields.getAll(name);
         return values.size() == 1 ? values.getFirst().toString() : null;
@@ -159,7 +164,7 @@ final class SignatureCheck {
         return null;
     }
 
-    /** A check whose body does not matter. */
+    /** A verification whose result does not depend on the body. */
     private enum Decided implements Running {
         YES, NO;
 

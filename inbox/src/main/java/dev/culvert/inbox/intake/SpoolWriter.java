@@ -12,9 +12,15 @@ import java.security.MessageDigest;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Writes one large body to its file. All methods block; one is called at a time, on the threads for files. */
+/**
+ * Writes one large body to its file. All methods block. They are called one at a time, on the threads for
+ * files.
+ */
 final class SpoolWriter {
-    /** A journal that is committed for a small webhook writes out what waits of large ones: this much of each at most. */
+    /**
+     * The bytes written between two syncs. A commit of a small webhook also flushes the unsynced bytes of
+     * large ones, so this bounds them for each.
+     */
     private static final int SYNCED = 64 << 10;
 
     private final SpoolFolder folder;
@@ -35,7 +41,7 @@ final class SpoolWriter {
         return file;
     }
 
-    /** Takes ownership of the buffers. */
+    /** Writes buffers and takes ownership of them. */
     void write(List<ByteBuf> bodies) throws IOException {
         try {
             for (ByteBuf body : bodies) {
@@ -68,7 +74,7 @@ final class SpoolWriter {
         }
     }
 
-    /** After it, the file and its name are on the disk. */
+    /** Forces the file and its name to disk. */
     void finish() throws IOException {
         FileChannel to = channel;
         if (to != null) {
@@ -89,7 +95,7 @@ final class SpoolWriter {
             }
             Files.deleteIfExists(file);
         } catch (IOException left) {
-            // The next start removes it: no row names it.
+            // The next start removes the file, because no row names it.
         }
     }
 }

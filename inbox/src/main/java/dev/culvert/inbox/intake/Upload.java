@@ -38,9 +38,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A webhook that is being taken in: in memory while it is small, else into a file. It costs what has arrived, whatever length was
- * announced, and has to arrive in time. Its sender is told that bytes were taken when they are in the file, so that no more of
- * them wait than it may send ahead. Of the request's loop.
+ * A webhook that is being received: in memory while it is small, else into a file. Its cost is the bytes that
+ * arrived, whatever length was announced, and it must arrive in time. Bytes are reported as consumed when
+ * they are in the file, so the sender's window bounds the waiting bytes. Belongs to the request's loop.
  *
  * <pre>
  *  SMALL ──more than 64 KiB──► SPOOLING ──end──┐
@@ -50,9 +50,9 @@ import org.slf4j.LoggerFactory;
  */
 final class Upload implements RequestSink {
     private static final Logger log = LoggerFactory.getLogger(Upload.class);
-    /** What stays in memory, and in a row. */
+    /** The maximum length of a body that stays in memory, and in a row. */
     static final int SMALL = 64 << 10;
-    /** Of the objects of one upload, about, and of each field of its head. */
+    /** The approximate memory of one upload's objects, and of each field of its head. */
     private static final int OVERHEAD = 2 << 10;
     private static final int FIELD = 64;
     private static final int FIRST_BUFFER = 1 << 10;
@@ -68,7 +68,7 @@ final class Upload implements RequestSink {
     private final MessageDigest digest = WebhookDigests.sha256();
     private final @Nullable Running check;
     private final Intake intake;
-    /** Of the head, and of the objects that hold it and the body. */
+    /** The memory of the head and of the objects that hold it and the body. */
     private final long headCost;
     private final long announced;
     private final long most;
@@ -78,19 +78,19 @@ final class Upload implements RequestSink {
     private int smallSize;
     private long total;
     private @Nullable SpoolWriter spool;
-    /** What was kept in memory before there was a file. */
+    /** The bytes kept in memory before there was a file. */
     private @Nullable ByteBuf first;
     private final UnwrittenParts unwritten = new UnwrittenParts();
     private boolean writing;
     private boolean ended;
     private boolean over;
 
-    /** How long a body may be: one that fits into no quota is not begun. */
+    /** Returns the maximum length of a body. A body that exceeds every quota is not begun. */
     static long most(Inbox inbox, DurableRoute route) {
         return Math.min(route.maxBodyBytes(), inbox.setup().config().maxSourceBytes().bytes());
     }
 
-    /** What a head costs, with what holds it. */
+    /** Returns the memory of a head and of the objects that hold it. */
     static long headCost(Http2Headers fields) {
         long cost = OVERHEAD;
         for (Map.Entry<CharSequence, CharSequence> field : fields) {
@@ -100,10 +100,10 @@ final class Upload implements RequestSink {
     }
 
     /**
-     * Begins to take a webhook in; null: there is no room for it.
+     * Begins to receive a webhook. Returns null if there is no room for it.
      *
-     * @param source who sends it
-     * @param announced length of its body; -1: unknown
+     * @param source the sender's source address
+     * @param announced the announced length of its body; -1: unknown
      */
     static @Nullable Upload open(Inbox inbox, InboxRelay.Target target, DurableRoute route,
             RelayRequest request, ResponseSink response, SourceAddress source, long announced) {
@@ -121,7 +121,7 @@ final class Upload implements RequestSink {
         return upload;
     }
 
-    /** How an upload gives way to another source's; any thread. */
+    /** Ends an upload for another source's. Any thread. */
     private static final class WayOut implements Runnable {
         private final EventLoop loop;
         private @Nullable Upload upload;
@@ -140,7 +140,7 @@ final class Upload implements RequestSink {
                     }
                 });
             } catch (RejectedExecutionException ended) {
-                // The loop has ended, and the caller's connection with it.
+                // The loop has ended, and with it the caller's connection.
             }
         }
     }
@@ -225,13 +225,13 @@ final class Upload implements RequestSink {
             body.release();
             inbox.meters().refused("quota");
             refuse(InboxRelay.full(target.hop(),
-                    "too many large webhooks of the runtime are being taken in"));
+                    "too many large webhooks of the runtime are being received"));
         } else {
             toSpool(body);
         }
     }
 
-    /** False: there is no room for it. */
+    /** Keeps bytes in memory. Returns false if there is no room for them. */
     private boolean keep(ByteBuf body, int bytes) {
         try {
             int needed = smallSize + bytes;
@@ -250,7 +250,10 @@ final class Upload implements RequestSink {
         }
     }
 
-    /** Grows by doubling, so that copying costs little, to no more than was announced, if that is true so far. */
+    /**
+     * Returns the new capacity. It doubles, so that copying costs little, but does not exceed the announced
+     * length while that is valid.
+     */
     private int capacity(int needed) {
         int size = Math.clamp(Math.max(FIRST_BUFFER, 2L * small.length), needed, SMALL);
         return announced >= needed && announced < size ? (int) announced : size;
@@ -272,7 +275,7 @@ final class Upload implements RequestSink {
         write();
     }
 
-    /** Writes what waits, then tells its sender; at the end makes it durable. */
+    /** Writes the waiting parts, then reports them to the sender. At the end it makes the file durable. */
     private void write() {
         SpoolWriter to = spool;
         if (writing || over || to == null) {
@@ -317,10 +320,10 @@ final class Upload implements RequestSink {
     }
 
     /**
-     * What was written.
+     * The result of a write.
      *
-     * @param bytes those that its sender was not told of yet
-     * @param cost of the memory that is free again
+     * @param bytes the written bytes that were not reported to the sender yet
+     * @param cost the freed memory
      */
     private record Written(int bytes, long cost) {}
 
@@ -351,7 +354,7 @@ final class Upload implements RequestSink {
         try {
             inbox.fileThreads().execute(to::abort);
         } catch (RejectedExecutionException stopping) {
-            // The next start removes it.
+            // The next start removes the file.
         }
     }
 
@@ -455,7 +458,10 @@ final class Upload implements RequestSink {
         }
     }
 
-    /** What is being stored already stays: its caller may think that it arrived. */
+    /**
+     * Drops the upload. A webhook that is already being stored stays, because its caller may assume that it
+     * arrived.
+     */
     @Override
     public void cancel(Problem reason) {
         answer.gone();

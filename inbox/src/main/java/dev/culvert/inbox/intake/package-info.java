@@ -1,4 +1,4 @@
-/** Takes webhooks in: signatures, spooling, answers to senders. */
+/** Receives webhooks: signatures, spooling, responses to callers. */
 @NullMarked
 package dev.culvert.inbox.intake;
 
