@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How many webhooks a second each address may send. Remembers the addresses that sent last; one that was forgotten begins with
- * a full allowance. Safe for use by any thread.
+ * Limits the webhooks a second of each address. Remembers the addresses that sent last; a forgotten one
+ * starts with a full allowance. Safe for use by any thread.
  */
 public final class AddressRates {
     static final int MAX_ADDRESSES = 10_000;
@@ -19,7 +19,7 @@ public final class AddressRates {
 
     private final long interval;
     private final long capacity;
-    /** When each address's allowance will be full again. */
+    /** The time at which each address's allowance is full again. */
     private final Map<ByteBuffer, Long> fullAt = new LinkedHashMap<>(64, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
@@ -39,7 +39,9 @@ public final class AddressRates {
         return ByteBuffer.wrap(address instanceof Inet6Address ? Arrays.copyOf(bytes, IPV6_NETWORK) : bytes);
     }
 
-    /** Nanoseconds to wait; 0: it may send one now. */
+    /**
+     * Takes one webhook from an address's allowance. Returns the nanoseconds to wait; 0: it may send one now.
+     */
     public long take(InetAddress address, long nowNanos) {
         ByteBuffer key = key(address);
         synchronized (fullAt) {

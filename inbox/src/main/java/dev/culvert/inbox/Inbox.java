@@ -56,17 +56,20 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The durable inbox of one part: keeps webhooks on the disk and delivers them. Webhooks come in through {@link InboxRelay}.
- * Several processes may store into one folder; one of them delivers at a time, by a lease, and the next one goes on where it
- * stopped. Safe for use by any thread. Errors of all calls: {@link StoreException}.
+ * The durable inbox of one part: stores webhooks on disk and delivers them. {@link InboxRelay} receives them.
+ * Several processes may store into one folder. One of them delivers at a time, by a lease, and the next one
+ * continues where it stopped. Safe for use by any thread. Errors of all calls: {@link StoreException}.
  */
 public final class Inbox {
     private static final Logger log = LoggerFactory.getLogger(Inbox.class);
     private static final Duration TICK = Duration.ofSeconds(1);
-    /** How often a process that waits for the lease asks for it: so soon after a release it delivers. */
+    /**
+     * The interval at which a waiting process asks for the lease, and so the maximum delay of delivery after
+     * a release.
+     */
     private static final Duration ASK = Duration.ofMillis(250);
     private static final Duration RETENTION = Duration.ofMinutes(1);
-    /** Between the end of a lease and the last attempt that is begun under it. */
+    /** The time between the last attempt begun under a lease and the lease's end. */
     private static final long MARGIN_MILLIS = 2000;
 
     private final InboxSetup setup;
@@ -103,15 +106,15 @@ public final class Inbox {
     }
 
     /**
-     * Opens, or makes, the inbox of a folder: recovers it after a crash, and begins to deliver as soon as no other process does.
-     * Errors: {@link StoreException.Failed}. Cancelling leaves it closed.
+     * Opens or creates the inbox of a folder. Recovers it after a crash, and starts delivery as soon as no
+     * other process delivers. Errors: {@link StoreException.Failed}. Cancelling leaves it closed.
      */
     public static Mono<Inbox> open(InboxSetup setup) {
         return Mono.fromCallable(() -> of(setup, InboxFiles.open(setup.folder(), setup.clock())))
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** One of files that were opened. */
+    /** Creates an inbox of open files. */
     static Inbox of(InboxSetup setup, InboxFiles files) {
         var inbox = new Inbox(setup, files);
         inbox.start();
@@ -130,29 +133,32 @@ public final class Inbox {
 
     // ---- for operators ----
 
-    /** A page of webhooks, newest first. */
+    /** Returns a page of webhooks, newest first. */
     public Mono<InboxPage> list(InboxQuery query) {
         return reads.page(query);
     }
 
-    /** One webhook. Empty: there is none of that id. */
+    /** Returns one webhook; empty: none has this id. */
     public Mono<InboxEntry> entry(String id) {
         return reads.entry(id);
     }
 
-    /** How many there are in each state, about a second ago. */
+    /** Returns the number of webhooks in each state, about a second old. */
     public Map<WebhookState, Long> counts() {
         return meters.counts();
     }
 
-    /** What happens from now on, in the process that delivers. Who does not keep up misses some; never ends. */
+    /**
+     * Emits the events from now on, in the process that delivers. A slow subscriber misses some. Never ends.
+     */
     public Flux<InboxEvent> events() {
         return dispatcher.events();
     }
 
     /**
-     * Delivers a webhook again that is delivered or dead: it goes to the end of its source's line. Errors:
-     * {@link StoreException.Absent}, {@link StoreException.Conflict} when it is pending or its content is not kept any more.
+     * Delivers a delivered or dead webhook again: appends it to its source's queue. Errors:
+     * {@link StoreException.Absent}; {@link StoreException.Conflict} if it is pending or its content is not
+     * kept any more.
      */
     public Mono<Void> replay(String id) {
         return change(tx -> WebhookRows.replay(tx, id), again -> dispatcher.run(() -> {
@@ -161,7 +167,10 @@ public final class Inbox {
         }));
     }
 
-    /** Forgets a webhook, delivered or not; one that is just under way may still arrive. Errors: {@link StoreException.Absent}. */
+    /**
+     * Deletes a webhook, delivered or not. An attempt in progress may still arrive. Errors:
+     * {@link StoreException.Absent}.
+     */
     public Mono<Void> delete(String id) {
         return change(tx -> {
             long seq = tx.statements().number("SELECT seq FROM webhooks WHERE id = ?", id);
@@ -182,7 +191,10 @@ public final class Inbox {
         });
     }
 
-    /** Sends nothing to an event source until {@link #resume}; survives a restart. What is under way goes on. */
+    /**
+     * Stops sending to an event source until {@link #resume}. Survives a restart. Attempts in progress
+     * continue.
+     */
     public Mono<Void> pause(String runtimeId, String source) {
         return change(tx -> {
             tx.update("INSERT OR IGNORE INTO paused VALUES (?, ?)", runtimeId, source);
@@ -199,9 +211,10 @@ public final class Inbox {
     }
 
     /**
-     * Forgets all webhooks of an event source, delivered or not; those that are just under way may still arrive. Emits how many.
+     * Deletes all webhooks of an event source, delivered or not. Attempts in progress may still arrive. Emits
+     * the number of deleted webhooks.
      *
-     * @param state only those in this state; null: all
+     * @param state the state of the webhooks to delete; null: all
      */
     public Mono<Long> purge(String runtimeId, String source, @Nullable WebhookState state) {
         String of = "SELECT seq, id FROM webhooks WHERE runtime = ? AND source = ?"
@@ -223,7 +236,7 @@ public final class Inbox {
                 .reduce(0L, (sum, gone) -> sum + gone.size());
     }
 
-    /** Forgets all webhooks of a runtime that was deleted. */
+    /** Deletes all webhooks of a deleted runtime. */
     public Mono<Void> forget(String runtimeId) {
         return this.<List<Deleted>>transact(tx -> {
             List<Long> some = tx.statements()
@@ -245,19 +258,22 @@ public final class Inbox {
 
     // ---- for the part that owns it ----
 
-    /** Whether this process delivers; else another one does, or none may yet. */
+    /** Whether this process delivers. If not, another one does, or none may yet. */
     public boolean isDelivering() {
         return dispatcher.isHolding();
     }
 
-    /** A runtime's tunnel is there, or its cluster's policy changed: what waits for that is sent. */
+    /**
+     * A runtime's tunnel is connected, or its cluster's policy changed: sends the webhooks that wait for
+     * that.
+     */
     public void reachable(String runtimeId) {
         dispatcher.run(() -> dispatcher.reachable(runtimeId));
     }
 
     /**
-     * Lets another process deliver: begins nothing more, lets what is under way end for at most an attempt's time, and gives the
-     * lease back. Webhooks are still stored. Completes empty.
+     * Lets another process deliver: begins no more attempts, waits at most one attempt's time for those in
+     * progress, and returns the lease. Webhooks are still stored. Completes empty.
      */
     public Mono<Void> release() {
         released = true;
@@ -279,7 +295,7 @@ public final class Inbox {
         });
     }
 
-    /** Ends delivery at once, commits what waits and closes the files. Completes empty. */
+    /** Stops delivery at once, commits the waiting changes and closes the files. Completes empty. */
     public Mono<Void> close() {
         return Mono.defer(() -> {
             released = true;
@@ -302,17 +318,20 @@ public final class Inbox {
         return setup;
     }
 
-    /** Of webhooks that arrived, until they are delivered or wait on the disk alone. */
+    /** The memory of webhooks that arrived, until they are delivered or are only on disk. */
     public Budget memory() {
         return memory;
     }
 
-    /** Of webhooks that are arriving. */
+    /** The memory of webhooks that are arriving. */
     public Intakes intakes() {
         return intakes;
     }
 
-    /** Why webhooks are refused though all else works, for {@code /readyz}; null: they are not. Any thread. */
+    /**
+     * Returns the reason for which webhooks are refused although everything else works, for {@code /readyz};
+     * null: they are not refused. Any thread.
+     */
     public @Nullable String trouble() {
         return room.isThere() ? null : "webhooks are refused: " + room.reason();
     }
@@ -341,7 +360,7 @@ public final class Inbox {
         return ids.next(setup.clock().millis());
     }
 
-    /** Stores a webhook. Either is told, on any thread, once: {@code done} after the fsync. */
+    /** Stores a webhook. One callback runs once, on any thread: {@code done} after the fsync. */
     public void store(IncomingWebhook draft, Consumer<Receipt> done, Consumer<StoreException> failed) {
         if (!room.take(draft.rowBytes())) {
             failed.accept(new StoreException.Full(room.reason()));
@@ -362,12 +381,12 @@ public final class Inbox {
         }, failed);
     }
 
-    // ---- what happens by itself ----
+    // ---- periodic work ----
 
     private record Beat(Set<String> paused, Map<WebhookState, Long> counts,
             @Nullable List<SourceKey> taken) {}
 
-    /** What is done each second. */
+    /** Runs each second: takes or renews the lease, and updates counts and pauses. */
     public void tick() {
         long now = setup.clock().millis();
         boolean due = now >= renewAt;
@@ -375,7 +394,7 @@ public final class Inbox {
             List<SourceKey> taken = null;
             if (tx.isHolding()) {
                 if (due) {
-                    tx.renew(); // also while what is under way ends: another process would send it again
+                    tx.renew(); // also while attempts end: another process would send those webhooks again
                 }
             } else if (!released) {
                 tx.take();
@@ -414,11 +433,11 @@ public final class Inbox {
         if (failed instanceof StoreException.Held) {
             dispatcher.run(dispatcher::stop);
         } else {
-            log.atWarn().addKeyValue("reason", failed.getMessage()).log("inbox not written");
+            log.atWarn().addKeyValue("reason", failed.getMessage()).log("inbox could not be written");
         }
     }
 
-    /** What is done each minute. */
+    /** Runs each minute: deletes old webhooks. */
     public void forgetOld() {
         var retention = new Retention(setup.config());
         transact(retention::step).doOnNext(step -> removeSpools(step.spools()))
@@ -428,7 +447,7 @@ public final class Inbox {
                     if (!(failed instanceof StoreException.Held)) {
                         log.atWarn()
                                 .addKeyValue("reason", failed.getMessage())
-                                .log("old webhooks not forgotten");
+                                .log("old webhooks could not be deleted");
                     }
                 });
     }

@@ -7,21 +7,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The webhooks whose bodies are arriving, and what they cost: memory for heads and bytes that are here, in all and of each
- * runtime, and bytes of large bodies in files that no row names yet, of each runtime. Source addresses share each of them: when it
- * is full, the newest intake of the source that uses most gives way. Safe for use by any thread.
+ * Limits the webhooks whose bodies are arriving: memory for heads and received bytes, in total and for each
+ * runtime, and bytes of large bodies in files that no row names yet, for each runtime. Source addresses share
+ * each limit: when it is reached, the source that uses most loses its newest intake. Safe for use by any
+ * thread.
  */
 public final class Intakes {
     private final Quota<SourceAddress> memory;
     private final long runtimeMemory;
     private final long runtimeFiles;
-    /** Of runtimes with an intake. */
+    /** The shares of runtimes with an intake. */
     private final Map<String, Share> shares = new ConcurrentHashMap<>();
 
     private static final class Share {
         final Quota<SourceAddress> memory;
         final Quota<SourceAddress> files;
-        /** Changed within the map's compute. */
+        /** The number of intakes. Changed only within the map's compute. */
         int intakes;
 
         Share(long memory, long files) {
@@ -31,9 +32,9 @@ public final class Intakes {
     }
 
     /**
-     * @param memory bytes in memory, in all
-     * @param runtimeMemory of those, for one runtime
-     * @param runtimeFiles bytes in files of one runtime
+     * @param memory the maximum bytes in memory, in total
+     * @param runtimeMemory the maximum bytes in memory for one runtime
+     * @param runtimeFiles the maximum bytes in files for one runtime
      */
     Intakes(long memory, long runtimeMemory, long runtimeFiles) {
         this.memory = new Quota<>(memory);
@@ -42,9 +43,9 @@ public final class Intakes {
     }
 
     /**
-     * Begins an intake that costs bytes at once; null: there is no room.
+     * Begins an intake that takes bytes at once. Returns null if there is no room.
      *
-     * @param giveWay runs once, on any thread, when the intake has to end for another source's
+     * @param giveWay runs once, on any thread, when the intake must end for another source's
      */
     public @Nullable Intake open(String runtime, SourceAddress source, long bytes, Runnable giveWay) {
         Quota<SourceAddress>.Claim whole = memory.tryOpen(source, bytes, giveWay);
@@ -74,17 +75,17 @@ public final class Intakes {
         shares.computeIfPresent(runtime, (id, share) -> --share.intakes == 0 ? null : share);
     }
 
-    /** Bytes in memory. */
+    /** The bytes in memory. */
     long memoryUsed() {
         return memory.used();
     }
 
-    /** Bytes in files that no row names yet. */
+    /** The bytes in files that no row names yet. */
     long filesUsed() {
         return shares.values().stream().mapToLong(share -> share.files.used()).sum();
     }
 
-    /** What one webhook costs while it arrives. Of one loop. */
+    /** The account of one webhook while it arrives. Belongs to one event loop. */
     public final class Intake {
         private final String runtime;
         private final Share share;
@@ -103,7 +104,7 @@ public final class Intakes {
             this.giveWay = giveWay;
         }
 
-        /** Takes memory; false: there is no room, or the intake gave way. */
+        /** Takes memory. Returns false if there is no room, or the intake was displaced. */
         public boolean grow(long bytes) {
             if (!whole.tryTake(bytes)) {
                 return false;
@@ -115,7 +116,7 @@ public final class Intakes {
             return true;
         }
 
-        /** Whether half of the memory is taken, of all webhooks or of those of its runtime. */
+        /** Whether half of the memory is in use, in total or for its runtime. */
         public boolean isCrowded() {
             return memory.used() >= memory.max() / 2 || share.memory.used() >= share.memory.max() / 2;
         }
@@ -125,7 +126,7 @@ public final class Intakes {
             own.give(bytes);
         }
 
-        /** Takes bytes of a file; false: there is no room. */
+        /** Takes bytes of a file. Returns false if there is no room. */
         public boolean growFile(long bytes) {
             Quota<SourceAddress>.Claim claim = file;
             if (claim == null) {
@@ -135,13 +136,16 @@ public final class Intakes {
             return claim.tryTake(bytes);
         }
 
-        /** The body is whole: its memory is somebody else's, and it does not give way any more. Its file counts until {@link #close}. */
+        /**
+         * The body is complete. Its memory is accounted elsewhere, and it cannot be displaced any more. Its
+         * file counts until {@link #close}.
+         */
         public void arrived() {
             whole.close();
             own.close();
         }
 
-        /** Gives everything back; again: does nothing. */
+        /** Returns everything. Further calls have no effect. */
         public void close() {
             if (closed) {
                 return;

@@ -1,11 +1,13 @@
 /**
- * The durable inbox in front of webhooks: stores each with one fsync before anything else, answers its caller, and delivers
- * it, in order per event source, until that has answered. Read {@link dev.culvert.inbox.Inbox} first, then
- * {@link dev.culvert.inbox.intake.InboxRelay}, which takes webhooks in; {@code CommitThread} makes them durable,
- * {@code DispatchPlan} says which is next, {@code Attempt} sends it.
+ * The durable inbox before event sources: stores each webhook with one fsync before anything else, answers
+ * its caller, and delivers it, in order per event source, until the source has responded. Read
+ * {@link dev.culvert.inbox.Inbox} first, then {@link dev.culvert.inbox.intake.InboxRelay}, which receives
+ * webhooks. {@code CommitThread} makes them durable, {@code DispatchPlan} chooses the next one,
+ * {@code Attempt} sends it.
  *
- * <p>Four kinds of threads: callers' and attempts' event loops, which never block; one thread that writes the database; one
- * that decides what is sent next; a few that read the database and read and write spool files.
+ * <p>Four kinds of threads: event loops of callers and attempts, which never block; one thread that writes
+ * the database; one that chooses the next webhook; a few that read the database and read and write spool
+ * files.
  */
 @NullMarked
 package dev.culvert.inbox;
