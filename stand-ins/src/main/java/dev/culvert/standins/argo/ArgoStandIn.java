@@ -4,20 +4,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
-import reactor.netty.DisposableServer;
-import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
@@ -41,7 +36,7 @@ public final class ArgoStandIn {
     private final ArgoVerbs verbs;
     private final String token;
     private final List<String> changes = new ArrayList<>();
-    private volatile @Nullable DisposableServer server;
+    private final StandInListener listener = new StandInListener();
 
     private ArgoStandIn(ClusterStandIn cluster, String token) {
         this.cluster = cluster;
@@ -53,28 +48,18 @@ public final class ArgoStandIn {
     public static Mono<ArgoStandIn> start(LoopResources loops, ClusterStandIn cluster, String token) {
         return Mono.defer(() -> {
             var argo = new ArgoStandIn(cluster, token);
-            return HttpServer.create()
-                    .runOn(loops)
-                    .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                    .handle(argo::answer)
-                    .bind()
-                    .map(bound -> {
-                        argo.server = bound;
-                        return argo;
-                    });
+            return argo.listener.bind(loops, argo::answer).thenReturn(argo);
         });
     }
 
     /** The URI of the listener. */
     public URI uri() {
-        DisposableServer bound = server;
-        return URI.create("http://127.0.0.1:" + (bound == null ? 0 : bound.port()));
+        return listener.uri();
     }
 
     /** Closes the listener and all connections. */
     public Mono<Void> stop() {
-        DisposableServer bound = server;
-        return bound == null ? Mono.empty() : Mono.fromRunnable(bound::dispose).then(bound.onDispose());
+        return listener.stop();
     }
 
     /** The requested changes, for example {@code PUT /api/v1/workflows/argo/build/stop}, the newest last. */

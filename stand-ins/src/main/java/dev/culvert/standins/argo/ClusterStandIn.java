@@ -4,8 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -14,13 +12,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
-import reactor.netty.DisposableServer;
-import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
@@ -40,7 +35,7 @@ public final class ClusterStandIn {
     private final Map<String, PodLog> logs = new ConcurrentHashMap<>();
     private final AtomicInteger conflicts = new AtomicInteger();
     private final String token;
-    private volatile @Nullable DisposableServer server;
+    private final StandInListener listener = new StandInListener();
 
     private ClusterStandIn(String token) {
         this.token = token;
@@ -58,28 +53,18 @@ public final class ClusterStandIn {
     public static Mono<ClusterStandIn> start(LoopResources loops, String token) {
         return Mono.defer(() -> {
             var cluster = new ClusterStandIn(token);
-            return HttpServer.create()
-                    .runOn(loops)
-                    .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                    .handle(cluster::answer)
-                    .bind()
-                    .map(bound -> {
-                        cluster.server = bound;
-                        return cluster;
-                    });
+            return cluster.listener.bind(loops, cluster::answer).thenReturn(cluster);
         });
     }
 
     /** The URI of the listener. */
     public URI uri() {
-        DisposableServer bound = server;
-        return URI.create("http://127.0.0.1:" + (bound == null ? 0 : bound.port()));
+        return listener.uri();
     }
 
     /** Closes the listener and all connections. */
     public Mono<Void> stop() {
-        DisposableServer bound = server;
-        return bound == null ? Mono.empty() : Mono.fromRunnable(bound::dispose).then(bound.onDispose());
+        return listener.stop();
     }
 
     /** Stores an object with its status, as kubectl would. Blocks briefly. */

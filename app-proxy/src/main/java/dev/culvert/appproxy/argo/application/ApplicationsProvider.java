@@ -1,23 +1,19 @@
 package dev.culvert.appproxy.argo.application;
 
 import dev.culvert.appproxy.access.Access;
+import dev.culvert.appproxy.argo.api.ApiProvider;
 import dev.culvert.appproxy.argo.api.ApiSettings;
 import dev.culvert.appproxy.argo.api.Gate;
 import dev.culvert.appproxy.argo.api.Kind;
 import dev.culvert.appproxy.argo.api.RemoteApi;
 import dev.culvert.handlers.spi.EdgeHandler;
-import dev.culvert.handlers.spi.EdgeHandlerProvider;
 import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.HandlerLimits;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /** State changes and logs of Argo CD's applications: handler {@code applications}. */
-public final class ApplicationsProvider implements EdgeHandlerProvider {
+public final class ApplicationsProvider extends ApiProvider {
     public static final String NAME = "applications";
-
-    private @Nullable RemoteApi api;
 
     @Override
     public String name() {
@@ -34,10 +30,9 @@ public final class ApplicationsProvider implements EdgeHandlerProvider {
         ApplicationsSettings settings = context.settings(ApplicationsSettings.class);
         ApiSettings argo = settings.argoCd();
         RemoteApi created = argo != null
-                ? new RemoteApi("the Argo CD server", "handlers.applications.argoCd", argo)
-                : new RemoteApi("the Kubernetes API", "handlers.applications.kubernetes",
+                ? api("the Argo CD server", "argoCd", argo)
+                : api("the Kubernetes API", "kubernetes",
                         settings.kubernetes());
-        api = created;
         var gate = new Gate(context.service(Access.class), Kind.APPLICATION, "gitopsApplications",
                 settings.cluster(), context.runtime());
         return new ApplicationsHandler(
@@ -49,17 +44,5 @@ public final class ApplicationsProvider implements EdgeHandlerProvider {
     @Override
     public HandlerLimits limits() {
         return new HandlerLimits(256, Duration.ofMinutes(1), 4);
-    }
-
-    @Override
-    public Mono<Void> start() {
-        RemoteApi created = api;
-        return created == null ? Mono.empty() : created.open();
-    }
-
-    @Override
-    public Mono<Void> stop(Duration grace) {
-        RemoteApi created = api;
-        return created == null ? Mono.empty() : created.close();
     }
 }
