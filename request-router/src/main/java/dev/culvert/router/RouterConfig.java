@@ -39,11 +39,11 @@ import org.jspecify.annotations.Nullable;
 public record RouterConfig(
         @Setting(value = "Address of the listener; port 0 picks a free one", byDefault = "0.0.0.0:8080") HostPort listen,
         @Nullable Tls tls,
-        @Setting(value = "Networks of the ingress controllers: their X-Forwarded-* and Forwarded fields are believed", accepts = RoutingConfig.TRUSTED_ACCEPTS, byDefault = "") List<String> trustedProxies,
-        @Setting(value = "Networks of peers that have an inbox of their own: tunnel clients with routerUrl. A webhook that they say is stored is neither stored nor verified here; from everybody else Culvert-Webhook-Id and Culvert-Delivery-Attempt are dropped", accepts = RoutingConfig.TRUSTED_ACCEPTS, byDefault = "") List<String> inboxPeers,
-        @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which tells the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
+        @Setting(value = "Networks of the ingress controllers: their X-Forwarded-* and Forwarded fields are trusted", accepts = RoutingConfig.TRUSTED_ACCEPTS, byDefault = "") List<String> trustedProxies,
+        @Setting(value = "Networks of peers that have their own inbox: tunnel clients with routerUrl. Only they may mark a webhook as already stored, so that it is neither stored nor verified here; from other peers Culvert-Webhook-Id and Culvert-Delivery-Attempt are removed", accepts = RoutingConfig.TRUSTED_ACCEPTS, byDefault = "") List<String> inboxPeers,
+        @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which contains the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
         CallerLimits limits,
-        @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside", byDefault = "false") boolean serverTiming,
+        @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it reveals internals to callers", byDefault = "false") boolean serverTiming,
         @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog,
         @Nullable Health health,
         @Setting("Folder of the webhook inbox; without it durable routes deliver directly, with a warning") @Nullable Path dataDir,
@@ -136,5 +136,5 @@ public record RouterConfig(
      * @param listen its address
      */
     public record Health(
-            @Setting("Address of /healthz, /readyz and /metrics, for operators: plain HTTP without a token. Left out: none; /healthz and /readyz are on the listener of callers all the same") HostPort listen) {}
+            @Setting("Address of /healthz, /readyz and /metrics, for operators: plain HTTP without a token. Default: none; the callers' listener serves /healthz and /readyz in any case") HostPort listen) {}
 }

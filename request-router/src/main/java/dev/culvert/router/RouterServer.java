@@ -109,7 +109,7 @@ public final class RouterServer {
         if (!changed.trustedProxies().equals(trustedProxies)) {
             log.atWarn()
                     .addKeyValue("key", "trustedProxies")
-                    .log("not taken: it holds from the start, and changes with a restart");
+                    .log("not applied: this setting changes only with a restart");
         }
         parts.replace(changed.routing().behind(trustedProxies), origin);
     }

@@ -99,8 +99,8 @@ public record ServerConfig(
             @Setting(value = "Whether the listener speaks HTTP without TLS, for a balancer that has ended TLS; then only trustedProxies may connect", byDefault = "false") boolean plain,
             CallerLimits limits,
             @Setting(value = "Networks whose X-Forwarded-* and Forwarded fields are believed", accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1", byDefault = "") List<String> trustedProxies,
-            @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which tells the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
-            @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it tells callers about the inside", byDefault = "false") boolean serverTiming,
+            @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which contains the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
+            @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it reveals internals to callers", byDefault = "false") boolean serverTiming,
             @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog,
             Access access) {
         public Edge {

@@ -180,7 +180,7 @@ public final class TlsContexts {
             Class.forName(type);
         } catch (ClassNotFoundException e) {
             // Another Java has other classes; then the first handshake takes a little longer.
-            LOG.atDebug().addKeyValue("type", type).log("not loaded ahead");
+            LOG.atDebug().addKeyValue("type", type).log("class not preloaded");
         }
     }
 

@@ -102,7 +102,7 @@ final class WatchedPair {
                 .addKeyValue("listener", listener)
                 .addKeyValue("file", files.certificate())
                 .addKeyValue("until", read.material().leaf().getNotAfter().toInstant())
-                .log("certificate read again; new handshakes use it");
+                .log("certificate reloaded; new handshakes use it");
         return true;
     }
 

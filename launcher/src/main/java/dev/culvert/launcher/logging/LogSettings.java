@@ -9,8 +9,8 @@ import dev.culvert.config.Setting;
  * @param logLevel the least severe level that is logged
  */
 public record LogSettings(
-        @Setting(value = "How log lines on standard output look; text, for people, unless a collector reads them", byDefault = "text") Format logFormat,
-        @Setting(value = "The least severe level that is logged; info tells life cycles only, debug every request", byDefault = "info") Level logLevel) {
+        @Setting(value = "Format of log lines on standard output; text, for people, unless a collector reads them", byDefault = "text") Format logFormat,
+        @Setting(value = "The least severe level that is logged; info logs only life cycles, debug every request", byDefault = "info") Level logLevel) {
 
     /** The format of a log line. */
     public enum Format {

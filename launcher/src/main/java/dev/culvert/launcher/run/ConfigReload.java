@@ -115,7 +115,7 @@ final class ConfigReload implements Disposable {
             apply.accept(binding, origin);
             mistakes = List.of();
             binding.warnings().forEach(warning -> LOG.atWarn().log(warning));
-            LOG.atInfo().addKeyValue("file", file).log("configuration taken: routes, policy and addresses");
+            LOG.atInfo().addKeyValue("file", file).log("configuration applied: routes, policy and addresses");
         } catch (ConfigErrors wrong) {
             refused(wrong.errors(), null);
         } catch (ConfigException | CertsException wrong) {
@@ -131,7 +131,7 @@ final class ConfigReload implements Disposable {
             found.forEach(mistake -> LOG.atError()
                     .setCause(unexpected)
                     .addKeyValue("mistake", mistake)
-                    .log("configuration not taken, the old one holds"));
+                    .log("configuration not applied; the previous one stays in effect"));
         }
     }
 

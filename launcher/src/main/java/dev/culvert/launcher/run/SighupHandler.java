@@ -31,7 +31,7 @@ final class SighupHandler {
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
             LOG.atDebug()
                     .addKeyValue("reason", e.toString())
-                    .log("no SIGHUP here: changed files are seen all the same");
+                    .log("SIGHUP is not available; changed files are detected anyway");
         }
     }
 }

@@ -44,22 +44,22 @@ import org.jspecify.annotations.Nullable;
  * @param tls the TLS settings of an {@code https} upstream; null: those of the router
  */
 public record RouteConfig(
-        @Setting(value = "Path that is matched, with everything below it", accepts = "a path as /x/ or /webhooks/{namespace}/{eventSource}/") String path,
-        @Setting(value = "The upstream's URL; variables of path may stand in its host", accepts = "http://host[:port], https://host[:port] or h2c://host[:port]") String to,
-        @Setting(value = "Host that is matched; nothing said: any", accepts = "a name without port, as app.example.com, or *.example.com") @Nullable String host,
-        @Setting(value = "Methods that are matched; nothing listed: all", accepts = "methods in upper case, as GET", byDefault = "") List<String> methods,
-        @Setting(value = "Header fields that must be there, with this value or, for *, any", accepts = "name: value, as x-env: staging") Map<String, String> headers,
-        @Setting(value = "Whether the segments of the path are dropped from what is sent", byDefault = "false") boolean stripPrefix,
+        @Setting(value = "Path that is matched, with all paths below it", accepts = "a path as /x/ or /webhooks/{namespace}/{eventSource}/") String path,
+        @Setting(value = "The upstream's URL; its host may contain variables of path", accepts = "http://host[:port], https://host[:port] or h2c://host[:port]") String to,
+        @Setting(value = "Host that is matched; default: any", accepts = "a name without port, as app.example.com, or *.example.com") @Nullable String host,
+        @Setting(value = "Methods that are matched; empty: all", accepts = "methods in upper case, as GET", byDefault = "") List<String> methods,
+        @Setting(value = "Required header fields, each with this value or, for *, any value", accepts = "name: value, as x-env: staging") Map<String, String> headers,
+        @Setting(value = "Whether the segments of the path are removed from the forwarded path", byDefault = "false") boolean stripPrefix,
         @Setting(value = "Path that is sent in place of the route's own", accepts = "a path as /api/v2/") @Nullable String rewrite,
         @Setting("Host that the upstream sees, instead of the caller's") @Nullable String hostHeader,
         @Nullable Cors cors,
         @Setting("Whether webhooks are stored before they are delivered; durable below /webhooks/, direct elsewhere") @Nullable Delivery delivery,
         @Setting(value = "Whether durable webhooks of one source are delivered in their order", byDefault = "source") Order order,
         @Nullable Verify verify,
-        @Setting("Largest request body; nothing said: any, but 25MiB for durable webhooks") @Nullable ByteSize maxBody,
+        @Setting("Largest request body; default: no limit, but 25MiB for durable webhooks") @Nullable ByteSize maxBody,
         @Nullable Timeouts timeouts,
-        @Setting(value = "Further attempts when the upstream refused the connection, or broke off what has no effect when it is repeated", byDefault = "0", accepts = "0..5") int retries,
-        @Setting(value = "Addresses that may ask, behind the trusted proxies; nothing listed: all", accepts = "blocks as 192.0.2.0/24", byDefault = "") List<String> sources,
+        @Setting(value = "Further attempts when the upstream refused the connection, or closed it during a request that may be repeated", byDefault = "0", accepts = "0..5") int retries,
+        @Setting(value = "Addresses of permitted callers, behind the trusted proxies; empty: all", accepts = "blocks as 192.0.2.0/24", byDefault = "") List<String> sources,
         @Nullable Tls tls) {
 
     private static final String POST = "POST";
@@ -200,7 +200,7 @@ public record RouteConfig(
     public record Verify(
             @Setting("Who signs the webhooks") Verification.Provider provider,
             @Setting("File of the secret that the provider was given, or of up to 8, a line each; read again when it changes") Path secretFile,
-            @Setting(value = "Whether the tunnel server is told the secrets, so that it verifies webhooks before it stores them: those that come by a tunnel are verified nowhere else", byDefault = "false") boolean shareWithServer) {}
+            @Setting(value = "Whether the secrets are shared with the tunnel server, so that it verifies webhooks before it stores them: webhooks through a tunnel are verified nowhere else", byDefault = "false") boolean shareWithServer) {}
 
     /**
      * Time-outs of a route's exchanges.
@@ -209,8 +209,8 @@ public record RouteConfig(
      * @param idle the time without a byte in either direction after the head; null: no limit
      */
     public record Timeouts(
-            @Setting("From the last byte of the request to the head of the response; nothing said: 60s") @Nullable Duration head,
-            @Setting("Without a byte in either direction once the response has begun; nothing said: none") @Nullable Duration idle) {
+            @Setting("From the last byte of the request to the head of the response; default: 60s") @Nullable Duration head,
+            @Setting("Time without a byte in either direction after the response has begun; default: no limit") @Nullable Duration idle) {
         public Timeouts {
             if (head != null && !head.isPositive()) {
                 throw new ConfigException("head", "a duration of 1ms or more");

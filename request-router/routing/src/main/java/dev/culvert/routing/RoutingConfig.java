@@ -49,16 +49,16 @@ public record RoutingConfig(
         Reach upstreams,
         @Setting(value = RUNTIME_VERSION, accepts = RuntimeVersion.ACCEPTS) @Nullable String runtimeVersion) {
 
-    public static final String ROUTES = "What goes where; left out: App-Proxy, workflows and webhooks as in a GitOps runtime";
+    public static final String ROUTES = "Routes; default: App-Proxy, workflows and webhooks as in a GitOps runtime";
     public static final String ROUTES_ACCEPTS = "a list of routes, each with path and to";
-    public static final String TCP = "Upstreams that raw connections may reach, by the server name of their TLS handshake; nothing listed: none";
+    public static final String TCP = "Upstreams that raw connections may reach, by the server name of their TLS handshake; empty: none";
     public static final String TCP_ACCEPTS = "a list, each with to and with name or host";
-    public static final String RESOLVE = "Addresses that win over DNS, for names that DNS does not know";
+    public static final String RESOLVE = "Addresses that override DNS, for names that DNS does not know";
     public static final String RESOLVE_ACCEPTS = "host or host:port, each with the host:port to dial, or a list of them";
-    static final String TRUSTED = "Networks whose X-Forwarded-For is believed when a route looks at its callers' addresses";
+    static final String TRUSTED = "Networks whose X-Forwarded-For is trusted when a route restricts its callers' addresses";
     public static final String TRUSTED_ACCEPTS = "addresses or CIDR blocks, as 10.0.0.0/8,::1";
 
-    public static final String RUNTIME_VERSION = "Version of the GitOps runtime that is served: one older than 0.0.543 had no router, and gets the routes that its ingress had";
+    public static final String RUNTIME_VERSION = "Version of the GitOps runtime that is served: a version before 0.0.543 had no router and gets the routes that its ingress had";
 
     /** The maximum number of addresses of one name. More are a configuration error. */
     private static final int MAX_ADDRESSES = 100;
@@ -262,7 +262,7 @@ public record RoutingConfig(
      *     a segment
      */
     public record Webhooks(
-            @Setting(value = "Event sources that webhooks may reach; nothing listed: every webhook is refused", accepts = "namespace/eventSource each, * for any text within a segment, as argo/*,ci/github", byDefault = "") List<String> allow) {
+            @Setting(value = "Event sources that webhooks may reach; empty: every webhook is refused", accepts = "namespace/eventSource each, * for any text within a segment, as argo/*,ci/github", byDefault = "") List<String> allow) {
         public Webhooks {
             allow = List.copyOf(allow);
             allow.forEach(entry -> AllowList.parse(List.of(entry)));
@@ -277,8 +277,8 @@ public record RoutingConfig(
      * @param deny the denied requests; overrides {@code allow}
      */
     public record Requests(
-            @Setting(value = "Requests that may come from outside; nothing listed: all that are not denied", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> allow,
-            @Setting(value = "Requests that may not, whatever allow says and however their path is written", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> deny) {
+            @Setting(value = "Requests that are allowed from outside; empty: all that are not denied", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> allow,
+            @Setting(value = "Requests that are denied, even if allow permits them, and in every spelling of their path", accepts = "a list, each with path and methods", fileOnly = true) List<Rule> deny) {
         public Requests {
             allow = List.copyOf(allow);
             deny = List.copyOf(deny);
@@ -307,8 +307,8 @@ public record RoutingConfig(
      * @param methods the methods; empty: all
      */
     public record Rule(
-            @Setting(value = "Path, with everything below it; {name} stands for any segment", accepts = "a path as /app-proxy/api/") String path,
-            @Setting(value = "Methods; nothing listed: all", accepts = "methods in upper case, as GET", byDefault = "") List<String> methods) {
+            @Setting(value = "Path, with all paths below it; {name} matches any segment", accepts = "a path as /app-proxy/api/") String path,
+            @Setting(value = "Methods; empty: all", accepts = "methods in upper case, as GET", byDefault = "") List<String> methods) {
         public Rule {
             methods = List.copyOf(methods);
             RequestRule.of(path, methods);

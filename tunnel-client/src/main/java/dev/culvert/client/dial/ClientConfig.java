@@ -34,13 +34,13 @@ import org.jspecify.annotations.Nullable;
 public record ClientConfig(
         @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
         @Setting("PEM file of the authorities that sign the server's certificate; not needed when the token pins it or a public authority signed") @Nullable Path serverCa,
-        @Setting("PEM file of authorities that are trusted on top of serverCa, pin and public ones: that of a proxy that inspects TLS") @Nullable Path extraCa,
+        @Setting("PEM file of authorities that are trusted in addition to serverCa, pin and public ones: that of a proxy that inspects TLS") @Nullable Path extraCa,
         @Nullable ProxyConfig proxy,
-        @Setting("File of the enrolment token, used once; a usable identity wins over it") @Nullable Path enrolmentTokenFile,
-        @Setting(value = "Folder of client.key (0600), client.crt and ca.crt; made when absent", byDefault = "/var/lib/culvert-client") Path identityDir,
+        @Setting("File of the enrolment token, used once; a usable identity takes precedence") @Nullable Path enrolmentTokenFile,
+        @Setting(value = "Folder of client.key (0600), client.crt and ca.crt; created if absent", byDefault = "/var/lib/culvert-client") Path identityDir,
         Health health,
-        @Setting(value = "One upstream for everything, without a router", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI to,
-        @Setting(value = "A request router in its own pod, for everything", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI routerUrl,
+        @Setting(value = "One upstream for all requests, without a router", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI to,
+        @Setting(value = "A request router in its own pod, for all requests", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI routerUrl,
         @Nullable RoutingConfig router,
         @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
         @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry) {

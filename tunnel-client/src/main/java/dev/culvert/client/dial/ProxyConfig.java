@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param noProxy the servers that are reached directly, see {@link NoProxy}
  */
 public record ProxyConfig(
-        @Setting(value = "Outbound proxy of every connection to the server; wins over HTTPS_PROXY and NO_PROXY. It looks the server's name up itself", accepts = "http://user@host:port or socks5://user@host:port, without a password") URI url,
+        @Setting(value = "Outbound proxy of every connection to the server; overrides HTTPS_PROXY and NO_PROXY. The proxy resolves the server's name", accepts = "http://user@host:port or socks5://user@host:port, without a password") URI url,
         @Setting("File of the proxy user's password, read at each dial") @Nullable Path passwordFile,
-        @Setting(value = "Servers that are reached without the proxy: names with what is below them, .names below which, addresses, blocks as 10.0.0.0/8, each with a port if wanted; * for all") List<String> noProxy) {
+        @Setting(value = "Servers that are reached without the proxy: names including all names below them, .names for only those below, addresses, blocks as 10.0.0.0/8, each with a port if wanted; * for all") List<String> noProxy) {
 
     public ProxyConfig {
         if (!Set.of("http", "socks5", "socks5h").contains(url.getScheme()) || url.getHost() == null

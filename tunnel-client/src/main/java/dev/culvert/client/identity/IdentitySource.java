@@ -109,10 +109,10 @@ public final class IdentitySource {
     }
 
     private Mono<Identity> replaced(Identity ended) {
-        LOG.atWarn().addKeyValue("since", ended.expires()).log("stored certificate has ended");
+        LOG.atWarn().addKeyValue("since", ended.expires()).log("stored certificate has expired");
         return config.enrolmentTokenFile() == null
                 ? Mono.just(ended)
-                : enrolled("the stored certificate has ended", ended.client())
+                : enrolled("the stored certificate has expired", ended.client())
                         .onErrorResume(
                                 e -> e instanceof EnrolmentException.Refused || e instanceof ConfigException,
                                 e -> {

@@ -174,7 +174,7 @@ final class IdentityStore {
         } catch (CertsException e) {
             log.atWarn()
                     .addKeyValue("reason", e.getMessage())
-                    .log("servers' authorities stay, those that the server names are not vouched for");
+                    .log("servers' authorities unchanged: no trusted authority signed the new ones");
         }
     }
 

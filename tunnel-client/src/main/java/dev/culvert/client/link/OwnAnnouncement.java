@@ -81,7 +81,7 @@ final class OwnAnnouncement {
                 .forEach(route -> log.atWarn()
                         .addKeyValue("route", route.path())
                         .log("webhooks of this route are verified nowhere:"
-                                + " the server that stores them is told no secrets without verify.shareWithServer"));
+                                + " the server that stores them gets no secrets without verify.shareWithServer"));
         watching.update(told.files.isEmpty()
                 ? Disposables.disposed()
                 : told.secrets.watch(() -> secretsChanged(told)));
@@ -100,12 +100,12 @@ final class OwnAnnouncement {
                 }
                 document = written;
             }
-            log.atInfo().log("secrets of webhooks have changed, the server is told");
+            log.atInfo().log("secrets of webhooks have changed; announced to the server");
             changed.run();
         } catch (ConfigException tooMuch) {
             log.atError()
                     .addKeyValue("reason", tooMuch.getMessage())
-                    .log("secrets of webhooks have changed, the server is not told");
+                    .log("secrets of webhooks have changed; not announced to the server");
         }
     }
 
