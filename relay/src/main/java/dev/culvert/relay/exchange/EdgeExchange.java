@@ -40,7 +40,10 @@ public final class EdgeExchange implements ResponseSink {
     private EdgeRuntimes.@Nullable RuntimeEndpoint answerer;
     private boolean upgrade;
     private boolean responseEnded;
-    /** The response is broken off behind what its caller still gets: until then nothing else follows on its connection. */
+    /**
+     * The response will be aborted after its written bytes. Until then no later request of the connection is
+     * served.
+     */
     private boolean breaking;
     private boolean callerGone;
     private boolean ended;
@@ -214,7 +217,7 @@ public final class EdgeExchange implements ResponseSink {
             return;
         }
         if (!response.isSound(head, ended, upgrade)) {
-            giveUp(EdgeProblems.broken("the response is framed wrongly"));
+            giveUp(EdgeProblems.broken("the response's framing is not valid"));
             return;
         }
         request.answered();
@@ -243,7 +246,7 @@ public final class EdgeExchange implements ResponseSink {
             request.acknowledge(bytes);
         } else if (!response.take(body)) {
             body.release();
-            giveUp(EdgeProblems.broken("the response is longer than its length"));
+            giveUp(EdgeProblems.broken("the response is longer than its Content-Length"));
         } else {
             this.body.data(body, Objects.requireNonNull(answerer).quota());
             requireRoom();
@@ -274,7 +277,7 @@ public final class EdgeExchange implements ResponseSink {
             hold(trailers);
             body.end(() -> complete(trailers));
         } else {
-            giveUp(EdgeProblems.broken("the response is shorter than its length"));
+            giveUp(EdgeProblems.broken("the response is shorter than its Content-Length"));
         }
     }
 

@@ -10,11 +10,11 @@ public final class EdgeProblems {
     /** Sent to the runtime: the caller no longer waits for the response. */
     public static final Problem CALLER_GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the caller went away");
     public static final Problem TOO_SLOW = Problem.of(Cause.OVERLOADED, Hop.EDGE,
-            "the caller takes nothing, and memory is short");
+            "the caller reads too slowly, and memory is short");
     public static final Problem GAVE_WAY = Problem.of(Cause.OVERLOADED, Hop.EDGE,
             "memory is short, and the caller's address holds most of it").retryAfter(Duration.ofSeconds(5));
     static final Problem SLOW_UPSTREAM = Problem.of(Cause.UPSTREAM_TIMEOUT, Hop.UPSTREAM,
-            "the upstream takes too little of the request's body, and memory is short");
+            "the upstream reads the request's body too slowly, and memory is short");
     public static final Problem MALFORMED_HEAD = Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
             "the head is not valid HTTP/2");
     public static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE,

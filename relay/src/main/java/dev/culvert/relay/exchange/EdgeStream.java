@@ -67,7 +67,10 @@ public interface EdgeStream extends BodyStream {
      */
     boolean dropRequest();
 
-    /** Stops reading from the connection: later requests cannot be told from the request's body. */
+    /**
+     * Stops reading from the connection: the end of the request's body is unknown, so later requests cannot
+     * be found.
+     */
     void lastOfConnection();
 
     // ---- the end ----

@@ -94,6 +94,6 @@ final class ClientHello {
     }
 
     static Problem malformed() {
-        return Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "what came is no ClientHello of TLS");
+        return Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the received bytes are not a TLS ClientHello");
     }
 }

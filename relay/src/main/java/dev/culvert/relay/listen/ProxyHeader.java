@@ -75,7 +75,7 @@ record ProxyHeader(@Nullable InetSocketAddress source, @Nullable InetSocketAddre
         }
         Matcher words = TCP.matcher(line);
         if (!words.matches()) {
-            return refuse("a line that is none of TCP4, TCP6 and UNKNOWN");
+            return refuse("a line that is neither TCP4, TCP6 nor UNKNOWN");
         }
         boolean ipv6 = words.group(1).equals("6");
         return new ProxyHeader(socket(words.group(2), words.group(4), ipv6),
@@ -86,7 +86,7 @@ record ProxyHeader(@Nullable InetSocketAddress source, @Nullable InetSocketAddre
         boolean valid = ipv6 ? NetUtil.isValidIpV6Address(address) : OCTETS.matcher(address).matches();
         byte[] bytes = valid ? NetUtil.createByteArrayFromIpAddressString(address) : null;
         if (bytes == null || Integer.parseInt(port) > 65_535 || (port.length() > 1 && port.startsWith("0"))) {
-            throw new CorruptedFrameException("an address or port that is none");
+            throw new CorruptedFrameException("an invalid address or port");
         }
         return socket(bytes, Integer.parseInt(port));
     }
@@ -112,7 +112,7 @@ record ProxyHeader(@Nullable InetSocketAddress source, @Nullable InetSocketAddre
         if (!local && (command != PROXY || (addresses == 0 && family != UNSPEC))) {
             return refuse("neither LOCAL nor PROXY, or not TCP");
         } else if (length > MAX_LENGTH || (!local && length < addresses)) {
-            return refuse("a header of this length");
+            return refuse("an invalid header length");
         } else if (in.readableBytes() < FIXED + length) {
             return null;
         }

@@ -172,7 +172,7 @@ public final class RuntimeQuota {
         carrier.accept(RateLimitFields.of(limits, 0, -left));
         usage.refused(Refusal.RATE);
         throw new EdgeException(Problem.of(Cause.RATE_LIMITED, Hop.EDGE,
-                "the runtime gets more than its " + limits.requestsPerSecond() + " requests a second")
+                "the runtime exceeds its limit of " + limits.requestsPerSecond() + " requests a second")
                 .retryAfter(Duration.ofNanos(-left)));
     }
 

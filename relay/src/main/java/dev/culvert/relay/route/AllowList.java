@@ -28,7 +28,7 @@ public final class AllowList {
     /** Parses {@code namespace/eventSource} entries. Throws ConfigException for the key {@code allow}. */
     public static AllowList parse(List<String> entries) {
         if (entries.size() > MAX_ENTRIES) {
-            throw new ConfigException("allow", "at most " + MAX_ENTRIES + " entries; * stands for any text");
+            throw new ConfigException("allow", "at most " + MAX_ENTRIES + " entries; * matches any text");
         }
         return new AllowList(entries.stream().map(AllowList::entry).toList());
     }

@@ -19,7 +19,7 @@ public final class UpstreamProblem {
     public static final Problem NO_RESPONSE = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
             "the upstream closed the connection without a response");
     public static final Problem BROKEN_RESPONSE = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
-            "the upstream broke off its response");
+            "the upstream aborted its response");
     public static final Problem BAD_RESPONSE = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
             "the upstream's answer is not valid HTTP/1.1");
     public static final Problem BAD_HTTP2 = Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,

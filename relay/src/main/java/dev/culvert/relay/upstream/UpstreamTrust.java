@@ -75,7 +75,7 @@ public final class UpstreamTrust {
     public UpstreamTls towards(UpstreamAddress upstream) {
         UpstreamTls found = find(upstream);
         return Objects.requireNonNull(found != null || before == null ? found : before.find(upstream),
-                "no authorities for an upstream of neither this configuration nor the one before");
+                "no authorities for an upstream that neither this configuration nor the previous one has");
     }
 
     private @Nullable UpstreamTls find(UpstreamAddress upstream) {
