@@ -226,7 +226,7 @@ public final class Attempt implements ResponseSink {
                 tooLong = true;
             }
         } catch (IOException e) {
-            throw new IllegalStateException("memory takes all", e);
+            throw new IllegalStateException("a byte array accepts all bytes", e);
         } finally {
             bytes.release();
         }

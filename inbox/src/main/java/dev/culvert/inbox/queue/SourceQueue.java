@@ -9,9 +9,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The webhooks to deliver to one event source: the first ones of its queue, in order, and of those that stand
- * aside, by time. Both are windows. Later webhooks stay on disk and are read when there is room. Belongs to
- * the dispatcher's thread.
+ * The webhooks to deliver to one event source. The line holds the first ones in the order of their arrival;
+ * webhooks that stepped aside are held apart, by time. Both are windows: later webhooks stay on disk and are
+ * read when there is room. Belongs to the dispatcher's thread.
  */
 public final class SourceQueue {
     /** The number of webhooks read at once. Enough to deliver while the next are read. */

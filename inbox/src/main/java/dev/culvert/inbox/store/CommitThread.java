@@ -228,7 +228,7 @@ public final class CommitThread {
                 transaction.finish();
                 return found;
             } catch (Error bug) {
-                throw new IllegalStateException("not rolled back otherwise", bug);
+                throw new IllegalStateException("wrapped, so that the transaction is rolled back", bug);
             }
         });
         known = transaction.last();
