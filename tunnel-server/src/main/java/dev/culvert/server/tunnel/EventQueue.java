@@ -6,12 +6,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.FluxSink;
 
-/** Events that one watcher has not read yet; the oldest make room for new ones. Callable from any thread. */
+/**
+ * The queue of events that one watcher has not read yet. When full, it drops the oldest. Callable from any
+ * thread.
+ */
 final class EventQueue {
     private final FluxSink<Seen> sink;
     private final int most;
     private final ArrayDeque<ServerEvent> waiting = new ArrayDeque<>();
-    /** Who comes while somebody drains leaves the work to that one. */
+    /** Counts calls of {@link #drain}. A call during another one leaves the work to that one. */
     private final AtomicInteger draining = new AtomicInteger();
     private long missed;
     private boolean ended;
@@ -35,7 +38,7 @@ final class EventQueue {
         drain();
     }
 
-    /** No more comes. */
+    /** Accepts no more events. */
     void end() {
         synchronized (waiting) {
             ended = true;
@@ -43,7 +46,7 @@ final class EventQueue {
         drain();
     }
 
-    /** Hands over as much as is demanded. */
+    /** Emits as many events as are requested. */
     void drain() {
         if (draining.getAndIncrement() != 0) {
             return;

@@ -11,14 +11,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests that wait until their runtime's tunnel is back, and the bytes kept of requests that may have to be sent again.
- * Both are bounded: what finds no room is not held, and not sent again. Callable from any thread.
+ * Holds requests until their runtime's tunnel is back, and counts the bytes kept of requests that may be sent
+ * again. Both are bounded: a request without room is not held, and not sent again. Callable from any thread.
  */
 public final class HeldRequests {
-    /** Of one runtime: others keep their share while a big one is away. */
+    /** The maximum for one runtime, so others keep their share while a big one is disconnected. */
     static final int MAX_OF_RUNTIME = 256;
     static final int MAX_IN_ALL = 4096;
-    /** Of all requests in flight whose response has not begun. */
+    /** The maximum for all requests in flight whose response has not begun. */
     static final long MAX_KEPT_BYTES = 64 << 20;
 
     private final Map<String, Set<Runnable>> waiting = new ConcurrentHashMap<>();
@@ -27,17 +27,17 @@ public final class HeldRequests {
     private final MemoryBudget memory;
     private final long maxKeptBytes;
 
-    /** @param memory of which kept bytes take a quarter at most */
+    /** @param memory the budget; kept bytes take at most a quarter of it */
     public HeldRequests(MemoryBudget memory) {
         this.memory = memory;
         this.maxKeptBytes = Math.min(MAX_KEPT_BYTES, memory.max() / 4);
     }
 
     /**
-     * Lets a request wait.
+     * Holds a request.
      *
      * @param wake called once, when the tunnel is back or will not come back, on any thread
-     * @return false when too many wait already
+     * @return false when too many requests are held already
      */
     boolean add(String runtimeId, Runnable wake) {
         if (count.incrementAndGet() > MAX_IN_ALL) {
@@ -56,7 +56,7 @@ public final class HeldRequests {
         return added[0];
     }
 
-    /** The request waits no longer. Nothing happens when it was woken before. */
+    /** Stops holding the request. Does nothing when it was woken before. */
     void remove(String runtimeId, Runnable wake) {
         waiting.computeIfPresent(runtimeId, (id, those) -> {
             if (those.remove(wake)) {
@@ -66,7 +66,7 @@ public final class HeldRequests {
         });
     }
 
-    /** Wakes all requests of a runtime, in the order in which they came. */
+    /** Wakes all requests of a runtime, in order of arrival. */
     public void wake(String runtimeId) {
         Set<Runnable> woken = waiting.remove(runtimeId);
         if (woken != null) {
@@ -76,12 +76,12 @@ public final class HeldRequests {
         }
     }
 
-    /** How many wait now: {@code culvert_held_requests}. */
+    /** The number of held requests: {@code culvert_held_requests}. */
     public int count() {
         return count.get();
     }
 
-    /** Takes room for {@code bytes} of a request; give it back with {@link #forget}. */
+    /** Reserves room for {@code bytes} of a request. Release it with {@link #forget}. */
     boolean keep(int bytes) {
         if (memory.isSpent()) {
             return false;
@@ -99,7 +99,7 @@ public final class HeldRequests {
         memory.give(bytes);
     }
 
-    /** Bytes kept now. */
+    /** The number of bytes kept. */
     long keptBytes() {
         return keptBytes.get();
     }

@@ -13,11 +13,17 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One session that carries a runtime's tunnel. Fields are read on any thread; the session itself on its event loop. */
+/**
+ * One session that carries a runtime's tunnel. Fields are read on any thread; the session itself on its event
+ * loop.
+ */
 public final class LiveSession {
-    /** The contract's grace of a drain. */
+    /** The grace of a drain, as in the contract. */
     static final Duration DRAIN_GRACE = Duration.ofSeconds(30);
-    /** Of it, what is left for WebSockets in the middle of a frame when all of them get their Close. */
+    /**
+     * The end of that grace: WebSockets get their Close at its start, so those in the middle of a frame can
+     * finish it.
+     */
     static final Duration LAST_WORDS = Duration.ofSeconds(2);
 
     final UUID id;
@@ -28,11 +34,11 @@ public final class LiveSession {
     final EventLoop loop;
     private final Instant since;
     final String remote;
-    /** Whether streams may be opened, as far as other threads know. */
+    /** Whether streams may be opened, as seen by other threads. */
     private volatile boolean accepting = true;
-    /** Ends a drain that takes too long. On the event loop. */
+    /** Closes the session when a drain takes too long. On the event loop. */
     private @Nullable ScheduledFuture<?> cut;
-    /** Closes WebSockets before that. On the event loop. */
+    /** Closes its WebSockets before that. On the event loop. */
     private @Nullable ScheduledFuture<?> lastWords;
 
     public LiveSession(UUID id, RegisteredRuntime runtime, Hello hello, long generation,
@@ -61,8 +67,8 @@ public final class LiveSession {
     }
 
     /**
-     * Opens no more streams, tells the client, and closes when those in flight have ended, after {@link #DRAIN_GRACE} in
-     * any case; {@link #LAST_WORDS} before that WebSockets are closed.
+     * Opens no more streams, sends go-away, and closes when the streams in flight have ended, at the latest
+     * after {@link #DRAIN_GRACE}. WebSockets are closed {@link #LAST_WORDS} before that.
      */
     void drain(ErrorCode code, String detail) {
         accepting = false;
@@ -77,21 +83,24 @@ public final class LiveSession {
         });
     }
 
-    /** Closes its WebSockets, each at the end of a frame: others need its place soon. All else goes on until then. */
+    /**
+     * Closes its WebSockets, each at the end of a frame, because another session needs its place soon. All
+     * other streams go on until then.
+     */
     void closeWebSockets() {
         loop.execute(handler::ending);
     }
 
     /**
-     * Opens no more streams, tells the client, and closes when those in flight have ended, however long they take: the
-     * client is there, on another connection.
+     * Opens no more streams, sends go-away, and closes when the streams in flight have ended. There is no
+     * time limit, because the client is live on another connection.
      */
     void retire(ErrorCode code, String detail) {
         accepting = false;
         loop.execute(() -> handler.goAway(code, 0, detail));
     }
 
-    /** The session is over. On the event loop. */
+    /** Cancels the timers of an ended session. On the event loop. */
     public void ended() {
         if (cut != null) {
             cut.cancel(false);

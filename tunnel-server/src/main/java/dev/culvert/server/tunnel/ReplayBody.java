@@ -9,14 +9,20 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a request has sent of its body, as long as it may have to be sent again. Belongs to the request's event loop. */
+/**
+ * Keeps the body bytes that a request has sent, for as long as the request may be sent again. Belongs to the
+ * request's event loop.
+ */
 final class ReplayBody {
-    /** What a caller's connection reads before it stops, and one read more, in parts of 1 KiB at least. */
+    /**
+     * The maximum cost: the bytes that a caller's connection reads before it stops, and one read more, in
+     * parts of at least 1 KiB.
+     */
     static final int MAX_COST = 320 << 10;
 
     private final HeldRequests held;
     private final BodyQueue parts = new BodyQueue();
-    /** Of what is kept: bytes, and the objects that hold them. */
+    /** The cost of the kept parts: their bytes, and the objects that hold them. */
     private int cost;
     private boolean complete = true;
     private boolean ended;
@@ -28,12 +34,15 @@ final class ReplayBody {
         this.ended = ended;
     }
 
-    /** Whether everything is here, so that the request can be sent again. */
+    /** Whether all bytes so far are kept, so the request can be sent again. */
     boolean isComplete() {
         return complete;
     }
 
-    /** Keeps a body part beside whoever gets it, or forgets all: then this is no longer complete. Borrows the buffer. */
+    /**
+     * Keeps a body part, or releases all parts when there is no room; then the body is no longer complete.
+     * Borrows the buffer.
+     */
     void add(ByteBuf body) {
         if (!complete) {
             return;
@@ -44,7 +53,7 @@ final class ReplayBody {
         }
     }
 
-    /** Takes room, or forgets all. */
+    /** Reserves room, or releases all parts. */
     private boolean keep(int more) {
         if (cost + more > MAX_COST || !held.keep(more)) {
             forget();
@@ -54,7 +63,7 @@ final class ReplayBody {
         return true;
     }
 
-    /** The request has ended; its trailers are kept, too. */
+    /** Ends the request's body and keeps its trailers. */
     void end(@Nullable Http2Headers last) {
         ended = true;
         trailers = last;
@@ -63,9 +72,9 @@ final class ReplayBody {
         }
     }
 
-    /** Sends what is kept, and keeps it. */
+    /** Sends the kept parts, and still keeps them. */
     void sendTo(RequestSink target, boolean hasBody) {
-        List<ByteBuf> all = new ArrayList<>(parts.size()); // the answer to one part may forget all
+        List<ByteBuf> all = new ArrayList<>(parts.size()); // the response to one part may release all parts
         parts.share(part -> all.add(part.retainedDuplicate()));
         all.forEach(target::data);
         if (hasBody && ended) {
@@ -73,7 +82,7 @@ final class ReplayBody {
         }
     }
 
-    /** Gives the bytes back: the request will not be sent again. */
+    /** Releases the kept bytes: the request will not be sent again. */
     void forget() {
         complete = false;
         parts.clear();

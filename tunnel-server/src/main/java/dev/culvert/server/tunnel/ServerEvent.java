@@ -6,39 +6,39 @@ import java.time.Instant;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Something that operators may watch as it happens: {@code GET /api/v1/events}. */
+/** An event in the stream for operators: {@code GET /api/v1/events}. */
 public sealed interface ServerEvent {
-    /** When it happened. */
+    /** The time of the event. */
     Instant at();
 
-    /** Its kind, as the stream's {@code event} field says it; more kinds may come. */
+    /** The kind of the event, as in the stream's {@code event} field. Later versions may add kinds. */
     String word();
 
-    /** What may happen to the tunnel of a runtime. */
+    /** The kinds of events of a runtime's tunnel. */
     enum Kind {
         /** A session was opened. */
         CONNECTED,
-        /** A session is over. */
+        /** A session was closed. */
         DISCONNECTED,
-        /** A session is told to go; the client dials again. */
+        /** A session drains; its client connects again. */
         DRAINING,
         /** Another instance became the owner. */
         TAKEN_OVER,
-        /** Another instance with the same identity was refused, and looks again from time to time. */
+        /** Another instance with the same identity was refused. It tries again from time to time. */
         WAITING,
-        /** All certificates and tokens became worthless. */
+        /** All certificates and tokens of the runtime were revoked. */
         REVOKED,
-        /** The runtime is no more. */
+        /** The runtime was deleted. */
         DELETED
     }
 
     /**
-     * Of a runtime's tunnel.
+     * An event of a runtime's tunnel.
      *
-     * @param session the session's id; null for what is not about one
-     * @param generation the session's, or the owner's; 0 when there is none
-     * @param remote the client's address and port; null when no client is meant
-     * @param cause why, for people; null when there is nothing to say
+     * @param session the session's id; null when the event concerns no single session
+     * @param generation the generation of the session or of the owner; 0 when there is none
+     * @param remote the client's address and port; null when the event concerns no client
+     * @param cause the reason, for people; null when there is none
      */
     record OfTunnel(Instant at, Kind kind, RuntimeName runtime, @Nullable String session, long generation,
             @Nullable String remote, @Nullable String cause) implements ServerEvent {
@@ -49,9 +49,9 @@ public sealed interface ServerEvent {
     }
 
     /**
-     * Of a webhook.
+     * An event of a webhook.
      *
-     * @param runtime null when it was deleted meanwhile
+     * @param runtime the webhook's runtime; null when it was deleted meanwhile
      */
     record OfWebhook(Instant at, @Nullable RuntimeName runtime, InboxEvent event) implements ServerEvent {
         @Override
@@ -60,7 +60,7 @@ public sealed interface ServerEvent {
         }
     }
 
-    /** The server stops: the stream's last event but for what happens to tunnels meanwhile. */
+    /** The server stops. Only events of tunnels follow. */
     record Stopping(Instant at) implements ServerEvent {
         @Override
         public String word() {

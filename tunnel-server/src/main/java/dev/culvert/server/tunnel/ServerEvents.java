@@ -11,13 +11,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
 /**
- * Hands what happens to those who watch. Nobody who publishes waits: a watcher that reads too slowly misses the oldest
- * events, and is told how many. Callable from any thread.
+ * Distributes events to watchers. Publishing never blocks: a watcher that reads too slowly misses the oldest
+ * events, and receives the number of missed events. Callable from any thread.
  */
 public final class ServerEvents {
-    /** Operators' screens and scripts: enough for both, and too few to matter. */
+    /**
+     * The maximum number of watchers: enough for operators' screens and scripts, and too few to cost much.
+     */
     public static final int MAX_WATCHERS = 32;
-    /** What a watcher may have to read still: a storm of 1,000 runtimes. */
+    /** The maximum number of unread events of a watcher: a storm of 1,000 runtimes. */
     static final int MAX_QUEUED = 1024;
 
     private final Clock clock;
@@ -29,7 +31,7 @@ public final class ServerEvents {
         this.clock = clock;
     }
 
-    /** Tells all watchers. */
+    /** Publishes an event to all watchers. */
     public void publish(ServerEvent event) {
         for (EventQueue watcher : watchers) {
             watcher.offer(event);
@@ -40,7 +42,7 @@ public final class ServerEvents {
         return !watchers.isEmpty();
     }
 
-    /** Tells all watchers of one session. */
+    /** Publishes an event of one session. */
     public void publish(ServerEvent.Kind kind, LiveSession session, @Nullable String cause) {
         if (isWatched()) {
             publish(new ServerEvent.OfTunnel(clock.instant(), kind, session.runtime.name(),
@@ -49,7 +51,7 @@ public final class ServerEvents {
         }
     }
 
-    /** The same, of what is not about one session. */
+    /** Publishes an event of a runtime that concerns no single session. */
     public void publish(ServerEvent.Kind kind, RuntimeName runtime, long generation, @Nullable String remote,
             @Nullable String cause) {
         if (isWatched()) {
@@ -59,8 +61,8 @@ public final class ServerEvents {
     }
 
     /**
-     * What happens from the subscription on, until {@link #end}. Errors: {@link StoreException.Busy} when {@link
-     * #MAX_WATCHERS} watch already. Cancelling stops watching.
+     * The events from the subscription on, until {@link #end}. Errors: {@link StoreException.Busy} when
+     * {@link #MAX_WATCHERS} watch already. Cancelling stops watching.
      */
     public Flux<Seen> watch() {
         return Flux.create(sink -> {
@@ -82,17 +84,17 @@ public final class ServerEvents {
         }, FluxSink.OverflowStrategy.IGNORE);
     }
 
-    /** Whether one more would be refused now. */
+    /** Whether another watcher would be refused now. */
     public boolean isFull() {
         return count.get() >= MAX_WATCHERS;
     }
 
-    /** What a watcher gets. */
+    /** An element of a watcher's stream. */
     public sealed interface Seen {
         /** An event. */
         record Event(ServerEvent event) implements Seen {}
 
-        /** Events that it missed, before the one that follows. */
+        /** The number of events that the watcher missed before the next one. */
         record Missed(long count) implements Seen {}
     }
 
@@ -100,12 +102,12 @@ public final class ServerEvents {
         return new StoreException.Busy(MAX_WATCHERS + " callers watch the events already, no more can");
     }
 
-    /** The server stops; those who watch see the rest. */
+    /** Publishes that the server stops. Watchers still receive the remaining events. */
     public void stopping() {
         publish(new ServerEvent.Stopping(clock.instant()));
     }
 
-    /** Ends all streams, once what was published is read. */
+    /** Ends all streams, once the published events are read. */
     public void end() {
         ended = true;
         watchers.forEach(EventQueue::end);

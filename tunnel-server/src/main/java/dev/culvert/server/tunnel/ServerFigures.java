@@ -3,7 +3,7 @@ package dev.culvert.server.tunnel;
 import dev.culvert.http.observe.TunnelFigures;
 import dev.culvert.protocol.netty.SessionMeter;
 
-/** All tunnels of a server, as its metrics show them. */
+/** The figures of all tunnels of a server, for its metrics. */
 public record ServerFigures(TunnelRegistry registry, SessionMeter meter) implements TunnelFigures {
     @Override
     public int connected() {

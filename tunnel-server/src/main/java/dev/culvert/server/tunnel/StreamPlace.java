@@ -5,8 +5,9 @@ import dev.culvert.http.quota.SourceAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request's place among the concurrent streams of its runtime, on the account of its caller's address: held until both
- * halves of the exchange have ended, also while it waits for its tunnel. Belongs to the request's event loop.
+ * A request's place among the concurrent streams of its runtime, counted for its caller's address. The place
+ * is held until both halves of the exchange have ended, also while the request waits for its tunnel. Belongs
+ * to the request's event loop.
  */
 final class StreamPlace {
     private final Quota<SourceAddress> streams;
@@ -22,10 +23,10 @@ final class StreamPlace {
     }
 
     /**
-     * Takes the place: a free one, or that of the newest request of a source that has more.
+     * Takes a free place, or the place of the newest request of a source that has more.
      *
      * @param shed called once, on any thread, if the request has to give its place to another source
-     * @return false when all are taken and this source has the most
+     * @return false when all places are taken and this source has the most
      */
     boolean take(SourceAddress source, Runnable shed) {
         crowded = streams.used() >= streams.max();
@@ -54,7 +55,7 @@ final class StreamPlace {
         }
     }
 
-    /** Whether the place is given back. */
+    /** Whether the place is released. */
     boolean isClosed() {
         return claim == null;
     }

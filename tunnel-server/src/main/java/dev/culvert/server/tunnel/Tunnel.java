@@ -15,7 +15,10 @@ final class Tunnel {
     volatile @Nullable Instant lost;
     /** Guarded by the tunnel. */
     final WaitingClients waiting = new WaitingClients();
-    /** Forgotten: who found it before that must look again. Guarded by the tunnel. */
+    /**
+     * Whether the registry has dropped this tunnel. A thread that found it before must look it up again.
+     * Guarded by the tunnel.
+     */
     boolean forgotten;
 
     void add(LiveSession session) {
@@ -34,8 +37,9 @@ final class Tunnel {
     }
 
     /**
-     * Whether there is room for one more. Of too many sessions that drain, the oldest ends: it has had the most time. Those
-     * whose turn comes next close their WebSockets, which takes until a frame has ended.
+     * Makes room for one more session; returns false when there is none. When too many sessions drain, the
+     * oldest are closed, since they have had the most time. The sessions next in line close their WebSockets,
+     * each at the end of a frame.
      */
     boolean makeRoom() {
         List<LiveSession> all = new ArrayList<>(List.of(sessions));

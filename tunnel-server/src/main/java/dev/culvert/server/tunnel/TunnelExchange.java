@@ -22,25 +22,28 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One exchange through a tunnel: the edge's relay calls on one side, a stream on the other. On the session's event loop. */
+/**
+ * One exchange through a tunnel: the edge's relay calls on one side, a stream on the other. On the session's
+ * event loop.
+ */
 final class TunnelExchange implements RequestSink, StreamListener {
     private static final Problem GONE = Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel went away");
 
     private final ResponseSink response;
     private final TunnelRequest origin;
-    /** Of the response's body. */
+    /** The small parts of the response's body. */
     private final SmallParts parts;
-    /** Bytes of the response that its caller has not taken. */
+    /** The number of response bytes that the caller has not consumed. */
     private long underWay;
     private @Nullable TunnelStream stream;
-    /** Both ways are a WebSocket's. */
+    /** Whether both directions carry a WebSocket. */
     private boolean upgraded;
-    /** The session ends soon: a WebSocket is told so. */
+    /** Whether the session ends soon. A WebSocket is then closed in time. */
     private boolean ending;
 
     /**
-     * @param loop the session's
-     * @param origin told how far this came, before a failure is told to {@code response}
+     * @param loop the session's event loop
+     * @param origin notified how far the exchange got, before {@code response} is notified of a failure
      */
     TunnelExchange(EventLoop loop, ResponseSink response, TunnelRequest origin) {
         this.response = response;
@@ -48,14 +51,15 @@ final class TunnelExchange implements RequestSink, StreamListener {
         this.parts = new SmallParts(loop, response::data);
     }
 
-    /** Opens the stream. False when the client takes no head of this size. */
+    /** Opens the stream. Returns false when the head is too large for the client. */
     boolean open(TunnelChannelHandler handler, RelayRequest request) {
         Http2Headers fields = request.fields();
         boolean upgrade = request.kind() == RelayRequest.Kind.UPGRADE;
         if (upgrade) {
-            // docs/protocol.md §5: the token travels as a pseudo-field, since connection-specific fields are refused
+            // docs/protocol.md §5: the token travels as a pseudo-field, since connection-specific fields are
+            // refused
             CharSequence token = fields.getAndRemove("upgrade");
-            if (token != null) { // else the request is sent again, and that is done
+            if (token != null) { // null when the request is sent again: the fields are converted already
                 fields.set(Http2Headers.PseudoHeaderName.PROTOCOL.value(), token);
             }
         }
@@ -151,7 +155,7 @@ final class TunnelExchange implements RequestSink, StreamListener {
     public void reset(StreamReset reset) {
         parts.flush();
         if (upgraded && (reset.code() == ErrorCode.DRAINING || reset.code() == ErrorCode.REPLACED)) {
-            // The end of a drain: WebSockets can be told so.
+            // The end of a drain: WebSockets get a Close with the reason.
             response.fail(GONE);
             return;
         }

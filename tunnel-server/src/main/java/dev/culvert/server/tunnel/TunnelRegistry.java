@@ -26,37 +26,48 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Which sessions carry which runtime's tunnel. Changes take the lock of one tunnel for a moment; look-ups for requests
- * take none.
+ * Maps runtimes to the sessions of their tunnels. Changes briefly take the lock of one tunnel; look-ups for
+ * requests take none.
  *
- * <p>One instance owns a tunnel: a newcomer that may take over, or that finds nobody, becomes the owner with a higher
- * generation, and the sessions of the one before are drained. Further connections of the owner join.
+ * <p>One instance owns a tunnel. A new instance that may take over, or that finds no owner, becomes the owner
+ * with a higher generation, and the sessions of the previous owner are drained. Further connections of the
+ * owner join.
  */
 public final class TunnelRegistry implements TunnelDirectory {
     private static final Logger log = LoggerFactory.getLogger(TunnelRegistry.class);
-    /** How long after its loss a tunnel counts as reconnecting. */
+    /** The time after its loss in which a tunnel counts as reconnecting. */
     static final Duration RECONNECTING = Duration.ofSeconds(30);
-    /** At most between two sessions that are drained because the server stops: few are soon gone. */
+    /**
+     * The maximum interval between two sessions that are drained because the server stops, so a few sessions
+     * are drained quickly.
+     */
     private static final Duration DRAIN_STEP = Duration.ofMillis(250);
-    /** At least: of many sessions, several leave together. */
+    /** The minimum interval: of many sessions, several are drained together. */
     private static final Duration DRAIN_TICK = Duration.ofMillis(10);
 
     /**
-     * A hop between event loops costs about half a small request's CPU, at each end of every request: a few streams more on
-     * the caller's own loop are cheaper than that, and only a real imbalance is worth it.
+     * The imbalance, in streams, that justifies a hop between event loops. A hop costs about half the CPU
+     * time of a small request, at both ends of every request. A few more streams on the caller's own loop are
+     * cheaper.
      */
     static final int HOP_WORTH_STREAMS = 16;
 
-    /** Sessions of one tunnel that take streams: four connections, and another four while a new instance takes over. */
+    /**
+     * The maximum number of sessions of one tunnel that accept streams: four connections, and another four
+     * while a new instance takes over.
+     */
     static final int MAX_SESSIONS = 8;
 
     /**
-     * Sessions of one tunnel that have been replaced: of four connections, what they carry may go on for 16 hours, WebSockets
-     * for 14.
+     * The maximum number of replaced sessions of one tunnel. With four connections, their streams may go on
+     * for 16 hours, WebSockets for 14.
      */
     static final int MAX_DRAINING = 32;
 
-    /** Of these, the oldest that have closed their WebSockets: as many as one renewal of a client's connections replaces. */
+    /**
+     * The number of the oldest of these that close their WebSockets: as many as one renewal of a client's
+     * connections replaces.
+     */
     static final int NEXT_TO_END = 4;
 
     private final Map<String, Tunnel> tunnels = new ConcurrentHashMap<>();
@@ -75,14 +86,15 @@ public final class TunnelRegistry implements TunnelDirectory {
         this.started = clock.instant();
     }
 
-    /** The requests that wait for tunnels. */
+    /** The requests that are held for tunnels. */
     public HeldRequests held() {
         return held;
     }
 
     /**
-     * Whether a runtime without a session that accepts streams will have one soon: it drains or was lost less than {@link
-     * #RECONNECTING} ago, or the server started less than that ago and the runtime was connected before.
+     * Whether a runtime without a session that accepts streams will have one soon: it drains or was lost less
+     * than {@link #RECONNECTING} ago, or the server started less than that ago and the runtime was connected
+     * before.
      */
     public boolean isExpected(RegisteredRuntime runtime) {
         Tunnel tunnel = tunnels.get(runtime.id());
@@ -95,9 +107,9 @@ public final class TunnelRegistry implements TunnelDirectory {
     }
 
     /**
-     * Lets a client's connection in, or not.
+     * Admits or refuses a client's connection.
      *
-     * @param make makes the session of the generation it gets
+     * @param make makes the session, given its generation
      * @return the session, already registered; null when another instance owns the tunnel
      */
     public @Nullable LiveSession admit(RegisteredRuntime runtime, Hello hello,
@@ -139,7 +151,7 @@ public final class TunnelRegistry implements TunnelDirectory {
             if (!other.isOf(hello)) {
                 drain(other, ErrorCode.REPLACED, "another client took this runtime over");
             } else if (other.hello.connection() == hello.connection()) {
-                other.retire(ErrorCode.DRAINING, "a newer connection took this one's place");
+                other.retire(ErrorCode.DRAINING, "a newer connection replaced this one");
             }
         }
         tunnel.add(session);
@@ -149,15 +161,15 @@ public final class TunnelRegistry implements TunnelDirectory {
         return session;
     }
 
-    /** Opens no more streams in a session, which ends when those in flight have. */
+    /** Drains a session: opens no more streams, and closes it when the streams in flight have ended. */
     public void drain(LiveSession session, ErrorCode code, String detail) {
         if (session.isAccepting()) {
-            events.publish(ServerEvent.Kind.DRAINING, session, detail); // before its end can be told
+            events.publish(ServerEvent.Kind.DRAINING, session, detail); // before the event of its end
         }
         session.drain(code, detail);
     }
 
-    /** A client was not let in: it waits, if that is because another instance owns the tunnel. */
+    /** Records a refused client. It counts as waiting if another instance owns the tunnel. */
     public void refused(RegisteredRuntime runtime, Hello hello, String remote) {
         Tunnel tunnel = tunnels.get(runtime.id());
         if (tunnel == null) {
@@ -184,7 +196,7 @@ public final class TunnelRegistry implements TunnelDirectory {
         }
     }
 
-    /** A session is over. */
+    /** Removes an ended session. */
     public void remove(LiveSession session) {
         session.stopAccepting();
         Tunnel tunnel = tunnels.get(session.runtime.id());
@@ -196,8 +208,8 @@ public final class TunnelRegistry implements TunnelDirectory {
     }
 
     /**
-     * A session that accepts streams: the one on {@code loop}, unless it has clearly more of them than another; the least loaded
-     * otherwise. No lock.
+     * Picks a session that accepts streams: the one on {@code loop}, unless it has clearly more streams than
+     * another; otherwise the least loaded. Takes no lock.
      */
     @Nullable
     LiveSession pick(String runtimeId, EventLoop loop) {
@@ -221,12 +233,12 @@ public final class TunnelRegistry implements TunnelDirectory {
         return one == null || other.handler.streamCount() < one.handler.streamCount() ? other : one;
     }
 
-    /** Whether it costs less to hop to another event loop than to share this one with so many. */
+    /** Whether a hop to another event loop costs less than sharing this one with so many more streams. */
     private static boolean isOverburdened(LiveSession own, LiveSession least) {
         return own.handler.streamCount() > 2 * least.handler.streamCount() + HOP_WORTH_STREAMS;
     }
 
-    /** Whether a stream could be opened now, but for limits. No lock. */
+    /** Whether a stream could be opened now, apart from limits. Takes no lock. */
     public boolean isReachable(String runtimeId) {
         for (LiveSession session : sessionsIn(runtimeId)) {
             if (session.isAccepting()) {
@@ -236,7 +248,7 @@ public final class TunnelRegistry implements TunnelDirectory {
         return false;
     }
 
-    /** The longest of all sessions' last round trips; 0 before the first. */
+    /** The longest of all sessions' last round trips, in seconds; 0 before the first. */
     double longestRttSeconds() {
         long longest = 0;
         for (Tunnel tunnel : tunnels.values()) {
@@ -247,12 +259,12 @@ public final class TunnelRegistry implements TunnelDirectory {
         return longest / 1e9;
     }
 
-    /** Tunnels that came back after all their sessions were lost, since the start. */
+    /** The number of tunnels that reconnected after all their sessions were lost, since the start. */
     public long reconnects() {
         return reconnects.sum();
     }
 
-    /** Tunnels with at least one session. */
+    /** The number of tunnels with at least one session. */
     int connected() {
         int connected = 0;
         for (Tunnel tunnel : tunnels.values()) {
@@ -344,9 +356,8 @@ public final class TunnelRegistry implements TunnelDirectory {
     }
 
     /**
-     * Drains every session, because the server stops: the first at once, the others evenly over {@code most}, or faster if
-     * they are few.
-     * Completes when all were told.
+     * Drains every session, because the server stops: the first at once, the others evenly over {@code most},
+     * or faster if they are few. Completes when all sessions have been asked to drain.
      */
     public Mono<Void> drainAll(Duration most) {
         return Mono.defer(() -> {

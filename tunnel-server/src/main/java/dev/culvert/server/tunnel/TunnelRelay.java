@@ -22,10 +22,13 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A runtime's tunnel as the edge sees it. Streams are opened on the caller's own event loop where a session lives there. */
+/**
+ * Relays the edge's requests into a runtime's tunnel. Opens streams on the caller's own event loop if a
+ * session runs there.
+ */
 public final class TunnelRelay implements Relay {
     private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
-    /** A client that lost its tunnel is usually back by then. */
+    /** By then a client that lost its tunnel has usually reconnected. */
     static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
     static final Problem NO_TUNNEL = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime is not connected")
             .retryAfter(RETRY_NO_TUNNEL);
@@ -40,7 +43,10 @@ public final class TunnelRelay implements Relay {
         this.quota = quota;
     }
 
-    /** A body that is announced and does not come takes no stream: its request waits for it, unless the runtime is away. */
+    /**
+     * A request that announces a body takes no stream until the body begins, unless the runtime is
+     * disconnected.
+     */
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
         if (!BodyFirst.isFor(request)) {
@@ -62,7 +68,7 @@ public final class TunnelRelay implements Relay {
         return quota.streams();
     }
 
-    /** Counts a request that gets no stream, or loses it to another caller. */
+    /** Counts a request that gets no stream, or loses it to another caller. Returns its problem. */
     Problem crowded(String detail) {
         quota.usage().refused(RuntimeUsage.Refusal.STREAMS);
         return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, detail).retryAfter(RETRY_OVERLOADED);
@@ -76,7 +82,7 @@ public final class TunnelRelay implements Relay {
         return registry.held();
     }
 
-    /** Whether the tunnel is away for a moment only, as far as anybody knows. */
+    /** Whether the tunnel is expected back soon. */
     boolean isExpected() {
         return registry.isExpected(runtime);
     }
@@ -87,9 +93,9 @@ public final class TunnelRelay implements Relay {
     }
 
     /**
-     * Opens a stream, or fails, which is told to {@code origin} before {@code response}.
+     * Opens a stream, or fails. A failure notifies {@code origin} before {@code response}.
      *
-     * @return where the request's body goes
+     * @return the sink of the request's body
      */
     RequestSink open(LiveSession session, RelayRequest request, ResponseSink response, TunnelRequest origin) {
         if (session.loop.equals(request.loop())) {
@@ -102,7 +108,7 @@ public final class TunnelRelay implements Relay {
     private RequestSink openThere(LiveSession session, RelayRequest request, ResponseSink response,
             TunnelRequest origin) {
         if (session.handler.isDraining() || !session.handler.isLive()) {
-            session.stopAccepting(); // the next one looks elsewhere
+            session.stopAccepting(); // the next request picks another session
             origin.touched(Touched.MISSED);
             return fail(response, Problem.of(Cause.DRAINING, Hop.TUNNEL, "the tunnel is draining")
                     .retryAfter(RETRY_OVERLOADED));
@@ -112,7 +118,7 @@ public final class TunnelRelay implements Relay {
         }
         if (request.kind() == RelayRequest.Kind.TCP && !session.handler.bothCan(Hello.TCP)) {
             return fail(response, Problem.of(Cause.NOT_ALLOWED, Hop.TUNNEL,
-                    "the runtime's client is of a version that takes no raw connections"));
+                    "the version of the runtime's client does not support raw connections"));
         }
         TunnelExchange exchange = new TunnelExchange(session.loop, response, origin);
         return exchange.open(session.handler, request)
@@ -121,13 +127,13 @@ public final class TunnelRelay implements Relay {
                         "the runtime takes no head of this size"));
     }
 
-    /** Fails an exchange; returns what swallows the rest of its request. */
+    /** Fails an exchange. Returns a sink that discards the rest of its request. */
     public static RequestSink fail(ResponseSink response, Problem problem) {
         response.fail(problem);
         return SWALLOW;
     }
 
-    /** Takes what still comes after a failure. */
+    /** Discards the rest of a request after a failure. */
     private static final RequestSink SWALLOW = new RequestSink() {
         @Override
         public void data(ByteBuf body) {

@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A caller's request on its way into a runtime's tunnel: waits while that reconnects, and is sent again when its session
- * was lost before it was touched, or before a safe request was answered. On the caller's event loop.
+ * A caller's request on its way into a runtime's tunnel. It waits while the tunnel reconnects. It is sent
+ * again when its session was lost before the request was touched, or before a safe request was answered. Runs
+ * on the caller's event loop.
  *
  * <pre>
  *  WAITING ──session──► SENT ──response head──► ANSWERED ──► DONE
@@ -27,19 +28,29 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class TunnelRequest implements RequestSink {
-    /** How long a request waits for its tunnel, from when it first has to, however often it is sent and missed meanwhile. */
+    /**
+     * The longest wait of a request for its tunnel, counted from its first wait, however often it is sent and
+     * missed meanwhile.
+     */
     static final Duration HOLD = Duration.ofSeconds(5);
-    /** What broke one connection of a tunnel breaks the others a moment later: a second attempt waits for that. */
+    /**
+     * The delay before a second attempt. The fault that broke one connection of a tunnel often breaks the
+     * others a moment later.
+     */
     static final Duration SETTLE = Duration.ofMillis(250);
-    /** For the request whose place this one has to end its stream. */
+    /** The time in which the request that lost its place to this one ends its stream. */
     public static final Duration YIELD = Duration.ofMillis(20);
     /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
-    /** How often a safe request is sent again whose session was lost: one cut may take a client's connections one by one. */
+    /**
+     * How often a safe request is sent again after its session was lost: one network cut may break a client's
+     * connections one by one.
+     */
     static final int MAX_SENT_AGAIN = 3;
     /**
-     * Sessions that were lost or drained before the request touched them: all connections of a client, of the one that
-     * replaces it, and of both after a cut, since a moment of a roll-out can take them all.
+     * The maximum number of sessions that were lost or drained before the request touched them. It covers all
+     * connections of a client, of the client that replaces it, and of both after a network cut, because a
+     * roll-out can end them all at once.
      */
     static final int MAX_MISSES = 16;
 
@@ -54,24 +65,27 @@ public final class TunnelRequest implements RequestSink {
     private @Nullable ScheduledFuture<?> patience;
     private int attempts;
     private int misses;
-    /** Request bytes that this attempt has passed on, and those that the caller knows of. */
+    /** The request bytes that this attempt has passed on, and those that were reported to the caller. */
     private int passed;
     private int reported;
     private int sentAgain;
     private boolean answered;
     private boolean done;
-    /** What a failed attempt may have done. Written on the session's event loop before its failure is told here. */
+    /**
+     * How far a failed attempt may have got. Written on the session's event loop before the failure is
+     * reported here.
+     */
     private Touched touched = Touched.YES;
 
-    /** How far a failed attempt came. */
+    /** How far a failed attempt got. */
     enum Touched {
-        /** Its session was draining: nothing was sent. */
+        /** The session was draining; the request was not sent. */
         MISSED,
-        /** The client has not seen it, or says that it has not touched it. */
+        /** The client has not received the request, or reports that it has not touched it. */
         NO,
-        /** The session was lost: nobody knows. */
+        /** The session was lost: unknown. */
         PERHAPS,
-        /** It has an outcome. */
+        /** The request has an outcome. */
         YES
     }
 
@@ -84,12 +98,12 @@ public final class TunnelRequest implements RequestSink {
         this.place = new StreamPlace(relay.streams(), request.ended());
     }
 
-    /** Tells how far the attempt came that is about to fail. */
+    /** Records how far the attempt that is about to fail got. */
     void touched(Touched how) {
         touched = how;
     }
 
-    /** Takes one of the runtime's streams, and sends the request. */
+    /** Takes a place among the runtime's streams, and sends the request. */
     void enter() {
         if (!place.take(request.source(), this::shed)) {
             finish();
@@ -119,7 +133,7 @@ public final class TunnelRequest implements RequestSink {
         }
     }
 
-    /** Sends the request, or lets it wait. */
+    /** Sends the request, or holds it. */
     void begin() {
         LiveSession session = relay.pick(request.loop());
         if (session != null) {
@@ -148,7 +162,7 @@ public final class TunnelRequest implements RequestSink {
     private void hold() {
         ScheduledFuture<?> running = patience;
         if (running != null && running.isDone()) {
-            giveUp(); // it ran out while a session had the request
+            giveUp(); // the hold expired while a session had the request
             return;
         }
         if (!relay.isExpected() || !relay.held().add(relay.runtimeId(), wake)) {
@@ -159,7 +173,7 @@ public final class TunnelRequest implements RequestSink {
             patience = request.loop().schedule(this::giveUp, HOLD.toMillis(), TimeUnit.MILLISECONDS);
         }
         if (relay.pick(request.loop()) != null) {
-            relay.held().remove(relay.runtimeId(), wake); // it came back meanwhile
+            relay.held().remove(relay.runtimeId(), wake); // the tunnel came back meanwhile
             begin();
         }
     }
@@ -218,7 +232,7 @@ public final class TunnelRequest implements RequestSink {
         requireKept();
     }
 
-    /** Without a session nothing goes on that is not kept. */
+    /** Fails a request without a session whose body is not kept completely. */
     private void requireKept() {
         if (!kept.isComplete()) {
             finish();
@@ -249,7 +263,7 @@ public final class TunnelRequest implements RequestSink {
         }
     }
 
-    /** Of the response's body, by the caller. */
+    /** The caller consumed bytes of the response's body. */
     @Override
     public void consumed(int bytes) {
         RequestSink to = target;
@@ -258,7 +272,7 @@ public final class TunnelRequest implements RequestSink {
         }
     }
 
-    /** The response's side; a class of its own because the two sides' methods have the same names. */
+    /** The response side. It is a separate class because the methods of both sides have the same names. */
     private final class Answer implements ResponseSink {
         @Override
         public void times(int routerMicros, int upstreamMicros) {
@@ -298,10 +312,10 @@ public final class TunnelRequest implements RequestSink {
             }
             if (!answered && mayBeSentAgain()) {
                 sentAgain += touched == Touched.PERHAPS ? 1 : 0;
-                attempts++; // who is still opening the one that failed does not take it for the present one
+                attempts++; // a send() that is still opening must not keep the failed one
                 target = null;
                 if (touched == Touched.PERHAPS) {
-                    stopWaiting(); // it had its tunnel, and waits for the next one anew
+                    stopWaiting(); // it had its tunnel, so its wait for the next one starts anew
                     request.loop()
                             .schedule(TunnelRequest.this::beginUnlessDone, SETTLE.toMillis(),
                                     TimeUnit.MILLISECONDS);
@@ -319,7 +333,7 @@ public final class TunnelRequest implements RequestSink {
             response.ending(problem);
         }
 
-        /** What the first attempt has passed on is not told again when a second one does. */
+        /** Reports each byte once: bytes that an earlier attempt has passed on are not reported again. */
         @Override
         public void consumed(int bytes) {
             passed += bytes;

@@ -9,16 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** The instances that one runtime's owner keeps waiting. Guarded by the runtime's tunnel. */
+/** The instances that wait because another instance owns the runtime's tunnel. Guarded by the tunnel. */
 final class WaitingClients {
-    /** Of a runtime; the one not seen for longest makes room. */
+    /** The maximum for one runtime. When full, the instance not seen for longest is dropped. */
     static final int MAX = 8;
-    /** They come every 30 to 60 s; who did not is gone. */
+    /** Waiting instances try every 30 to 60 s. An instance not seen for this long is gone. */
     static final Duration GONE = Duration.ofSeconds(90);
 
     private final Map<UUID, WaitingClient> byInstance = new LinkedHashMap<>();
 
-    /** An instance was refused. Returns whether it is new here. */
+    /** Records a refused instance. Returns whether it is new here. */
     boolean refused(Hello hello, String remote, Instant now) {
         byInstance.values().removeIf(client -> isGone(client, now));
         WaitingClient before = byInstance.remove(instance(hello));
@@ -30,7 +30,7 @@ final class WaitingClients {
         return before == null;
     }
 
-    /** An instance was let in. */
+    /** Removes an instance that was admitted. */
     void admitted(Hello hello) {
         byInstance.remove(instance(hello));
     }
