@@ -3,7 +3,7 @@ package dev.culvert.server.runtime;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Host names that a runtime is given besides its own. */
+/** Parses custom host names: names that a runtime has besides its own host. */
 final class CustomHost {
     /** RFC 1035 §2.3.4, without the root's dot. */
     private static final int MAX_NAME = 253;
@@ -12,7 +12,10 @@ final class CustomHost {
 
     private CustomHost() {}
 
-    /** The compared form of {@code host}. Throws InvalidNameException when it is no DNS name. */
+    /**
+     * Returns {@code host} in its compared form: lower case, without a trailing dot. Throws
+     * InvalidNameException when it is not a DNS name.
+     */
     static String parse(String host) {
         String name = host.length() > MAX_NAME + 1 ? "" : host.toLowerCase(Locale.ROOT);
         name = name.endsWith(".") ? name.substring(0, name.length() - 1) : name;

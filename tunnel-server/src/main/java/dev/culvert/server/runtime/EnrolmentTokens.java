@@ -14,7 +14,7 @@ public final class EnrolmentTokens implements TokenIssuer {
         this(() -> ca);
     }
 
-    /** The same for the authority of the moment. */
+    /** The same, for an authority that may be replaced; {@code ca} supplies the present one. */
     public EnrolmentTokens(Supplier<X509Certificate> ca) {
         this.ca = ca;
     }

@@ -3,11 +3,11 @@ package dev.culvert.server.runtime;
 import dev.culvert.store.StoreException;
 import reactor.core.publisher.Mono;
 
-/** Keeps how far tunnel generations were given out, for good. */
+/** Stores the highest tunnel generation that may have been given out. */
 public interface GenerationStore {
     /**
-     * Raises the mark to {@code ceiling}, unless it is there already, and emits the mark as it was before, 0 at the very
-     * first; durable when it emits. Errors: {@link StoreException}.
+     * Raises the mark to {@code ceiling}, unless it is that high already. Emits the previous mark, 0 at the
+     * very first. The new mark is durable when the {@code Mono} emits. Errors: {@link StoreException}.
      */
     Mono<Long> raise(long ceiling);
 }

@@ -10,16 +10,23 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Gives out the generations of tunnels, each higher than all before, restarts included. They are reserved in blocks, so
- * that a connect waits for no disk: a restart begins above the last block, and not below the clock, which is why a database
- * restored from a backup gives none twice either. Callable on any thread; never blocks.
+ * Gives out the generations of tunnels, each higher than all before, restarts included. Generations are
+ * reserved in blocks, so a connect does not wait for the disk. A restart begins above the last block, and not
+ * below the clock. Therefore a database restored from a backup repeats none. Callable on any thread; never
+ * blocks.
  *
- * <p>When the store can't reserve more, connects go on: then only the clock keeps a restart from going backwards.
+ * <p>When the store can't reserve more, connects go on. Then only the clock prevents a restart from repeating
+ * generations.
  */
 public final class Generations implements LongSupplier {
-    /** A start may skip so many: counted in the clock's milliseconds, less than a start takes. */
+    /**
+     * The number of generations in a block. A start may skip as many: counted in the clock's milliseconds,
+     * that is less than a start takes.
+     */
     static final int BLOCK = 1024;
-    /** Left in the block when the next is asked for: more connects than arrive during one write to disk. */
+    /**
+     * The rest of a block at which the next is reserved: more connects than arrive during one write to disk.
+     */
     static final int LOW = BLOCK / 2;
     private static final Logger log = LoggerFactory.getLogger(Generations.class);
 
@@ -46,7 +53,7 @@ public final class Generations implements LongSupplier {
         });
     }
 
-    /** The next generation. */
+    /** Returns the next generation. */
     @Override
     public long getAsLong() {
         long next = last.incrementAndGet();
@@ -58,13 +65,13 @@ public final class Generations implements LongSupplier {
 
     private void reserve(long wanted) {
         store.raise(wanted).doFinally(ended -> {
-            // After a failure, too: it is tried again a block later, not at each connect.
+            // Also after a failure: the next attempt is a block later, not at each connect.
             ceiling.accumulateAndGet(wanted, Math::max);
             reserving.set(false);
         })
                 .subscribe(before -> {},
                         failed -> log.atWarn()
                                 .addKeyValue("reason", failed.getMessage())
-                                .log("no generations reserved: connects go on without"));
+                                .log("generations could not be reserved; connects go on"));
     }
 }

@@ -1,6 +1,9 @@
 package dev.culvert.server.runtime;
 
-/** A name or host that breaks the rules for names. Carries no stack trace: it is an answer, not a bug. */
+/**
+ * A name or host that breaks the rules for names. Carries no stack trace: it reports invalid input, not a
+ * bug.
+ */
 public final class InvalidNameException extends IllegalArgumentException {
     private static final long serialVersionUID = 1L;
 

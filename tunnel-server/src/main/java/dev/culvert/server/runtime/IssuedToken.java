@@ -1,10 +1,10 @@
 package dev.culvert.server.runtime;
 
 /**
- * A new enrolment token: shown once, to whom asked for it.
+ * A new enrolment token: shown once, to the caller that requested it.
  *
  * @param text the secret that the operator carries to the client
- * @param stored what the server keeps of it
+ * @param stored the part that the server keeps
  */
 public record IssuedToken(String text, StoredToken stored) {
     /** Without the secret. */

@@ -7,17 +7,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A runtime that the server knows.
+ * A runtime registered at the server.
  *
- * @param id random; a runtime deleted and made again has another
- * @param identity random; what its clients' certificates name. A revocation gives it another, so that old ones stay dead
+ * @param id random; a runtime that is deleted and created again has another
+ * @param identity random; named by its clients' certificates. A revocation replaces it, so old certificates
+ *        stay invalid
  * @param name account and name
  * @param host its own host below the edge's domain, in lower case
  * @param hosts its custom hosts, in lower case, in the order given
- * @param created when it was made, in whole milliseconds
+ * @param created when it was created, in whole milliseconds
  * @param connected when a client of this identity connected first, in whole milliseconds; null: never
- * @param limits what it may use of the edge, where that differs from what others may
- * @param access who may call it
+ * @param limits its own edge limits, where they differ from the server's
+ * @param access its access rules
  */
 public record RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
         Instant created, @Nullable Instant connected, OwnLimits limits, AccessRules access) {
@@ -25,33 +26,33 @@ public record RegisteredRuntime(String id, String identity, RuntimeName name, St
         hosts = List.copyOf(hosts);
     }
 
-    /** One that never had a client. */
+    /** Makes a runtime that never had a client. */
     public RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
             Instant created) {
         this(id, identity, name, host, hosts, created, null, OwnLimits.NONE, AccessRules.NONE);
     }
 
-    /** The same with another identity, of which no client has connected. */
+    /** Returns a copy with another identity, which no client has used yet. */
     public RegisteredRuntime withIdentity(String another) {
         return new RegisteredRuntime(id, another, name, host, hosts, created, null, limits, access);
     }
 
-    /** The same with other custom hosts. */
+    /** Returns a copy with other custom hosts. */
     public RegisteredRuntime withHosts(List<String> others) {
         return new RegisteredRuntime(id, identity, name, host, others, created, connected, limits, access);
     }
 
-    /** The same, once a client has connected. */
+    /** Returns a copy with the time of the first connection. */
     public RegisteredRuntime withConnected(Instant first) {
         return new RegisteredRuntime(id, identity, name, host, hosts, created, first, limits, access);
     }
 
-    /** The same with other limits of its own. */
+    /** Returns a copy with other limits of its own. */
     public RegisteredRuntime withLimits(OwnLimits own) {
         return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, own, access);
     }
 
-    /** The same for other callers. */
+    /** Returns a copy with other access rules. */
     public RegisteredRuntime withAccess(AccessRules rules) {
         return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, limits, rules);
     }

@@ -2,11 +2,11 @@ package dev.culvert.server.runtime;
 
 import dev.culvert.certs.ClientIdentity;
 
-/** What becomes of certificates whose identity no runtime has any more. */
+/** Explains refusals of certificates whose identity no runtime has any more. */
 public final class Revocations {
     private Revocations() {}
 
-    /** Why such a certificate is refused, for the client's operator. */
+    /** The reason why such a certificate is refused, for the client's operator. */
     public static String reason(RuntimeStore store, ClientIdentity identity) {
         String name = identity.account() + "/" + identity.runtime();
         boolean known;

@@ -4,8 +4,8 @@ import java.util.Comparator;
 import java.util.regex.Pattern;
 
 /**
- * A runtime's full name: {@code account/name}. Both parts and the hyphen between them are one DNS label (product.md).
- * Ordered by account, then name.
+ * A runtime's full name: {@code account/name}. Both parts and the hyphen between them are one DNS label
+ * (product.md). Ordered by account, then name.
  *
  * @param account the customer
  * @param name the installation, unique in its account
@@ -17,7 +17,7 @@ public record RuntimeName(String account, String name) implements Comparable<Run
     private static final Comparator<RuntimeName> ORDER = Comparator.comparing(RuntimeName::account)
             .thenComparing(RuntimeName::name);
 
-    /** Throws InvalidNameException naming the part that is wrong. */
+    /** Throws InvalidNameException naming the invalid part. */
     public RuntimeName {
         requirePart("account", account);
         requirePart("name", name);
@@ -44,7 +44,7 @@ public record RuntimeName(String account, String name) implements Comparable<Run
     }
 
     private static void requirePart(String field, String value) {
-        // The length first: the expression need not see what is too long anyway.
+        // The length first: the expression is not run on values that are too long.
         if (value.length() > MAX_LABEL || !PART.matcher(value).matches()) {
             String shown = value.length() > MAX_LABEL ? value.substring(0, MAX_LABEL) + "…" : value;
             throw new InvalidNameException(field, "\"" + shown

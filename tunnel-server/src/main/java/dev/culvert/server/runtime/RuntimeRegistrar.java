@@ -12,13 +12,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Registers runtimes and gives them their enrolment tokens. Callable on any thread; nothing blocks: random bytes, which
- * Java reads from a file, are taken on the bounded elastic scheduler. Each method's work
- * begins with its subscription; cancelling later does not undo it, nor keep a revoked or deleted runtime connected. Errors: {@link StoreException}, and {@link
- * InvalidNameException} for what breaks a rule of names.
+ * Registers runtimes and issues their enrolment tokens. Callable on any thread; never blocks: random bytes,
+ * which Java reads from a file, are drawn on the bounded elastic scheduler. Each method starts its work on
+ * subscription. Cancelling later does not undo the work, and a revoked or deleted runtime is disconnected all
+ * the same. Errors: {@link StoreException}, and {@link InvalidNameException} for an invalid name or host.
  */
 public final class RuntimeRegistrar {
-    /** How long a token can be used: long enough to carry it to the cluster, too short to be found in old logs. */
+    /**
+     * The lifetime of a token: long enough to carry it to the cluster, and too short for a token found in old
+     * logs to be usable.
+     */
     public static final Duration TOKEN_LIFE = Duration.ofHours(1);
 
     private final RuntimeStore store;
@@ -32,7 +35,7 @@ public final class RuntimeRegistrar {
      * Makes the registrar.
      *
      * @param domain the edge's domain, in lower case
-     * @param forgotten told of each runtime that was deleted, on the store's thread
+     * @param forgotten called with each deleted runtime, on the store's thread
      */
     public RuntimeRegistrar(RuntimeStore store, TunnelDirectory tunnels, TokenIssuer issuer, String domain,
             Clock clock, Consumer<RegisteredRuntime> forgotten) {
@@ -45,14 +48,16 @@ public final class RuntimeRegistrar {
     }
 
     /**
-     * A runtime with the token of its first client.
+     * A new runtime with the token of its first client.
      *
-     * @param runtime what was registered
+     * @param runtime the registered runtime
      * @param token shown this once
      */
     public record Registration(RegisteredRuntime runtime, IssuedToken token) {}
 
-    /** Registers a runtime. Errors, beside the class's: {@link StoreException.Conflict} when a host is taken. */
+    /**
+     * Registers a runtime. Errors, beside the class's: {@link StoreException.Conflict} when a host is taken.
+     */
     public Mono<Registration> register(RuntimeName name, List<String> customHosts) {
         return Mono.defer(() -> {
             List<String> hosts = checked(customHosts);
@@ -66,8 +71,8 @@ public final class RuntimeRegistrar {
     }
 
     /**
-     * Gives a runtime other custom hosts in place of those that it has; its tunnels are not touched. Errors, beside the
-     * class's: {@link StoreException.Absent}, {@link StoreException.Conflict} when a host is taken.
+     * Replaces a runtime's custom hosts; its tunnels are not touched. Errors, beside the class's: {@link
+     * StoreException.Absent}, {@link StoreException.Conflict} when a host is taken.
      */
     public Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> customHosts) {
         return Mono.defer(() -> store.replaceHosts(name, checked(customHosts)));
@@ -81,7 +86,7 @@ public final class RuntimeRegistrar {
         return hosts;
     }
 
-    /** Gives a runtime another token. Errors, beside the class's: {@link StoreException.Absent}. */
+    /** Issues another token for a runtime. Errors, beside the class's: {@link StoreException.Absent}. */
     public Mono<IssuedToken> token(RuntimeName name, Duration life) {
         return Mono.defer(() -> {
             RegisteredRuntime runtime = store.byName(name);
@@ -94,8 +99,8 @@ public final class RuntimeRegistrar {
     }
 
     /**
-     * Makes all certificates and tokens of a runtime worthless and disconnects it. Its clients need a new token. Errors,
-     * beside the class's: {@link StoreException.Absent}.
+     * Revokes all certificates and tokens of a runtime and disconnects it. Its clients need a new token.
+     * Errors, beside the class's: {@link StoreException.Absent}.
      */
     public Mono<RegisteredRuntime> revoke(RuntimeName name) {
         return Uncancellable.of(Mono.defer(() -> store.revoke(name, UUID.randomUUID().toString()))
@@ -104,7 +109,7 @@ public final class RuntimeRegistrar {
                 .doOnError(StoreException.Failed.class, failed -> closeAll(name, revoked(name))));
     }
 
-    /** Forgets a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */
+    /** Deletes a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
         String reason = "the runtime " + name + " was deleted";
         return Uncancellable.of(store.delete(name).doOnNext(gone -> {
@@ -117,7 +122,9 @@ public final class RuntimeRegistrar {
         return "the certificates of " + name + " were revoked; enrol with a new token";
     }
 
-    /** What could not be stored holds in memory: sessions end all the same. */
+    /**
+     * Closes the sessions of a runtime whose change could not be stored: the change is effective in memory.
+     */
     private void closeAll(RuntimeName name, String reason) {
         RegisteredRuntime runtime = store.byName(name);
         if (runtime != null) {
@@ -125,7 +132,7 @@ public final class RuntimeRegistrar {
         }
     }
 
-    /** Now, as precise as the store keeps it. */
+    /** The present time in the store's precision, milliseconds. */
     private Instant now() {
         return clock.instant().truncatedTo(ChronoUnit.MILLIS);
     }

@@ -3,14 +3,14 @@ package dev.culvert.server.runtime;
 import java.time.Instant;
 
 /**
- * One live session as the admin API shows it: a snapshot.
+ * A snapshot of one live session, for the admin API.
  *
  * @param id the session's id, unique in this process
- * @param runtimeId whose tunnel it carries
+ * @param runtimeId the runtime whose tunnel it carries
  * @param generation the instance's generation; the highest owns the tunnel
  * @param state {@code open} or {@code draining}
  * @param since when it was established
- * @param rttSeconds the last round trip; not a number before the first
+ * @param rttSeconds the last round trip in seconds; not a number before the first
  * @param streams open streams
  * @param remote the client's address and port
  * @param version the client's version

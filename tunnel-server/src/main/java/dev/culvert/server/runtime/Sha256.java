@@ -5,7 +5,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** A SHA-256 digest. Compared in constant time, and never printed: of a secret, it may be a key itself. */
+/**
+ * A SHA-256 digest. Compared in constant time. Never printed, because the digest of a secret may itself be a
+ * key.
+ */
 public final class Sha256 {
     private static final int BYTES = 32;
 
@@ -24,7 +27,7 @@ public final class Sha256 {
         }
     }
 
-    /** A digest made before. Throws IllegalArgumentException unless it has 32 bytes. */
+    /** Wraps an existing digest. Throws IllegalArgumentException unless it has 32 bytes. */
     public static Sha256 from(byte[] digest) {
         if (digest.length != BYTES) {
             throw new IllegalArgumentException(digest.length + " bytes (expected: " + BYTES + ")");

@@ -3,10 +3,7 @@ package dev.culvert.server.runtime;
 import dev.culvert.server.tunnel.LiveSession;
 import java.util.List;
 
-/**
- * The live tunnels, as control code sees them. Callable from any thread; nothing blocks; what is returned is a
- * snapshot.
- */
+/** The live tunnels, for control code. Callable from any thread; never blocks; results are snapshots. */
 public interface TunnelDirectory {
     /** Every live session. */
     List<SessionView> sessions();
@@ -17,20 +14,22 @@ public interface TunnelDirectory {
     /** The clients of one runtime that wait because another one serves it. */
     List<WaitingClient> waitingFor(String runtimeId);
 
-    /** How the runtime's tunnel is; {@link TunnelState#DISCONNECTED} for a runtime never heard of. */
+    /** The state of the runtime's tunnel; {@link TunnelState#DISCONNECTED} for an unknown runtime. */
     TunnelState stateOf(String runtimeId);
 
     /**
-     * Opens no more streams in one session, tells its client to connect anew, and closes it when those in flight have
-     * ended, after {@link LiveSession#DRAIN_GRACE} in any case. False when there is none of this id.
+     * Drains one session: opens no more streams, asks its client to connect again, and closes the session
+     * when the streams in flight have ended, at the latest after {@link LiveSession#DRAIN_GRACE}. Returns
+     * false when no session has this id.
      */
     boolean drain(String sessionId);
 
-    /** Closes one session at once. False when there is none of this id. */
+    /** Closes one session at once. Returns false when no session has this id. */
     boolean close(String sessionId);
 
     /**
-     * Closes every session of a runtime at once, and forgets that it was connected: no request waits for it any more.
+     * Closes every session of a runtime at once, and forgets that it was connected. Held requests are woken,
+     * and no more are held.
      *
      * @param reason a sentence for the client's operator
      */

@@ -2,13 +2,13 @@ package dev.culvert.server.runtime;
 
 import java.util.Locale;
 
-/** How a runtime's tunnel is. */
+/** The state of a runtime's tunnel. */
 public enum TunnelState {
-    /** At least one session carries it. */
+    /** At least one session carries the tunnel. */
     CONNECTED,
-    /** Lost a short time ago: requests still wait for it. */
+    /** The tunnel was lost a short time ago. Requests are still held for it. */
     RECONNECTING,
-    /** Not there. */
+    /** There is no tunnel. */
     DISCONNECTED;
 
     /** The word in the JSON. */

@@ -3,12 +3,12 @@ package dev.culvert.server.runtime;
 import java.time.Instant;
 
 /**
- * A client that waits for a runtime which another instance with the same identity serves: as twins do, or one that was
- * replaced and not stopped. A snapshot.
+ * A snapshot of a client that waits because another instance with the same identity serves its runtime: a
+ * second replica, or a client that was replaced and not stopped.
  *
  * @param remote its address and port, at its last attempt
  * @param version its version
- * @param since its first attempt of those in a row
+ * @param since the first of its consecutive attempts
  * @param seen its last attempt
  */
 public record WaitingClient(String remote, String version, Instant since, Instant seen) {}
