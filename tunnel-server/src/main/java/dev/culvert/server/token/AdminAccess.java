@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Who may call the admin API: the holder of the token file, and those of named tokens, {@code culvert_NAME.SECRET}. Callable
- * on any thread; nothing blocks. Errors: {@link StoreException}.
+ * Authenticates callers of the admin API by the token file's token, or by a named token, {@code
+ * culvert_NAME.SECRET}. Callable on any thread; never blocks. Errors: {@link StoreException}.
  */
 public final class AdminAccess {
     private static final String PREFIX = "culvert_";
@@ -32,9 +32,9 @@ public final class AdminAccess {
     }
 
     /**
-     * A token with its text, which is shown this once.
+     * A new token with its text, which is shown only once.
      *
-     * @param token what is kept
+     * @param token the stored part
      * @param text the secret
      */
     public record Issued(NamedToken token, String text) {
@@ -44,7 +44,7 @@ public final class AdminAccess {
         }
     }
 
-    /** Whose token that is; empty when it is nobody's. Compares in constant time. */
+    /** Finds the caller of a presented token; empty when the token is unknown. Compares in constant time. */
     public Mono<AdminCaller> caller(String presented) {
         NamedToken token = named(presented);
         if (token != null) {
@@ -56,7 +56,7 @@ public final class AdminAccess {
                 .flatMap(matches -> matches ? Mono.just(AdminCaller.BOOTSTRAP) : Mono.empty());
     }
 
-    /** Makes a token. Errors, beside the class's: InvalidNameException. */
+    /** Makes a named token. Errors, beside the class's: InvalidNameException. */
     public Mono<Issued> create(String name, AdminRole role) {
         return Mono.fromCallable(() -> {
             String text = text(NamedToken.checked(name));
@@ -66,7 +66,7 @@ public final class AdminAccess {
                 .flatMap(made -> store.createAdminToken(made.token()).thenReturn(made));
     }
 
-    /** Gives a token another secret; the one before stays good for {@code keep}. */
+    /** Replaces the secret of a token. The previous secret stays valid for {@code keep}. */
     public Mono<Issued> rotate(String name, Duration keep) {
         return Mono.fromCallable(() -> text(name))
                 .subscribeOn(Schedulers.boundedElastic())
@@ -83,7 +83,7 @@ public final class AdminAccess {
                 : null;
     }
 
-    /** Now, as precise as the store keeps it. */
+    /** The present time in the store's precision, milliseconds. */
     private Instant now() {
         return clock.instant().truncatedTo(ChronoUnit.MILLIS);
     }

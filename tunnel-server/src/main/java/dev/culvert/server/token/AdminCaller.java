@@ -3,13 +3,13 @@ package dev.culvert.server.token;
 import java.security.Principal;
 
 /**
- * Who calls the admin API.
+ * An authenticated caller of the admin API.
  *
  * @param name the token's name; {@code admin} for that of the token file
- * @param role what the token allows
+ * @param role the token's role
  */
 public record AdminCaller(String name, AdminRole role) implements Principal {
-    /** The holder of the token file. No named token may be called so. */
+    /** The holder of the token file. No named token may have this name. */
     static final AdminCaller BOOTSTRAP = new AdminCaller("admin", AdminRole.ADMIN);
 
     @Override

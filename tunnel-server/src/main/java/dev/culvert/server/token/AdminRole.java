@@ -3,16 +3,16 @@ package dev.culvert.server.token;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What the holder of an admin token may do. Each role may do what those before it may. */
+/** The role of an admin token. Each role includes the permissions of the roles before it. */
 public enum AdminRole {
-    /** Look: every GET. */
+    /** May read: every GET. */
     READ,
-    /** Keep things running: drain, disconnect, make enrolment tokens, replay webhooks. */
+    /** May also operate: drain, disconnect, make enrolment tokens, replay webhooks. */
     OPERATE,
-    /** Everything: make, delete and revoke runtimes, admin tokens. */
+    /** May do anything: also create, delete and revoke runtimes, and manage admin tokens. */
     ADMIN;
 
-    /** Whether this role may do what {@code needed} may. */
+    /** Whether this role includes the permissions of {@code needed}. */
     public boolean covers(AdminRole needed) {
         return compareTo(needed) >= 0;
     }
@@ -22,7 +22,7 @@ public enum AdminRole {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The role of a word, or null. */
+    /** The role named by a word, or null. */
     public static @Nullable AdminRole of(String word) {
         for (AdminRole role : values()) {
             if (role.word().equals(word)) {

@@ -18,13 +18,13 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The admin API's bearer token, kept in a file and read again when that changes. While the file can't be read every
- * token is refused. Thread-safe; all file work is done on the bounded elastic scheduler.
+ * The admin API's bearer token. It is stored in a file, which is read again when it changes. While the file
+ * is unusable, every token is refused. Thread-safe; all file access runs on the bounded elastic scheduler.
  */
 public final class AdminToken {
     private static final Logger log = LoggerFactory.getLogger(AdminToken.class);
     private static final int SECRET_BYTES = 32;
-    /** Against tokens that can be guessed; ours have 43. */
+    /** The minimum length, against tokens that can be guessed; generated tokens have 43 characters. */
     private static final int MIN_CHARS = 16;
     private static final int MAX_FILE_BYTES = 4096;
     private static final String EXPECTED = "a readable file with one token of at least " + MIN_CHARS
@@ -38,11 +38,11 @@ public final class AdminToken {
         this.current = current;
     }
 
-    /** The file as last seen; no hash when it was not usable. */
+    /** The file at the last check; no hash when it was unusable. */
     private record Version(@Nullable FileTime modified, long size, @Nullable Sha256 hash) {}
 
     /**
-     * Reads the token's file; makes it, with mode 0600 and a random token, when absent. Errors: {@link
+     * Reads the token's file. Creates it, with mode 0600 and a random token, when absent. Errors: {@link
      * ConfigException} naming {@code admin.tokenFile}.
      */
     public static Mono<AdminToken> load(Path file) {
@@ -61,7 +61,10 @@ public final class AdminToken {
                         failed -> new ConfigException("admin.tokenFile", EXPECTED));
     }
 
-    /** Whether {@code presented} is the token now. Compares in constant time. Never empty, no errors. */
+    /**
+     * Whether {@code presented} is the present token. Compares in constant time. Always emits a value; no
+     * errors.
+     */
     public Mono<Boolean> matches(String presented) {
         Sha256 hash = Sha256.of(presented.getBytes(StandardCharsets.UTF_8));
         return Mono.fromCallable(() -> hash.equals(refreshed())).subscribeOn(Schedulers.boundedElastic());

@@ -8,29 +8,32 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The named admin tokens, as hashes. Look-ups answer from memory on any thread; changes as in {@link RuntimeStore}. Errors:
- * {@link StoreException}.
+ * The named admin tokens, as hashes. Look-ups read memory, on any thread. Changes run as in {@link
+ * RuntimeStore}. Errors: {@link StoreException}.
  */
 public interface AdminTokenStore {
-    /** At most so many; each is looked up by its name. */
+    /** The maximum number of tokens. */
     int MAX_TOKENS = 100;
 
-    /** The token of a name, or null. */
+    /** The token with a name, or null. */
     @Nullable
     NamedToken adminToken(String name);
 
-    /** All, in the order of their names. */
+    /** All tokens, ordered by name. */
     List<NamedToken> adminTokens();
 
-    /** Keeps a new token. Errors: {@link StoreException.Conflict} for a name that is taken, {@link StoreException.Full}. */
+    /**
+     * Stores a new token. Errors: {@link StoreException.Conflict} for a name that is taken, {@link
+     * StoreException.Full}.
+     */
     Mono<NamedToken> createAdminToken(NamedToken token);
 
     /**
-     * Puts what {@code change} makes of a token in its place, in one transaction: no other change comes between. Errors:
-     * {@link StoreException.Absent}.
+     * Replaces a token by the result of {@code change}, in one transaction: no other change runs in between.
+     * Errors: {@link StoreException.Absent}.
      */
     Mono<NamedToken> replaceAdminToken(String name, UnaryOperator<NamedToken> change);
 
-    /** Forgets a token. Errors: {@link StoreException.Absent}. */
+    /** Deletes a token. Errors: {@link StoreException.Absent}. */
     Mono<NamedToken> deleteAdminToken(String name);
 }

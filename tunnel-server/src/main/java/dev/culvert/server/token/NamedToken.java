@@ -7,21 +7,22 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An admin token as it is kept: without its secret.
+ * An admin token as stored: without its secret.
  *
  * @param name unique; part of the token's text
- * @param role what it allows
- * @param hash of the whole text
+ * @param role its role
+ * @param hash the hash of the whole text
  * @param created when it was made, or last rotated
- * @param earlier hash of the text before the last rotation, which is still good until {@code earlierUntil}; null when none is
- * @param earlierUntil when that ends; null when there is none
+ * @param earlier the hash of the text before the last rotation, still valid until {@code earlierUntil}; null
+ *        when there is none
+ * @param earlierUntil when the earlier text expires; null when there is none
  */
 public record NamedToken(String name, AdminRole role, Sha256 hash, Instant created, @Nullable Sha256 earlier,
         @Nullable Instant earlierUntil) {
     private static final int MAX_NAME = 63;
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]*[a-z0-9])?");
 
-    /** Throws InvalidNameException unless {@code name} can be a token's. */
+    /** Returns {@code name}. Throws InvalidNameException when it is not a valid token name. */
     public static String checked(String name) {
         if (name.length() > MAX_NAME || !NAME.matcher(name).matches()
                 || name.equals(AdminCaller.BOOTSTRAP.name())) {
@@ -32,7 +33,7 @@ public record NamedToken(String name, AdminRole role, Sha256 hash, Instant creat
         return name;
     }
 
-    /** Whether a presented token with this hash is good. Takes the same time whether or not. */
+    /** Whether a presented token with this hash is valid. Takes the same time in both cases. */
     boolean accepts(Sha256 presented, Instant now) {
         boolean present = hash.equals(presented);
         boolean before = earlier != null && earlierUntil != null && earlier.equals(presented)
@@ -40,7 +41,7 @@ public record NamedToken(String name, AdminRole role, Sha256 hash, Instant creat
         return present || before;
     }
 
-    /** This token with another secret; the one before stays good until {@code keepUntil}. */
+    /** Returns this token with another secret. The previous secret stays valid until {@code keepUntil}. */
     NamedToken rotated(Sha256 next, Instant now, Instant keepUntil) {
         return keepUntil.isAfter(now)
                 ? new NamedToken(name, role, next, now, hash, keepUntil)

@@ -1,4 +1,4 @@
-/** Who may use the admin API. */
+/** Tokens and roles of the admin API. */
 @NullMarked
 package dev.culvert.server.token;
 
