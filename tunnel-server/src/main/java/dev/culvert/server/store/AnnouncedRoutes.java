@@ -20,8 +20,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * What runtimes' routers last said of their durable routes and policy (docs/protocol.md §4.2), written through: known while a
- * tunnel is down, and after a restart. Safe for use by any thread.
+ * The durable routes and policy that each runtime's router announced last (docs/protocol.md §4.2). Kept in
+ * memory and written through to the database, so they are known while a tunnel is down, and after a restart.
+ * Callable from any thread.
  */
 public final class AnnouncedRoutes {
     private static final Logger log = LoggerFactory.getLogger(AnnouncedRoutes.class);
@@ -30,17 +31,17 @@ public final class AnnouncedRoutes {
 
     private final SqliteDatabase database;
     private final Map<String, Kept> byRuntime = new ConcurrentHashMap<>();
-    /** Runtimes whose announcement is being read, with the newest that waits: one of each runtime at most. */
+    /** Runtimes whose announcement is being read, each with the newest waiting announcement, if any. */
     private final Map<String, Optional<byte[]>> under = new ConcurrentHashMap<>();
 
-    /** A document, by its hash, and what it says. */
+    /** The hash of a document, and its routes. */
     private record Kept(Sha256 hash, DurableRoutes routes) {}
 
     private AnnouncedRoutes(SqliteDatabase database) {
         this.database = database;
     }
 
-    /** Reads what is kept. Errors: {@link StoreException}. */
+    /** Reads the stored announcements. Errors: {@link StoreException}. */
     static Mono<AnnouncedRoutes> load(SqliteDatabase database) {
         var announced = new AnnouncedRoutes(database);
         return database.transact(connection -> announced.read(connection), read -> read);
@@ -57,7 +58,7 @@ public final class AnnouncedRoutes {
         return this;
     }
 
-    /** Returns false when {@code document} can't be read: what was announced before stays. */
+    /** Returns false when {@code document} can't be read; the previous announcement then stays. */
     private boolean keep(String runtimeId, byte[] document) {
         try {
             Announcement read = Announcement.parse(document);
@@ -73,7 +74,7 @@ public final class AnnouncedRoutes {
         }
     }
 
-    /** The routes of a runtime: what it announced last, or those that are durable by default. */
+    /** The durable routes of a runtime: those that it announced last, or the default ones. */
     public DurableRoutes of(String runtimeId) {
         Kept kept = byRuntime.get(runtimeId);
         return kept == null ? Default.ROUTES : kept.routes;
@@ -84,11 +85,12 @@ public final class AnnouncedRoutes {
     }
 
     /**
-     * A runtime's client announces {@code document}. Returns at once. One of a runtime is read at a time, and the newest that
-     * came meanwhile after it, a second later at the soonest: who announces without end costs no more. Where it can't be
-     * written, as the next server has the database already, it holds for this process.
+     * Takes the announcement {@code document} of a runtime's client. Returns at once. One announcement of a
+     * runtime is read at a time. The newest that arrives meanwhile is read after it, at the earliest one
+     * second later, so a client that announces without end costs no more. If the database can't be written,
+     * because the next server has it already, the announcement is effective in this process.
      *
-     * @param changed runs when something else is announced than before, on any thread
+     * @param changed runs when the announcement differs from the previous one, on any thread
      */
     public void announced(RegisteredRuntime runtime, byte[] document, Runnable changed) {
         Optional<byte[]> waiting = under.compute(runtime.id(),
@@ -113,19 +115,19 @@ public final class AnnouncedRoutes {
                 .subscribe(kept -> next(runtime, changed));
     }
 
-    /** Goes on with what came meanwhile. */
+    /** Takes the announcement that arrived meanwhile, if any. */
     private void next(RegisteredRuntime runtime, Runnable changed) {
         Optional<byte[]> newest = under.replace(runtime.id(), Optional.empty());
         if (newest != null && newest.isPresent()) {
             take(runtime, newest.get(), changed);
         } else if (newest != null && !under.remove(runtime.id(), Optional.empty())) {
-            next(runtime, changed); // one came between
+            next(runtime, changed); // another one arrived in between
         }
     }
 
     private Mono<Boolean> written(RegisteredRuntime runtime, byte[] document) {
         return database.transact(connection -> keep(runtime.id(), document)
-                // Nothing where the runtime was deleted meanwhile.
+                // Inserts nothing when the runtime was deleted meanwhile.
                 && SqliteDatabase.update(connection,
                         "INSERT OR REPLACE INTO runtime_announcements SELECT id, ? FROM runtimes WHERE id = ?",
                         document, runtime.id()) > 0,
@@ -142,7 +144,7 @@ public final class AnnouncedRoutes {
                 .onErrorReturn(false);
     }
 
-    /** A runtime was deleted. */
+    /** Forgets the routes of a deleted runtime. */
     public void forget(String runtimeId) {
         byRuntime.remove(runtimeId);
     }

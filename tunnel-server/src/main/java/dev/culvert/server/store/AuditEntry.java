@@ -4,14 +4,14 @@ import dev.culvert.http.observe.AuditTrail;
 import java.time.Instant;
 
 /**
- * A change through the admin API.
+ * A change made through the admin API.
  *
  * @param time the time of the request
  * @param user the name of the admin token
  * @param address the caller's address
- * @param requestId as in the logs
+ * @param requestId the request id, as in the logs
  * @param action the kind of change, a fixed text: {@code runtime created}
- * @param object the name of what was changed
+ * @param object the name of the changed object
  */
 public record AuditEntry(Instant time, String user, String address, String requestId, String action,
         String object) {

@@ -5,8 +5,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * An entry on its way, in the Reactor context of a change: the change's first transaction writes it, so that there is
- * neither a change without its entry nor an entry without its change.
+ * A pending audit entry in the Reactor context of a change. The first transaction of the change writes it, so
+ * there is no change without its entry, and no entry without its change.
  */
 public final class AuditMark implements TransactionPart {
     private final AuditEntry entry;

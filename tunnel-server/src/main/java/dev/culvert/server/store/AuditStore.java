@@ -5,17 +5,17 @@ import java.time.Duration;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/** Keeps the audit log, newest entries only. Errors: {@link StoreException}. */
+/** Stores the newest entries of the audit log. Errors: {@link StoreException}. */
 public interface AuditStore {
-    /** Entries that are kept: some 20 MiB. */
+    /** The maximum number of entries: some 20 MiB. */
     int MAX_ENTRIES = 100_000;
-    /** For how long. */
+    /** The maximum age of entries. */
     Duration KEPT = Duration.ofDays(90);
 
     /**
-     * Some entries, newest first.
+     * A page of entries, newest first.
      *
-     * @param next where the following ones begin; 0 when these were the last
+     * @param next the start of the next page; 0 when this is the last page
      */
     record Page(List<AuditEntry> entries, long next) {
         public Page {
@@ -23,14 +23,14 @@ public interface AuditStore {
         }
     }
 
-    /** Keeps the entry of a change that was no transaction of the store. Completes empty. */
+    /** Stores the entry of a change that used no transaction of the store. Completes empty. */
     Mono<Void> add(AuditEntry entry);
 
     /**
-     * Reads on from a page's {@code next}.
+     * Reads a page.
      *
-     * @param from 0 to begin
-     * @param limit how many at most
+     * @param from the {@code next} of the previous page, or 0 for the first page
+     * @param limit the maximum number of entries
      */
     Mono<Page> page(long from, int limit);
 }

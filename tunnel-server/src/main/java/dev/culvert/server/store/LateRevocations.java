@@ -19,12 +19,12 @@ import reactor.util.context.ContextView;
 import reactor.util.retry.Retry;
 
 /**
- * Revocations that hold in memory and are not on the disk yet: each is tried again until it is stored, however the runtime changes
- * meanwhile, or the store closes.
+ * Stores revocations that are effective in memory but not on the disk yet. Each is tried again, whatever
+ * changes the runtime has meanwhile, until it is stored or the store closes.
  */
 final class LateRevocations {
     private static final Logger log = LoggerFactory.getLogger(LateRevocations.class);
-    /** Between two attempts. */
+    /** The interval between two attempts. */
     private static final Duration STORE_AGAIN = Duration.ofSeconds(1);
 
     private final SqliteDatabase database;
@@ -37,10 +37,11 @@ final class LateRevocations {
     }
 
     /**
-     * Stores a revocation as soon as that is possible. Tried again when the database fails, and when too many changes wait for it.
+     * Stores a revocation as soon as possible. Tries again when the database fails, and when its queue is
+     * full.
      *
-     * @param revoked the runtime with its new identity, as it is in memory
-     * @param context of the change: what is written with it
+     * @param revoked the runtime with its new identity, as in memory
+     * @param context the Reactor context of the change, with the audit entry that is written with it
      */
     void add(RegisteredRuntime revoked, ContextView context) {
         database.transact(connection -> {
@@ -59,14 +60,17 @@ final class LateRevocations {
                         failed -> log.atError()
                                 .addKeyValue("runtime", revoked.name())
                                 .addKeyValue("reason", failed.getMessage())
-                                .log("revocation never stored: revoke again"));
+                                .log("revocation could not be stored: revoke again"));
     }
 
     private static boolean passes(Throwable failed) {
         return failed instanceof StoreException.Failed || failed instanceof StoreException.Busy;
     }
 
-    /** Writes what memory knows of a revoked runtime: tokens that were made since are good. On the database's thread. */
+    /**
+     * Writes the revoked runtime as it is in memory. Tokens made since the revocation stay valid. On the
+     * database's thread.
+     */
     void write(Connection connection, RegisteredRuntime revoked) throws SQLException {
         @Nullable
         Instant connected = revoked.connected();
@@ -92,7 +96,7 @@ final class LateRevocations {
         return ids;
     }
 
-    /** Gives up what is not stored: the store closes. */
+    /** Drops the pending revocations, because the store closes. */
     void close() {
         closed.tryEmitEmpty();
     }

@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All runtimes and tokens, in memory. Read by any thread without locks; changed by the store's thread alone, which is
- * why a check and the change after it need no lock either. Once the store has ended its changes, another thread may.
+ * All runtimes and tokens, in memory. Any thread may read without locks. Only the store's thread changes the
+ * table, so a check and the change after it need no lock either. After the store has ended its changes,
+ * another thread may change the table.
  */
 final class RuntimeTable {
     private static final Logger log = LoggerFactory.getLogger(RuntimeTable.class);
@@ -29,7 +30,7 @@ final class RuntimeTable {
     private final Map<String, RegisteredRuntime> byId = new ConcurrentHashMap<>();
     private final Map<String, RegisteredRuntime> byIdentity = new ConcurrentHashMap<>();
     private final ConcurrentSkipListMap<RuntimeName, RegisteredRuntime> byName = new ConcurrentSkipListMap<>();
-    /** Ids of those whose callers are asked for certificates. */
+    /** The ids of the runtimes whose callers are asked for client certificates. */
     private final Set<String> asking = ConcurrentHashMap.newKeySet();
     private final Map<String, StoredToken> tokens = new ConcurrentHashMap<>();
 
@@ -37,7 +38,7 @@ final class RuntimeTable {
         this.limits = limits;
     }
 
-    /** Whether any runtime's callers have to be asked for certificates. */
+    /** Whether the callers of any runtime are asked for client certificates. */
     boolean asksForCertificates() {
         return !asking.isEmpty();
     }
@@ -101,7 +102,7 @@ final class RuntimeTable {
         runtime.hosts().forEach(host -> checkHost(host, runtime));
     }
 
-    /** Throws when {@code token} can't be added. Tokens that are spent take no room. */
+    /** Throws when {@code token} can't be added. Spent tokens take no room. */
     void check(StoredToken token, Instant now) {
         if (!byId.containsKey(token.runtimeId())) {
             throw new StoreException.Absent("the token's runtime was deleted");
@@ -114,7 +115,9 @@ final class RuntimeTable {
         }
     }
 
-    /** A runtime's spent tokens beyond as many as it may have good ones, the oldest: they are not worth remembering. */
+    /**
+     * The oldest spent tokens of a runtime, beyond as many as it may have usable ones. They can be deleted.
+     */
     List<StoredToken> forgettable(String runtimeId, Instant now) {
         List<StoredToken> spent = tokensOf(runtimeId).filter(token -> token.isSpent(now))
                 .sorted(Comparator.comparing(StoredToken::expires))
@@ -126,7 +129,7 @@ final class RuntimeTable {
         return tokens.values().stream().filter(token -> token.runtimeId().equals(runtimeId));
     }
 
-    /** Adds a runtime. A custom host that meanwhile belongs to another runtime stays with that one. */
+    /** Adds a runtime. A custom host that belongs to another runtime meanwhile stays with that runtime. */
     void add(RegisteredRuntime runtime) {
         noteAsking(runtime);
         byId.put(runtime.id(), runtime);
@@ -143,14 +146,14 @@ final class RuntimeTable {
         }
     }
 
-    /** Puts a runtime in the place of itself with another identity, whose tokens it loses. */
+    /** Replaces a runtime by itself with another identity, and removes the tokens of the old one. */
     void revoke(RegisteredRuntime before, RegisteredRuntime after) {
         byIdentity.remove(before.identity());
         removeTokens(before);
         replace(after);
     }
 
-    /** Puts a runtime in the place of itself, with the same names and hosts. */
+    /** Replaces a runtime by itself, with the same names and hosts. */
     void replace(RegisteredRuntime after) {
         noteAsking(after);
         byHost.replaceAll((host, runtime) -> runtime.id().equals(after.id()) ? after : runtime);
@@ -159,7 +162,7 @@ final class RuntimeTable {
         byIdentity.put(after.identity(), after);
     }
 
-    /** Puts a runtime in the place of itself with other custom hosts. Hosts that it keeps are never missing. */
+    /** Replaces a runtime by itself with other custom hosts. Hosts that it keeps are always found. */
     void replaceHosts(RegisteredRuntime after) {
         byHost.put(after.host(), after);
         after.hosts().forEach(host -> byHost.put(host, after));
@@ -193,7 +196,7 @@ final class RuntimeTable {
         spent.forEach(token -> tokens.remove(token.id()));
     }
 
-    /** Forgets the tokens that expired before {@code epochMillis}. */
+    /** Removes the tokens that expired before {@code epochMillis}. */
     void purgeTokens(long epochMillis) {
         tokens.values().removeIf(token -> token.expires().toEpochMilli() < epochMillis);
     }

@@ -3,7 +3,10 @@ package dev.culvert.server.store;
 import dev.culvert.store.SqliteSchema;
 import java.util.List;
 
-/** The tables of the server's database, by version. A version that was released is never edited: the next one changes its tables. */
+/**
+ * The tables of the server's database, by version. A released version is never edited: a later version
+ * changes its tables.
+ */
 final class ServerSchema {
     private static final List<List<String>> VERSIONS = List.of(List.of("""
             CREATE TABLE runtimes (
@@ -33,10 +36,10 @@ final class ServerSchema {
                             CREATE TABLE audit (
                               seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL,
                               remote TEXT NOT NULL, request_id TEXT NOT NULL, what TEXT NOT NULL, thing TEXT NOT NULL) STRICT"""),
-            // Nobody noted it before: of those that were there, most had a client.
+            // Older versions did not store it: most of the existing runtimes had a client.
             List.of("ALTER TABLE runtimes ADD COLUMN connected INTEGER",
                     "UPDATE runtimes SET connected = created"),
-            // A row for each limit of its own: another limit needs no other table.
+            // One row for each own limit, so a new limit needs no new table.
             List.of("""
                     CREATE TABLE runtime_limits (
                       runtime_id TEXT NOT NULL REFERENCES runtimes (id) ON DELETE CASCADE,

@@ -20,7 +20,7 @@ import reactor.core.publisher.Mono;
 /** The named admin tokens in the server's database, all of them also in memory. */
 final class SqliteAdminTokens implements AdminTokenStore {
     private final SqliteDatabase database;
-    /** Changed by the database's thread alone. */
+    /** Changed only by the database's thread. */
     private final ConcurrentSkipListMap<String, NamedToken> tokens;
 
     private SqliteAdminTokens(SqliteDatabase database, ConcurrentSkipListMap<String, NamedToken> tokens) {
@@ -28,7 +28,7 @@ final class SqliteAdminTokens implements AdminTokenStore {
         this.tokens = tokens;
     }
 
-    /** Reads all. Errors: {@link StoreException}. */
+    /** Reads all tokens. Errors: {@link StoreException}. */
     static Mono<SqliteAdminTokens> load(SqliteDatabase database) {
         return database.transact(SqliteAdminTokens::read, read -> new SqliteAdminTokens(database, read));
     }

@@ -32,7 +32,7 @@ final class SqliteAudit implements AuditStore {
                 page -> page);
     }
 
-    /** Adds an entry and forgets those beyond the limits, in the caller's transaction. */
+    /** Adds an entry and deletes those beyond the limits, in the caller's transaction. */
     static void write(Connection connection, AuditEntry entry) throws SQLException {
         SqliteDatabase.update(connection,
                 "INSERT INTO audit (at, who, remote, request_id, what, thing) VALUES (?, ?, ?, ?, ?, ?)",
@@ -40,7 +40,7 @@ final class SqliteAudit implements AuditStore {
                 entry.object());
         SqliteDatabase.update(connection, "DELETE FROM audit WHERE seq <= (SELECT max(seq) FROM audit) - ?",
                 MAX_ENTRIES);
-        // Entries are in the order of time: this looks at the expired ones and one more.
+        // Entries are ordered by time: this reads the expired ones and one more.
         SqliteDatabase.update(connection,
                 "DELETE FROM audit WHERE seq < (SELECT seq FROM audit WHERE at >= ? ORDER BY seq LIMIT 1)",
                 entry.time().minus(KEPT).toEpochMilli());

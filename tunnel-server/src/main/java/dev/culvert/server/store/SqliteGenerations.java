@@ -9,7 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import reactor.core.publisher.Mono;
 
-/** The mark of generations in the server's database. */
+/** Stores the generation mark in the server's database. */
 final class SqliteGenerations implements GenerationStore {
     private final SqliteDatabase database;
 
@@ -26,7 +26,7 @@ final class SqliteGenerations implements GenerationStore {
         }, before -> before);
     }
 
-    /** The mark, 0 when there is none, as in a database of before there were marks. */
+    /** The mark; 0 when there is none, as in a database of an older version. */
     static long ceiling(Connection connection) throws SQLException {
         if (!SqliteSchema.has(connection, "generations")) {
             return 0;
@@ -37,7 +37,7 @@ final class SqliteGenerations implements GenerationStore {
         }
     }
 
-    /** Raises the mark in the caller's transaction; it never sinks. */
+    /** Raises the mark in the caller's transaction; never lowers it. */
     static void raise(Connection connection, long ceiling) throws SQLException {
         SqliteDatabase.update(connection, "INSERT INTO generations VALUES (1, ?)"
                 + " ON CONFLICT DO UPDATE SET ceiling = max(ceiling, excluded.ceiling)", ceiling);

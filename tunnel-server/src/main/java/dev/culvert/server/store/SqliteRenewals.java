@@ -11,16 +11,22 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of the keys that were replaced by renewal, each with the key that followed it, in the caller's transaction. A row
- * stays for as long as a certificate of its key could be renewed.
+ * The table of keys that a renewal replaced, each with its successor. Runs in the caller's transaction. A row
+ * is kept for as long as a certificate of its key could be renewed.
  */
 public final class SqliteRenewals {
-    /** Of a runtime: a certificate of a day is renewed some 50 times before the first row ends. */
+    /**
+     * The maximum number of rows of a runtime: a certificate with a lifetime of a day is renewed some 50
+     * times before its first row expires.
+     */
     public static final int MAX_OF_RUNTIME = 256;
 
     private SqliteRenewals() {}
 
-    /** Throws {@link StoreException.Conflict} if another key followed this one, or may have, as rows were forgotten. */
+    /**
+     * Throws {@link StoreException.Conflict} if another key has replaced this one, or may have, because rows
+     * were deleted.
+     */
     static void note(Connection connection, String runtimeId, Sha256 key, Sha256 successor, Instant until,
             Instant now) throws SQLException {
         SqliteDatabase.update(connection, "DELETE FROM renewals WHERE until < ?", now.toEpochMilli());
@@ -48,7 +54,10 @@ public final class SqliteRenewals {
         }
     }
 
-    /** What is older than all rows of a full table may have been forgotten. */
+    /**
+     * Deletes the oldest row of a full table. Refuses a key older than all rows, because its row may have
+     * been deleted.
+     */
     private static void makeRoom(Connection connection, String runtimeId, Instant until) throws SQLException {
         try (PreparedStatement statement = connection
                 .prepareStatement("SELECT count(*), min(until) FROM renewals WHERE runtime_id = ?")) {

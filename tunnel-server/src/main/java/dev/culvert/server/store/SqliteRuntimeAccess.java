@@ -14,13 +14,18 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The table of the runtimes' access rules, as the JSON that the admin API takes, in the caller's transaction. */
+/**
+ * The table of the runtimes' access rules, as the JSON that the admin API takes, in the caller's transaction.
+ */
 final class SqliteRuntimeAccess {
     private static final Logger log = LoggerFactory.getLogger(SqliteRuntimeAccess.class);
 
     private SqliteRuntimeAccess() {}
 
-    /** By the runtimes' ids. A runtime whose rules can't be read, because a newer culvert wrote them, is closed. */
+    /**
+     * Loads the rules by runtime id. A runtime whose rules can't be read, because a newer version wrote them,
+     * is closed.
+     */
     static Map<String, AccessRules> load(Connection connection) throws SQLException {
         Map<String, AccessRules> rules = new HashMap<>();
         try (var statement = connection.createStatement();
@@ -41,19 +46,19 @@ final class SqliteRuntimeAccess {
                 log.atWarn()
                         .addKeyValue("runtimeId", id)
                         .addKeyValue("rule", unsecured)
-                        .log("a forwardAuth service is asked over plain http: its network decides who may pass");
+                        .log("a forwardAuth service is called over plain http: a peer on its network can forge the verdict");
             }
             return rules;
         } catch (HandlerException e) {
             log.atError()
                     .addKeyValue("runtimeId", id)
                     .addKeyValue("reason", e.detail())
-                    .log("access rules can't be read, nobody may call the runtime until others are given");
+                    .log("access rules can't be read; all calls to the runtime are refused until new rules are set");
             return AccessRules.CLOSED;
         }
     }
 
-    /** Puts these in the place of those that a runtime has. */
+    /** Replaces the rules of a runtime. */
     static void replace(Connection connection, String runtimeId, AccessRules rules) throws SQLException {
         SqliteDatabase.update(connection, "DELETE FROM runtime_access WHERE runtime_id = ?", runtimeId);
         if (!rules.isEmpty()) {

@@ -14,7 +14,7 @@ import java.util.Map;
 final class SqliteRuntimeLimits {
     private SqliteRuntimeLimits() {}
 
-    /** By the runtimes' ids. Limits that only a newer culvert knows are left alone. */
+    /** Loads the limits by runtime id. Limits of newer versions are ignored, and kept. */
     static Map<String, OwnLimits> load(Connection connection) throws SQLException {
         Map<String, Map<RuntimeLimit, Long>> values = new HashMap<>();
         try (var statement = connection.createStatement();
@@ -33,7 +33,7 @@ final class SqliteRuntimeLimits {
         return limits;
     }
 
-    /** Puts these in the place of those that a runtime has. */
+    /** Replaces the own limits of a runtime. */
     static void replace(Connection connection, String runtimeId, OwnLimits limits) throws SQLException {
         SqliteDatabase.update(connection, "DELETE FROM runtime_limits WHERE runtime_id = ?", runtimeId);
         for (Map.Entry<RuntimeLimit, Long> own : limits.values().entrySet()) {

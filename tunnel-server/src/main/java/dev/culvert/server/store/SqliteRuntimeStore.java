@@ -31,11 +31,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The runtimes in one SQLite file, all of them also in memory: read at start, written through. */
+/** The runtimes in one SQLite file. All are also in memory: read at start, written through. */
 public final class SqliteRuntimeStore implements RuntimeStore {
     /** The file in the data folder. */
     static final String FILE = "culvert.db";
-    /** Expired tokens are kept so long, so that their late users are told the true reason. */
+    /** How long expired tokens are kept, so that a late use is refused with the true reason. */
     private static final Duration TOKEN_REMEMBERED = Duration.ofDays(1);
 
     private final SqliteDatabase database;
@@ -54,10 +54,10 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     /**
-     * Opens, or makes, the store of a data folder. Errors: {@link StoreException.Held} when another process still
-     * has it after {@link StoreLimits#lockTimeout}; {@link StoreException.Failed}.
+     * Opens or creates the store of a data folder. Errors: {@link StoreException.Held} when another process
+     * still holds it after {@link StoreLimits#lockTimeout}; {@link StoreException.Failed}.
      *
-     * @param domain the edge's domain, which makes the runtimes' hosts
+     * @param domain the edge's domain, the suffix of the runtimes' hosts
      */
     public static Mono<SqliteRuntimeStore> open(Path dataDir, String domain, StoreLimits limits,
             Clock clock) {
@@ -86,12 +86,12 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         return new SqliteAudit(database);
     }
 
-    /** What runtimes have announced, kept in the same database. Errors: {@link StoreException}. */
+    /** The announcements of runtimes, kept in the same database. Errors: {@link StoreException}. */
     public Mono<AnnouncedRoutes> announcements() {
         return AnnouncedRoutes.load(database);
     }
 
-    /** Whether any runtime's callers have to be asked for certificates. */
+    /** Whether the callers of any runtime are asked for client certificates. */
     public boolean asksForCertificates() {
         return table.asksForCertificates();
     }
@@ -176,12 +176,12 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         });
     }
 
-    /** A runtime that is deleted, as it was and as it is in memory meanwhile. */
+    /** A runtime that is being deleted: before, and as held in memory meanwhile. */
     private record Gone(RegisteredRuntime before, RegisteredRuntime held) {}
 
     /**
-     * Makes a runtime's certificates and tokens worthless in memory, on the database's thread, before anything is written: that
-     * must not wait for a disk with room. Returns the runtime as it is now.
+     * Revokes a runtime's certificates and tokens in memory, on the database's thread, before anything is
+     * written: a full disk must not delay a revocation. Returns the changed runtime.
      */
     private RegisteredRuntime hold(RegisteredRuntime before, String identity) {
         RegisteredRuntime after = before.withIdentity(identity);

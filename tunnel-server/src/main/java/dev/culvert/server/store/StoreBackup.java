@@ -22,26 +22,25 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Copies a server's database to one file, and its inbox to a folder beside it, also while the server runs, and puts both in
- * their place. All
- * work is done on the bounded elastic scheduler, once its {@code Mono} is subscribed; cancelling does not stop it. Errors:
- * {@link StoreException}.
+ * Backs up a server's database to one file and its inbox to a folder beside it, also while the server runs,
+ * and restores both. All work runs on the bounded elastic scheduler, once its {@code Mono} is subscribed;
+ * cancelling does not stop it. Errors: {@link StoreException}.
  */
 public final class StoreBackup {
-    /** Where the inbox is in the data directory. */
+    /** The inbox's folder in the data directory. */
     public static final String INBOX_FOLDER = "inbox";
 
     private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'")
             .withZone(ZoneOffset.UTC);
 
-    /** Behind the name of a backup's file: the folder with its inbox. */
+    /** The suffix of the folder with a backup's inbox, after the name of the backup's file. */
     private static final String INBOX = ".inbox";
 
     private final Path file;
     private final Path inbox;
     private final Clock clock;
 
-    /** Of the database in a data folder. */
+    /** Makes the backup of the database in a data folder. */
     public StoreBackup(Path dataDir, Clock clock) {
         this.file = dataDir.resolve(SqliteRuntimeStore.FILE);
         this.inbox = dataDir.resolve(INBOX_FOLDER);
@@ -49,18 +48,19 @@ public final class StoreBackup {
     }
 
     /**
-     * What was restored.
+     * The result of a restore.
      *
-     * @param runtimes how many runtimes the database holds now
-     * @param before the database that was there before; null when there was none
+     * @param runtimes the number of runtimes in the restored database
+     * @param before the file of the previous database; null when there was none
      * @param inbox whether webhooks were restored
      */
     public record Restored(int runtimes, @Nullable Path before, boolean inbox) {}
 
     /**
-     * Writes what the database holds now to a new file, mode 0600, and the inbox, if there is one, to a new folder of that name
-     * with {@code .inbox}: whole, checked and on the disk, or not at all. The inbox first: no webhook in it is of a runtime that the
-     * file does not know. A running server goes on meanwhile. Emits the file.
+     * Writes the present database to a new file, mode 0600, and the inbox, if there is one, to a new folder
+     * with that name and {@code .inbox}. The copies are complete, checked and on the disk, or absent. The
+     * inbox is copied first, so the file contains the runtime of each webhook. A running server goes on
+     * meanwhile. Emits the file.
      */
     public Mono<Path> backup(Path to) {
         return blocking(file, () -> {
@@ -85,12 +85,13 @@ public final class StoreBackup {
     }
 
     /**
-     * Puts a backup in the database's place and keeps what was there under another name. Refuses while a server holds the
-     * database ({@link StoreException.Held}), and a file that is damaged, foreign or of a newer version.
+     * Replaces the database by a backup and keeps the previous database under another name. Refuses while a
+     * server holds the database ({@link StoreException.Held}). Refuses a file that is damaged, foreign or of
+     * a newer version.
      *
-     * @param domain the edge's domain, which makes the runtimes' hosts
-     * @param force whether a present database that can't be read may be put aside all the same; nothing can tell then
-     *     whether a server uses it
+     * @param domain the edge's domain, the suffix of the runtimes' hosts
+     * @param force whether to put aside a present database that can't be read; then it is unknown whether a
+     *        server uses it
      */
     public Mono<Restored> restore(Path from, String domain, boolean force) {
         return blocking(from, () -> {
@@ -125,7 +126,7 @@ public final class StoreBackup {
                 .onErrorMap(IOException.class, failed -> DatabaseProblem.of(subject, failed));
     }
 
-    /** Makes sure that nobody uses the database any more, nor begins to. Returns its mark of generations. */
+    /** Ensures that no process uses the database or begins to. Returns its generation mark. */
     private long endOfUse(boolean force) throws SQLException {
         try (Connection old = SqliteDatabase.connect(file)) {
             SqliteSchema.refuseForeign(old);
@@ -134,7 +135,8 @@ public final class StoreBackup {
                 lease.take(connection);
                 return SqliteGenerations.ceiling(connection);
             });
-            // Fails while another process has the file open: that would go on in a file that is not the database any more.
+            // Fails while another process has the file open: it would go on writing a file that is no longer
+            // the database.
             SqliteCopy.oneFile(old);
             return ceiling;
         } catch (SQLException unusable) {
@@ -163,7 +165,7 @@ public final class StoreBackup {
 
     private Path putAside() throws IOException {
         Path aside = beside("before-restore-" + STAMP.format(Instant.now(clock)));
-        // A second name first: at no moment is there no database, which a server would take for its first start.
+        // Link a second name first: without a database at any moment, a server would assume its first start.
         Files.createLink(aside, file);
         for (String suffix : new String[]{"-wal", "-shm"}) {
             Path journal = Path.of(file + suffix);

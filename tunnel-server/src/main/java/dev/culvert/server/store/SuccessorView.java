@@ -16,17 +16,19 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** What the next holder of a database makes of the runtimes there, as seen by one that gave it away and still drains. */
+/**
+ * Watches the runtimes in the database after this server has released it to the next holder and still drains.
+ */
 final class SuccessorView {
-    /** What was revoked is off within a second. */
+    /** The interval between two reads: a revoked runtime is disconnected within a second. */
     private static final Duration EVERY = Duration.ofMillis(400);
     private static final Logger log = LoggerFactory.getLogger(SuccessorView.class);
 
     private SuccessorView() {}
 
     /**
-     * The identity of each runtime, by the runtime's id, at once and as often as it is looked at. Reads only, on a thread
-     * of its own, and waits for nobody's lock. A look that fails is logged and left out. Never completes; cancel it.
+     * Emits the identity of each runtime, by runtime id, at once and after each read. Only reads, on a thread
+     * of its own, and waits for no lock. A failed read is logged and skipped. Never completes; cancel it.
      */
     static Flux<Map<String, String>> identities(Path file) {
         return Flux.using(() -> Schedulers.newSingle("culvert-successor", true),
@@ -46,7 +48,7 @@ final class SuccessorView {
         });
     }
 
-    /** Two columns that every version of the schema has had. */
+    /** Reads two columns that every version of the schema has had. */
     private static Map<String, String> read(Path file) throws SQLException {
         var config = new SQLiteConfig();
         config.setReadOnly(true);
