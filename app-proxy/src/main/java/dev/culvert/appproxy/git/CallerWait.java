@@ -4,7 +4,10 @@ import dev.culvert.handlers.body.Patience;
 import java.util.concurrent.TimeUnit;
 import reactor.core.scheduler.Scheduler;
 
-/** How long a Git process has waited for its caller, to send or to take bytes. Safe for use by any thread. */
+/**
+ * Measures how long a Git process has waited for its caller to send or to read bytes. Callable from any
+ * thread.
+ */
 final class CallerWait {
     private final Scheduler clock;
     private final Patience patience = new Patience();
@@ -15,7 +18,7 @@ final class CallerWait {
         this.clock = clock;
     }
 
-    /** From now on the caller is waited for. */
+    /** Starts a wait for the caller. */
     synchronized void begins() {
         if (!waiting) {
             waiting = true;
@@ -23,7 +26,7 @@ final class CallerWait {
         }
     }
 
-    /** The caller sent or took this much. */
+    /** Ends a wait: the caller has sent or read {@code bytes}. */
     synchronized void ends(long bytes) {
         if (waiting) {
             patience.waited(clock.now(TimeUnit.NANOSECONDS) - since);
@@ -32,7 +35,7 @@ final class CallerWait {
         patience.moved(bytes);
     }
 
-    /** How long the caller may still be waited for; below zero when it is over. */
+    /** The rest of the wait, in nanoseconds; negative when it is used up. */
     synchronized long leftNanos() {
         return patience.leftNanos() - (waiting ? clock.now(TimeUnit.NANOSECONDS) - since : 0);
     }

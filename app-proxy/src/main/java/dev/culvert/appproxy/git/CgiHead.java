@@ -12,17 +12,19 @@ import java.util.Set;
  * The head of a CGI response (RFC 3875 §6.2).
  *
  * @param status from the {@code Status} field, else 200
- * @param headers the fields for the caller; framing is the edge's business, so its fields are left out
+ * @param headers the fields for the caller, without the framing fields, which the edge sets
  */
 record CgiHead(HttpResponseStatus status, HttpHeaders headers) {
-    /** Git's own are below 200 bytes. */
+    /** The maximum size of a head. Git's own heads are below 200 bytes. */
     static final int MAX_BYTES = 8 << 10;
 
     private static final Set<String> NOT_PASSED = Set.of("status", "content-length", "transfer-encoding",
             "connection",
             "keep-alive", "trailer", "upgrade");
 
-    /** Reads up to and including the empty line. Blocks. Throws IOException when what comes is no CGI head. */
+    /**
+     * Reads up to and including the empty line. Blocks. Throws IOException when the input is not a CGI head.
+     */
     static CgiHead read(InputStream in) throws IOException {
         HttpResponseStatus status = HttpResponseStatus.OK;
         HttpHeaders headers = new DefaultHttpHeaders();

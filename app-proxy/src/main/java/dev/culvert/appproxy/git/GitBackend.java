@@ -30,27 +30,34 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Runs {@code git http-backend}, Git's own CGI program, one process a request, as {@link GitPlaces} has places. A fetch is read
- * whole before its process starts, a push until its first bytes are there. All blocking (files, pipes, processes) happens on
- * a scheduler of its own. Safe for use by any thread.
+ * Runs {@code git http-backend}, Git's own CGI program, one process for each request, within the places of
+ * {@link GitPlaces}. The process of a fetch starts when its request is read completely, the process of a push
+ * when its first bytes have arrived. All blocking work (files, pipes, processes) runs on a scheduler of its
+ * own. Callable from any thread.
  */
 final class GitBackend {
     /** The contract's limit for a response head, counted from the last request byte. */
     private static final Duration HEAD_TIMEOUT = Duration.ofSeconds(60);
 
-    /** A process ends at any moment: trying again soon pays. */
+    /** The Retry-After when all places are taken. It is short, because a process may end at any moment. */
     private static final Duration RETRY_WHEN_FULL = Duration.ofSeconds(1);
 
-    /** More than killed processes need; their threads are daemons anyway. */
+    /** The time for the threads to end: more than killed processes need. The threads are daemons. */
     private static final Duration STOP_TIME = Duration.ofSeconds(5);
 
-    /** Start, standard input, output and error, end: a run never waits for another one's thread. */
+    /**
+     * Threads for start, standard input, output and error, and end: a run never waits for another run's
+     * thread.
+     */
     private static final int THREADS_PER_RUN = 5;
 
-    /** What a fetch wants and has; that of a repository with 100,000 branches has 5 MB. */
+    /**
+     * The maximum size of a fetch request, its wants and haves; for a repository with 100,000 branches it has
+     * 5 MB.
+     */
     private static final int MAX_REQUEST_BYTES = 8 << 20;
 
-    /** Requests that wait for their place: heads, and what fetches sent. */
+    /** The memory of requests that wait for a place: their heads, and the bodies of fetches. */
     private static final long MEMORY_BYTES = 64L << 20;
 
     private static final Pattern PROTOCOL = Pattern.compile("[A-Za-z0-9=:._-]{1,128}");
@@ -72,7 +79,7 @@ final class GitBackend {
                 settings.maxProcesses() * THREADS_PER_RUN, "git-backend", 30, true);
     }
 
-    /** Whether the folder and git's CGI program are there. Errors: {@link ConfigException}. */
+    /** Checks that the folder and Git's CGI program exist. Errors: {@link ConfigException}. */
     Mono<Void> check() {
         return Mono.<Void>fromRunnable(() -> {
             if (!Files.isDirectory(settings.repositories())) {
@@ -100,11 +107,12 @@ final class GitBackend {
     }
 
     /**
-     * Serves one call. Cancelling, of the response or its body, kills the process. Errors: {@link HandlerException}
-     * with {@code NOT_FOUND}, {@code OVERLOADED}, {@code BODY_TOO_LARGE}, {@code REQUEST_TIMEOUT}, {@code UPSTREAM_TIMEOUT} or
-     * {@code UPSTREAM_BAD_RESPONSE}, and what the request's body fails with.
+     * Serves one call. Cancelling, of the response or its body, kills the process. Errors: {@link
+     * HandlerException} with {@code NOT_FOUND}, {@code OVERLOADED}, {@code BODY_TOO_LARGE}, {@code
+     * REQUEST_TIMEOUT}, {@code UPSTREAM_TIMEOUT} or {@code UPSTREAM_BAD_RESPONSE}, and the errors of the
+     * request's body.
      *
-     * @param account whose share of processes and memory it takes, told apart by equals
+     * @param account the account whose share of processes and memory the call uses; compared by equals
      */
     Mono<EdgeResponse> serve(GitCall call, EdgeRequest request, Object account) {
         if (call.advertisement()) {
@@ -164,7 +172,10 @@ final class GitBackend {
         });
     }
 
-    /** Kills what still runs and frees the threads, not on the caller's: ending a pool takes locks. */
+    /**
+     * Kills the running processes and frees the threads. Runs on another thread than the caller's, because
+     * ending a pool takes locks.
+     */
     Mono<Void> stop() {
         return Mono.<Void>fromRunnable(places::killAll)
                 .then(io.disposeGracefully())
@@ -172,7 +183,7 @@ final class GitBackend {
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** How many processes may still be started. */
+    /** The number of processes that may still be started. */
     int available() {
         return places.available();
     }
@@ -202,7 +213,10 @@ final class GitBackend {
         }
     }
 
-    /** Only what CGI and Git need; nothing of our own environment, no configuration but the repository's. */
+    /**
+     * The environment: only the variables that CGI and Git need, none of this process's own, and no
+     * configuration except the repository's.
+     */
     private Map<String, String> environment(Path root, GitCall call, EdgeRequest request) {
         Map<String, String> environment = new HashMap<>();
         String path = System.getenv("PATH");

@@ -8,19 +8,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One call of Git's smart HTTP protocol (gitprotocol-http): a ref advertisement or a service's request. Everything else
- * that a Git repository could answer over HTTP, as the files of the dumb protocol, is not found.
+ * One call of Git's smart HTTP protocol (gitprotocol-http): a ref advertisement or a service's request. All
+ * other requests, such as those for files in the dumb protocol, are answered 404.
  *
  * @param repository the repository's name, without {@code .git}
- * @param service which of the two services
- * @param advertisement whether this is {@code GET info/refs}, or else the service's POST
+ * @param service one of the two services
+ * @param advertisement true for {@code GET info/refs}, false for the service's POST
  */
 record GitCall(String repository, Service service, boolean advertisement) {
-    /** One path segment that no shell, option parser or file system gives a meaning. */
+    /** Accepts one path segment without special meaning to shells, option parsers and file systems. */
     private static final Pattern PATH = Pattern
             .compile("([A-Za-z0-9_][A-Za-z0-9._-]{0,99})\\.git/(info/refs|git-upload-pack|git-receive-pack)");
 
-    /** The two services of Git that are spoken over HTTP. */
+    /** The two Git services available over HTTP. */
     enum Service {
         UPLOAD_PACK("git-upload-pack"), RECEIVE_PACK("git-receive-pack");
 
@@ -36,7 +36,10 @@ record GitCall(String repository, Service service, boolean advertisement) {
         }
     }
 
-    /** Reads a request below the mount. Throws {@link HandlerException}: 404 for another path, 405 for a method. */
+    /**
+     * Parses a request below the mount. Throws {@link HandlerException}: 404 for another path, 405 for
+     * another method.
+     */
     static GitCall of(EdgeRequest request) {
         String path = request.path();
         Matcher matcher = PATH.matcher(path.substring(Math.min(GitProvider.MOUNT.length(), path.length())));
@@ -49,7 +52,7 @@ record GitCall(String repository, Service service, boolean advertisement) {
         return new GitCall(matcher.group(1), service, advertisement);
     }
 
-    /** The path below the folder of repositories, as CGI's PATH_INFO has it. */
+    /** The path below the folder of repositories, for CGI's PATH_INFO. */
     String pathInfo() {
         return "/" + repository + ".git/" + (advertisement ? "info/refs" : service.word());
     }

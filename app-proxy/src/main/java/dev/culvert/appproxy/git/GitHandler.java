@@ -17,9 +17,9 @@ import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /**
- * Decides which Git requests are served and hands them to {@link GitBackend}. With a control plane the caller needs {@code
- * VIEW}, for pushes {@code UPDATE}, on {@code gitRepositories}, unless its operator lets everybody fetch; without one
- * everybody may fetch, and push where that is on.
+ * Authorises Git requests and passes them to {@link GitBackend}. With a control plane the caller needs {@code
+ * VIEW}, for pushes {@code UPDATE}, on {@code gitRepositories}, unless the operator allows anonymous fetches.
+ * Without a control plane all callers may fetch, and push if pushes are enabled.
  */
 final class GitHandler implements EdgeHandler {
     private static final String BASIC = "Basic ";
@@ -53,7 +53,10 @@ final class GitHandler implements EdgeHandler {
                                 caller.account() + "/" + caller.id()))));
     }
 
-    /** A push is on record when it begins: what it changes shows in the repository. */
+    /**
+     * Checks permission. A push is recorded in the audit log when it begins; the repository shows what it
+     * changed.
+     */
     private Mono<?> allowed(GitCall call, AuthenticatedCaller caller, EdgeRequest request) {
         boolean push = call.service() == GitCall.Service.RECEIVE_PACK;
         var operation = new Operation(push ? "UPDATE" : "VIEW", "gitRepositories", call.repository(),
@@ -63,7 +66,9 @@ final class GitHandler implements EdgeHandler {
                 : access.allow(caller, operation);
     }
 
-    /** Git sends what it asked its user for as a password: that is the API key, whatever the name. */
+    /**
+     * Takes the API key from the password of Basic authentication, as Git sends it. The user name is ignored.
+     */
     private static HttpHeaders token(HttpHeaders headers) {
         String field = headers.get(HttpHeaderNames.AUTHORIZATION, "");
         if (!field.regionMatches(true, 0, BASIC, 0, BASIC.length())) {

@@ -8,9 +8,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Who may have a Git process: each account its share. When all are in use, the newest of the account that has most gives way;
- * where nobody has more than its share, one whose caller takes too little of its response does. A run that has a place begins
- * when a process of those that gave way has ended, so that there are never more than the most. Safe for use by any thread.
+ * Shares the Git processes fairly among accounts. When all places are taken, the newest run of the account
+ * with the most places gives way. If no account has more than its share, a run whose caller reads its
+ * response too slowly gives way. A run that has taken another's place begins when a process has ended, so the
+ * maximum number of processes is never exceeded. Callable from any thread.
  */
 final class GitPlaces {
     private final int max;
@@ -24,7 +25,7 @@ final class GitPlaces {
         this.places = new Quota<>(max);
     }
 
-    /** Takes a place for a run; false when there is none for this account. */
+    /** Takes a place for a run. Returns false when none is available to this account. */
     boolean enter(GitRun run, Object account) {
         Quota<Object>.Claim place = places.tryOpen(account, 1, run::giveWay);
         if (place == null && freeSlowest()) {
@@ -38,7 +39,7 @@ final class GitPlaces {
         return true;
     }
 
-    /** Begins a run that has a place, now or as soon as there are processes left. */
+    /** Begins a run that has a place, now or as soon as a process may be started. */
     void begin(Runnable begin) {
         synchronized (waiting) {
             if (running >= max) {
@@ -50,7 +51,7 @@ final class GitPlaces {
         begin.run();
     }
 
-    /** A run that had begun is over. */
+    /** Removes a run that has ended, and begins the next waiting one. */
     void ended(GitRun run) {
         runs.remove(run);
         Runnable next;
@@ -69,7 +70,7 @@ final class GitPlaces {
         runs.forEach(GitRun::kill);
     }
 
-    /** How many processes may still be started. */
+    /** The number of processes that may still be started. */
     int available() {
         synchronized (waiting) {
             return max - running;

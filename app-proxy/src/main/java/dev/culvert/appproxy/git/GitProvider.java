@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Git's smart HTTP over a folder of bare repositories, at {@code /app-proxy/git/{repository}.git}. */
+/**
+ * Serves Git's smart HTTP protocol for a folder of bare repositories, at {@code
+ * /app-proxy/git/{repository}.git}.
+ */
 public final class GitProvider implements EdgeHandlerProvider {
     static final String NAME = "git";
     static final String MOUNT = "/app-proxy/git/";
@@ -37,7 +40,10 @@ public final class GitProvider implements EdgeHandlerProvider {
                 settings.anonymousReads());
     }
 
-    /** It bounds its processes, requests and their time itself, by caller: a push is answered when it is read. */
+    /**
+     * No timeout: the handler bounds processes, requests and their time itself for each caller, since a push
+     * is answered only when it is read.
+     */
     @Override
     public HandlerLimits limits() {
         return new HandlerLimits(8192, Duration.ZERO, 8);

@@ -30,8 +30,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The life of one {@code git http-backend} process: request body to its standard input, its standard output as the
- * response, back-pressure through the pipes. Ends exactly once, whoever ends it.
+ * Runs one {@code git http-backend} process. The request body is written to its standard input, its standard
+ * output is the response, and the pipes carry back-pressure. A run ends exactly once.
  */
 final class GitRun {
     private static final Logger LOG = LoggerFactory.getLogger(GitRun.class);
@@ -39,13 +39,15 @@ final class GitRun {
     /** Half of a Linux pipe. */
     private static final int READ_BYTES = 32 << 10;
 
-    /** Buffers of the request body that wait for the pipe, 64 KiB each at most. */
+    /** The number of buffers of the request body that wait for the pipe, at most 64 KiB each. */
     private static final int BODY_PREFETCH = 4;
 
-    /** What is kept of standard error, for the log. */
+    /** The number of bytes of standard error that are logged. */
     private static final int ERROR_TEXT_BYTES = 4 << 10;
 
-    /** Git ends its own children on SIGTERM; what is still there after this gets SIGKILL. */
+    /**
+     * The seconds after SIGTERM, on which Git ends its own children, until remaining processes get SIGKILL.
+     */
     private static final long TERM_SECONDS = 2;
 
     private final Scheduler io;
@@ -65,7 +67,7 @@ final class GitRun {
     private volatile @Nullable HandlerException reason;
     private volatile boolean killed;
     private volatile boolean outputTaken;
-    /** Bytes that went to the caller last. Used by the thread that reads alone. */
+    /** The size of the last buffer emitted to the caller. Used by the reading thread alone. */
     private int emitted;
     private volatile @Nullable Process process;
     private volatile @Nullable Disposable feeding;
@@ -75,8 +77,9 @@ final class GitRun {
     /**
      * Makes a run that has not begun.
      *
-     * @param clock tells how long the caller is waited for
-     * @param ended told once, when the process has ended or will never start, and its output is done with
+     * @param clock measures the waits for the caller
+     * @param ended called once, when the process has ended or will never start, and its output is read or
+     *        dropped
      */
     GitRun(Scheduler io, Scheduler clock, String requestId, Duration maxDuration, Consumer<GitRun> ended) {
         this.io = io;
@@ -88,18 +91,18 @@ final class GitRun {
         this.ended = ended;
     }
 
-    /** The run has this place until it ends, or gives way. */
+    /** Gives the run its place, which it holds until it ends or gives way. */
     void at(Quota<Object>.Claim taken) {
         place = taken;
     }
 
-    /** Ends because another caller needs the place, which is free already. */
+    /** Ends the run because another caller has taken its place. */
     void giveWay() {
         reason = GitBackend.busy();
         kill();
     }
 
-    /** Gives its place away and ends. False if it had none any more. */
+    /** Releases the place and ends the run. Returns false if it no longer had a place. */
     boolean leave() {
         Quota<Object>.Claim taken = place;
         if (taken == null || taken.held() == 0) {
@@ -110,17 +113,20 @@ final class GitRun {
         return true;
     }
 
-    /** How long the caller may still take for the response when others wait; below zero when it takes too little. */
+    /**
+     * The time left to the caller to read the response when others wait, in nanoseconds; negative when it
+     * reads too slowly.
+     */
     long leftNanos() {
         return killed ? Long.MAX_VALUE : download.leftNanos();
     }
 
-    /** Completes when the whole request body is in the process's hands. */
+    /** Completes when the whole request body is written to the process. */
     Mono<Void> bodySent() {
         return bodySent.asMono();
     }
 
-    /** Starts the process and answers with its head. Blocks until there is one. */
+    /** Starts the process and emits the response with its head. Blocks until the head is read. */
     void begin(Command command, Flux<ByteBuf> body, MonoSink<EdgeResponse> response) {
         try {
             Process started = killed ? null : command.prepare().start();
@@ -142,7 +148,7 @@ final class GitRun {
             InputStream out = started.getInputStream();
             CgiHead head = CgiHead.read(out);
             if (!answered.compareAndSet(false, true)) {
-                return; // the request's body failed, and took the process with it
+                return; // the request's body failed, and the process was killed
             }
             download.begins();
             response.success(
@@ -155,9 +161,10 @@ final class GitRun {
                 LOG.atWarn()
                         .addKeyValue("requestId", requestId)
                         .addKeyValue("error", e.getMessage())
-                        .log("git http-backend gave no answer");
+                        .log("git http-backend returned no valid response");
             }
-            failed(response, HandlerException.of(Reason.UPSTREAM_BAD_RESPONSE, "Git gave no valid answer"));
+            failed(response,
+                    HandlerException.of(Reason.UPSTREAM_BAD_RESPONSE, "Git returned no valid response"));
         }
     }
 
@@ -183,7 +190,7 @@ final class GitRun {
         }
     }
 
-    /** A caller that sends too slowly keeps a process from others: its time is over however much it may still send. */
+    /** Fails a run whose caller sends too slowly and so keeps a process from others. */
     private void lookAtUpload(MonoSink<EdgeResponse> response) {
         if (upload.leftNanos() < 0) {
             failed(response,
@@ -209,7 +216,7 @@ final class GitRun {
             buffer.readBytes(in, buffer.readableBytes());
             in.flush();
         } catch (IOException e) {
-            // Git reads no further: it has answered, or will. The rest of the body is not wanted.
+            // Git stopped reading: it has answered, or will. The rest of the body is dropped.
             Disposable running = feeding;
             if (running != null) {
                 running.dispose();
@@ -262,7 +269,9 @@ final class GitRun {
         }
     }
 
-    /** 1 means that the service failed and has told the client so in Git's own protocol. */
+    /**
+     * Ends the output. Exit code 1 means that the service failed and has reported that in Git's own protocol.
+     */
     private void finish(int exitCode, SynchronousSink<ByteBuf> sink) {
         if (exitCode != 0) {
             LOG.atWarn()
@@ -327,7 +336,9 @@ final class GitRun {
         }
     }
 
-    /** The output of a killed process that nobody reads is done with: its response was dropped on the way. */
+    /**
+     * Marks the output of a killed process as ended if it has no reader: its response was dropped on the way.
+     */
     private void giveUpOutput() {
         if (killed && !outputTaken) {
             outputEnded();
@@ -340,7 +351,7 @@ final class GitRun {
         }
     }
 
-    /** A run is over when its process has ended and its output is read or given up: both hold threads. */
+    /** Counts the ends of process and output. A run is over after both, because both hold threads. */
     private void partEnded() {
         if (openParts.decrementAndGet() == 0) {
             Quota<Object>.Claim taken = place;
@@ -351,7 +362,7 @@ final class GitRun {
         }
     }
 
-    /** Prepares the process; may block. */
+    /** Prepares the process. May block. */
     @FunctionalInterface
     interface Command {
         ProcessBuilder prepare() throws IOException;
