@@ -5,26 +5,30 @@ import io.netty.handler.codec.http.HttpHeaders;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/** Who calls, and what they may do. Safe for use by any thread; never blocks. */
+/** Authenticates callers and authorises their operations. Callable from any thread; never blocks. */
 public interface Access {
-    /** Whether there is a control plane to ask; without one all calls fail. */
+    /** Whether a control plane is configured. Without one all calls fail. */
     default boolean knowsCallers() {
         return true;
     }
 
     /**
-     * The user whose token the request carries in {@code Authorization} (bare, or behind {@code Bearer}) or {@code
-     * x-access-token}. Errors: HandlerException UNAUTHORIZED for no or an unknown token, NOT_FOUND for a user of another
-     * account than the runtime's, UNAVAILABLE when the control plane is away and nothing is known.
+     * Finds the user of the token in {@code Authorization} (bare, or after {@code Bearer}) or {@code
+     * x-access-token}. Errors: HandlerException UNAUTHORIZED for a missing or unknown token, NOT_FOUND for a
+     * user of another account than the runtime's, UNAVAILABLE when the control plane can't be reached and no
+     * answer is cached.
      */
     Mono<AuthenticatedCaller> caller(HttpHeaders headers);
 
-    /** Completes when the caller may. Errors: HandlerException FORBIDDEN, UNAVAILABLE when that can't be found out. */
+    /**
+     * Completes when the caller has permission for the operation. Errors: HandlerException FORBIDDEN,
+     * UNAVAILABLE when permission can't be determined.
+     */
     Mono<Void> allow(AuthenticatedCaller caller, Operation operation);
 
     /**
-     * A change of state: asks whether the caller may, subscribes to {@code change} if so, and writes one audit record,
-     * denied, failed or done. Errors: those of {@link #allow}, and of {@code change}.
+     * Runs a change of state: checks permission, subscribes to {@code change} if it is granted, and writes
+     * one audit record: denied, failed or done. Errors: those of {@link #allow}, and of {@code change}.
      */
     default <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, RequestContext context,
             Mono<T> change) {
@@ -32,8 +36,9 @@ public interface Access {
     }
 
     /**
-     * The same for a change that touches more than one object, as one that takes content from a second branch: the caller
-     * needs permission for each of {@code also}, too, before anything is changed. The audit record is that of {@code operation}.
+     * Runs a change that touches more than one object, such as one that reads a second branch. The caller
+     * also needs permission for each of {@code also} before anything is changed. The audit record names
+     * {@code operation}.
      */
     <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
             RequestContext context,

@@ -3,15 +3,15 @@ package dev.culvert.appproxy.access;
 import java.net.URI;
 import reactor.core.publisher.Mono;
 
-/** The control plane's questions, as far as an App-Proxy asks them. Errors: {@link ControlPlaneAway}. Never empty. */
+/** The calls of an App-Proxy to the control plane. Errors: {@link ControlPlaneAway}. Always emits a value. */
 interface AccessDirectory {
     Mono<Answers.Resolved> resolve(String token);
 
     Mono<Answers.Decision> decide(String user, Operation operation);
 
-    /** What changed behind {@code since}; below 0: only where to begin. */
+    /** The changes after {@code since}. If negative, emits only the present position. */
     Mono<Answers.Changes> changes(long since);
 
-    /** Says where this App-Proxy can be reached; false: the control plane may not call there. */
+    /** Registers the URL of this App-Proxy. Emits false if the control plane is not allowed to call it. */
     Mono<Boolean> reachableAt(URI url);
 }

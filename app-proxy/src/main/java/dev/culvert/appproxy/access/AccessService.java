@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The access of one App-Proxy with all that belongs to it: its client of the control plane, its audit log, and the call by
- * which the control plane says that something changed. Made, then {@link #start}ed, then {@link #stop}ped.
+ * The access control of one App-Proxy: its control plane client, its audit log, and the endpoint for change
+ * notifications from the control plane. Call {@link #of}, {@link #start}, then {@link #stop}.
  */
 public final class AccessService implements EdgeFilter {
     private final Access access;
@@ -30,14 +30,14 @@ public final class AccessService implements EdgeFilter {
         this.link = link;
     }
 
-    /** To a control plane. */
+    /** The connection to a control plane. */
     private record Link(ControlPlaneClient client, ChangeFeed feed, ControlPlaneSettings settings) {}
 
     /**
-     * No IO, no threads.
+     * Makes a service. Does no I/O and starts no threads.
      *
-     * @param settings null: nobody may anything
-     * @param auditFolder null: records go to the log
+     * @param settings the control plane; null: all operations are refused
+     * @param auditFolder the folder of the audit log; null: records are written to the log
      */
     public static AccessService of(@Nullable ControlPlaneSettings settings, @Nullable Path auditFolder,
             EventLoops loops) {
@@ -53,19 +53,25 @@ public final class AccessService implements EdgeFilter {
         return new AccessService(access, audit, new Link(client, feed, settings));
     }
 
-    /** What handlers use. */
+    /** The access control for handlers. */
     public Access access() {
         return access;
     }
 
-    /** Reads files and begins to look for changes; does not wait for the control plane. Errors: ConfigException, CertsException. */
+    /**
+     * Reads files and starts to poll for changes. Does not wait for the control plane. Errors:
+     * ConfigException, CertsException.
+     */
     public Mono<Void> start() {
         return link == null
                 ? Mono.empty()
                 : link.client.open().then(Mono.fromRunnable(() -> link.feed.start(link.settings.poll())));
     }
 
-    /** Whether changes at the control plane are followed by now; never without one. On any thread. */
+    /**
+     * Whether the change feed has completed its first poll; always false without a control plane. Callable
+     * from any thread.
+     */
     boolean isFollowing() {
         return link != null && link.feed.isFollowing();
     }
@@ -81,7 +87,10 @@ public final class AccessService implements EdgeFilter {
         });
     }
 
-    /** Takes the control plane's nudge, which carries nothing and proves nothing: anybody may cause a look, ten a second at most. */
+    /**
+     * Accepts the control plane's change notification. It has no content and no authentication: any caller
+     * may cause a poll, at most ten a second.
+     */
     @Override
     public Mono<EdgeResponse> filter(EdgeRequest request, EdgeHandler next) {
         String path = request.path();

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Answers of the control plane, each for its own time. Concurrent questions about one key are asked once; an answer that is
- * used in the last quarter of its time is asked for anew in the background. Nothing is served beyond its time. Safe for use
- * by any thread.
+ * Caches answers of the control plane, each with its own lifetime. Concurrent queries of one key share one
+ * call. An answer used in the last quarter of its lifetime is refreshed in the background. No answer is
+ * served after its lifetime. Callable from any thread.
  */
 final class AnswerCache<K, V> {
-    /** Keys that are being asked about; a control plane that hangs must not fill the memory. */
+    /** The maximum number of keys being queried, so a control plane that hangs can't fill the memory. */
     static final int MAX_FLIGHTS = 1_000;
 
     private static final Duration AFTER_FAILED_REFRESH = Duration.ofSeconds(1);
@@ -28,12 +28,12 @@ final class AnswerCache<K, V> {
     private final ConcurrentHashMap<K, Flight<V>> flights = new ConcurrentHashMap<>();
     private final Function<? super V, Duration> life;
     private final Ticker ticker;
-    /** Rises with each {@link #forget}: what was asked before it is served to nobody who asks after. */
+    /** Increases with each {@link #forget}: answers to earlier queries are not served to later ones. */
     private final AtomicLong epoch = new AtomicLong();
 
     /**
-     * @param life how long an answer holds
-     * @param ticker nanoseconds
+     * @param life the lifetime of an answer
+     * @param ticker the time in nanoseconds
      */
     AnswerCache(int maxAnswers, Function<? super V, Duration> life, Ticker ticker) {
         this.life = life;
@@ -48,12 +48,13 @@ final class AnswerCache<K, V> {
 
     private record Answer<V>(V value, long until, long refreshAt, long epoch) {}
 
-    /** A question under way; shared by all who ask it. */
+    /** A query in flight, shared by all subscribers of its key. */
     private record Flight<V>(Mono<V> answer) {}
 
     /**
-     * The answer for {@code key}, from {@code ask} where none is known. Cancelling leaves the question under way for
-     * others. Errors: those of {@code ask}, which are not remembered; HandlerException OVERLOADED.
+     * The answer for {@code key}, from {@code ask} if none is cached. Cancelling does not stop the query,
+     * which others may share. Errors: those of {@code ask}, which are not cached; HandlerException
+     * OVERLOADED.
      */
     Mono<V> get(K key, Mono<V> ask) {
         return Mono.defer(() -> {
@@ -68,14 +69,14 @@ final class AnswerCache<K, V> {
         });
     }
 
-    /** Drops every answer, and those under way. */
+    /** Drops all answers, also those of queries in flight. */
     void forget() {
         epoch.incrementAndGet();
         flights.clear();
         answers.invalidateAll();
     }
 
-    /** Answers that are kept; for tests of the bound. */
+    /** The number of cached answers, for tests of the bound. */
     long size() {
         answers.cleanUp();
         return answers.estimatedSize();
@@ -97,7 +98,7 @@ final class AnswerCache<K, V> {
         if (flight != null) {
             return flight.answer;
         }
-        Answer<V> known = known(key); // it came between two looks
+        Answer<V> known = known(key); // the answer arrived between the two look-ups
         return known == null ? ask : Mono.just(known.value);
     }
 
@@ -109,7 +110,7 @@ final class AnswerCache<K, V> {
                 .subscribe(renewed -> {}, failed -> postpone(key, known));
     }
 
-    /** The old answer keeps its time; only the next try to renew it waits. */
+    /** Delays the next refresh. The old answer keeps its lifetime. */
     private void postpone(K key, Answer<V> known) {
         long again = ticker.read() + AFTER_FAILED_REFRESH.toNanos();
         answers.asMap()

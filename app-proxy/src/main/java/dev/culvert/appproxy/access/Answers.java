@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the control plane answers; members of newer versions are passed over. */
+/** The responses of the control plane. Members of newer versions are ignored. */
 final class Answers {
     private Answers() {}
 
@@ -19,15 +19,15 @@ final class Answers {
     }
 
     /**
-     * Whose a token is.
+     * The owner of a token.
      *
      * @param state {@code known}, {@code foreign}, {@code unknown}
-     * @param user when known
-     * @param expires seconds since 1970 from which on the token serves nobody; null: no such time
+     * @param user the user, if the state is {@code known}
+     * @param expires when the token expires, in seconds since 1970; null: it does not expire
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     record Resolved(String state, @Nullable User user, @Nullable Long expires) {
-        /** How long this may be remembered: {@code most}, or until the token expires. */
+        /** The lifetime of this answer: {@code most}, or the time until the token expires. */
         Duration life(Duration most, Instant now) {
             if (expires == null) {
                 return most;
@@ -37,17 +37,17 @@ final class Answers {
         }
     }
 
-    /** Whether somebody may. */
+    /** A permission decision. */
     @JsonIgnoreProperties(ignoreUnknown = true)
     record Decision(boolean isValid, @Nullable String message) {}
 
     /**
-     * What changed.
+     * A page of changes.
      *
-     * @param next where to go on
-     * @param reset whether more may have changed than is told
-     * @param more whether there is more to read
-     * @param changes how many, whatever they are: everything known is dropped
+     * @param next the position of the next page
+     * @param reset whether there may have been more changes than listed
+     * @param more whether another page follows
+     * @param changes the changes; only their presence matters, because every change drops all cached answers
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     record Changes(long next, boolean reset, boolean more, List<Object> changes) {}

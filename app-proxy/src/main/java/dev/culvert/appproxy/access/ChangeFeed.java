@@ -13,8 +13,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Looks for what changed at the control plane: every few seconds, and at once when it is nudged. Whatever changed, all that
- * is remembered is dropped: changes are rare, and asking anew is cheap. Ten looks a second at most, however often it is nudged.
+ * Polls the control plane for changes: every few seconds, and at once on a notification. Any change drops all
+ * cached answers, because changes are rare and new queries are cheap. Polls at most ten times a second,
+ * however many notifications arrive.
  */
 final class ChangeFeed {
     private static final Duration PAUSE = Duration.ofMillis(100);
@@ -28,15 +29,18 @@ final class ChangeFeed {
     private final CoalescingRunner turns = new CoalescingRunner(PAUSE);
     private final Disposable.Swap polling = Disposables.swap();
     private final Sinks.Empty<Void> stopped = Sinks.empty();
-    /** What follows is of the look under way, of which there is one. */
+    /**
+     * The position of the next poll; negative before the first. This and the next fields belong to the poll
+     * in flight, of which there is one at most.
+     */
     private volatile long since = -1;
     private volatile boolean registered;
     private volatile boolean failing;
 
     /**
-     * @param reload before each look
-     * @param forget when something changed
-     * @param publicUrl where the control plane reaches this App-Proxy; null: nowhere
+     * @param reload runs before each poll
+     * @param forget runs after a change
+     * @param publicUrl the URL at which the control plane reaches this App-Proxy; null: none
      */
     ChangeFeed(AccessDirectory directory, Mono<Void> reload, Runnable forget, @Nullable URI publicUrl) {
         this.directory = directory;
@@ -49,23 +53,25 @@ final class ChangeFeed {
         polling.update(Flux.interval(Duration.ZERO, poll).onBackpressureDrop().subscribe(tick -> nudge()));
     }
 
-    /** Looks no more, and leaves the look under way. */
+    /** Stops polling, and cancels the poll in flight. */
     void stop() {
         polling.dispose();
         stopped.tryEmitEmpty();
     }
 
-    /** Looks now, or as soon as the look under way has ended. Returns at once. */
+    /** Polls now, or as soon as the poll in flight has ended. Returns at once. */
     void nudge() {
         turns.run(LOOK, look());
     }
 
-    /** Whether the first look has ended: from then on answers are dropped for a change only. On any thread. */
+    /**
+     * Whether the first poll has ended. From then on only a change drops answers. Callable from any thread.
+     */
     boolean isFollowing() {
         return since >= 0;
     }
 
-    /** One look. Never fails. */
+    /** Polls once. Never fails. */
     Mono<Void> look() {
         return reload.then(Mono.defer(this::register))
                 .then(Mono.defer(this::read))
@@ -87,7 +93,7 @@ final class ChangeFeed {
             if (!taken) {
                 log.atWarn()
                         .addKeyValue("url", publicUrl)
-                        .log("the control plane does not tell of changes at once: its nudge.allow does not cover publicUrl");
+                        .log("the control plane does not send change notifications: its nudge.allow does not cover publicUrl");
             }
         }).then();
     }
@@ -105,7 +111,7 @@ final class ChangeFeed {
     private void recovered() {
         if (failing) {
             failing = false;
-            log.atInfo().log("control plane is back");
+            log.atInfo().log("control plane is reachable again");
         }
     }
 
@@ -114,7 +120,7 @@ final class ChangeFeed {
             failing = true;
             log.atWarn()
                     .addKeyValue("reason", failed.getMessage())
-                    .log("control plane is away: what is remembered serves until its time is over");
+                    .log("control plane can't be reached: cached answers are served until they expire");
         }
     }
 }

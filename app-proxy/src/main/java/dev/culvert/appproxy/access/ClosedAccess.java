@@ -7,7 +7,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/** Without a control plane nobody may anything. */
+/** The access control without a control plane: refuses all operations. */
 final class ClosedAccess implements Access {
     @Override
     public boolean knowsCallers() {
@@ -32,6 +32,6 @@ final class ClosedAccess implements Access {
 
     private static <T> Mono<T> closed() {
         return Mono.error(() -> HandlerException.of(Reason.UNAVAILABLE,
-                "nobody can be authorised: this App-Proxy has no controlPlane"));
+                "callers can't be authorised: this App-Proxy has no controlPlane"));
     }
 }

@@ -16,11 +16,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks the control plane, and remembers what it said. Closed when it can't be asked: what is remembered serves until its
- * time is over, then callers are told that it is away; the next request asks again.
+ * Asks the control plane, and caches its answers. Fails closed: while the control plane can't be reached,
+ * cached answers are served until they expire, and then calls fail with UNAVAILABLE. The next request asks
+ * again.
  */
 final class ControlPlaneAccess implements Access {
-    /** Of all that a question says: an object may have many labels, and the control plane reads 64 KiB. */
+    /** The maximum length of a query: an object may have many labels, and the control plane reads 64 KiB. */
     private static final int MAX_QUESTION_CHARS = 32 << 10;
 
     private final AccessDirectory directory;
@@ -93,7 +94,8 @@ final class ControlPlaneAccess implements Access {
                         .thenMany(Flux.fromIterable(also).concatMap(other -> allow(caller, other)))
                         .then();
         Mono<Void> allowed = all.onErrorResume(HandlerException.class,
-                // Whatever the reason, nothing was tried: a flood of these must push no change out of the log.
+                // Whatever the reason, nothing was changed: a flood of refusals must push no change out of
+                // the log.
                 refused -> audit.write(entry(caller, operation, context, Decision.DENIED, refused.detail()))
                         .then(Mono.error(refused)));
         Mono<T> audited = Mono.usingWhen(Mono.just(operation), same -> change,
@@ -105,7 +107,7 @@ final class ControlPlaneAccess implements Access {
         return allowed.then(audited);
     }
 
-    /** Drops all that is remembered. */
+    /** Drops all cached answers. */
     void forget() {
         tokens.forget();
         decisions.forget();
@@ -120,7 +122,10 @@ final class ControlPlaneAccess implements Access {
                         .sum();
     }
 
-    /** What a decision is remembered by: a hash, so that long names cost no memory. The object is no part: rules speak of attributes alone. */
+    /**
+     * The cache key of a decision: a hash, so long names cost no memory. The object is not included, because
+     * rules only refer to attributes.
+     */
     private static String key(AuthenticatedCaller caller, Operation operation) {
         var text = new StringBuilder();
         part(text, caller.account());
@@ -134,7 +139,7 @@ final class ControlPlaneAccess implements Access {
         return TokenHash.sha256(text.toString());
     }
 
-    /** With its length, so that no two questions read the same. */
+    /** Appends a part after its length, so no two queries have the same text. */
     private static void part(StringBuilder text, String part) {
         text.append(part.length()).append(':').append(part);
     }
@@ -146,7 +151,7 @@ final class ControlPlaneAccess implements Access {
                 operation.object(), decision, context.requestId(), null, reason);
     }
 
-    /** Only what callers may read: other messages may hold anything. */
+    /** The reason for the audit log: only texts for callers, because other messages may contain anything. */
     private static String reason(Throwable failure) {
         return failure instanceof HandlerException told ? told.detail() : "it failed";
     }

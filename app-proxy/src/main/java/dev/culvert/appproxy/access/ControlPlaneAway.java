@@ -10,7 +10,9 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import javax.net.ssl.SSLException;
 
-/** The control plane gave no answer. The message says why, in words that callers may read: no host, no path. */
+/**
+ * The control plane gave no answer. The message is the reason, in a text for callers: without host and path.
+ */
 final class ControlPlaneAway extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1L;
@@ -32,7 +34,7 @@ final class ControlPlaneAway extends RuntimeException {
         });
     }
 
-    /** What a caller is told: closed, with the reason. */
+    /** The error for the caller: UNAVAILABLE, with the reason. */
     HandlerException forCaller() {
         return HandlerException
                 .of(Reason.UNAVAILABLE, "the control plane can't be asked for permission: " + getMessage())

@@ -27,14 +27,17 @@ import reactor.core.scheduler.Schedulers;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
-/** Asks the control plane over HTTP, with the runtime's API key. {@link #open} comes first. Safe for use by any thread. */
+/**
+ * Calls the control plane over HTTP, with the runtime's API key. Call {@link #open} first. Callable from any
+ * thread.
+ */
 final class ControlPlaneClient implements AccessDirectory {
     private static final JsonMapper JSON = new JsonMapper();
     private static final int MAX_CONNECTIONS = 64;
     private static final int MAX_WAITING = 2_000;
     /** Below the 60 s after which the control plane closes idle connections. */
     private static final Duration IDLE = Duration.ofSeconds(30);
-    /** A page of changes has some 100 KiB. */
+    /** The maximum size of a response. A page of changes has some 100 KiB. */
     private static final int MAX_BYTES = 1 << 20;
     private static final int MAX_TOKEN_BYTES = 4096;
 
@@ -76,7 +79,7 @@ final class ControlPlaneClient implements AccessDirectory {
                         "a readable file with the runtime's API key"));
     }
 
-    /** Reads the key's file again; what can't be read leaves the key as it was. Completes empty. */
+    /** Reads the key's file again. If it can't be read, the key stays. Completes empty. */
     Mono<Void> reload() {
         return Mono.<Void>fromCallable(() -> {
             token = readToken();

@@ -8,18 +8,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The control plane that knows users and rules.
+ * The control plane, which manages users and rules.
  *
- * @param url where it is
- * @param tokenFile the runtime's API key; read again at each look
- * @param ca its authorities; null: the public ones
- * @param publicUrl where it reaches this App-Proxy; null: nowhere
- * @param ttl how long an answer holds
- * @param deniedTtl how long a refusal holds
- * @param poll how often changes are looked for
- * @param timeout for one answer
- * @param maxAnswers how many are kept, of tokens and of decisions each
- * @param runtimeTokensOnly whether users' API keys are refused unseen by the control plane
+ * @param url the URL of the control plane
+ * @param tokenFile the file of the runtime's API key; read again at each poll
+ * @param ca further authorities for its certificate; null: only the public ones
+ * @param publicUrl the URL at which it reaches this App-Proxy; null: none
+ * @param ttl the lifetime of a positive answer
+ * @param deniedTtl the lifetime of a refusal
+ * @param poll the interval between polls for changes
+ * @param timeout the limit for one answer
+ * @param maxAnswers the maximum number of cached tokens, and of cached decisions
+ * @param runtimeTokensOnly whether users' API keys are refused without a call to the control plane
  */
 public record ControlPlaneSettings(
         @Setting(value = "The control plane that knows users and rules", accepts = "http(s)://host:port") URI url,
@@ -48,7 +48,7 @@ public record ControlPlaneSettings(
         }
     }
 
-    /** With the defaults. */
+    /** Settings with the defaults. */
     public static ControlPlaneSettings of(URI url, Path tokenFile, @Nullable URI publicUrl) {
         return new ControlPlaneSettings(url, tokenFile, null, publicUrl, Duration.ofSeconds(60),
                 Duration.ofSeconds(5),

@@ -10,16 +10,19 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * A caller's token and what it is remembered by: a SHA-256, so that the cache holds no token. Prints as {@code ***}.
+ * A caller's token and its cache key, a SHA-256, so the cache contains no token. Prints as {@code ***}.
  *
- * @param text the token, for the one question about it
+ * @param text the token, for the query about it
  * @param hash its key in the cache
  */
 record TokenHash(String text, String hash) {
-    /** Longer ones are nobody's. */
+    /** The maximum length of a token; longer ones are refused. */
     private static final int MAX_CHARS = 4096;
 
-    /** Reads {@code Authorization}, bare or behind {@code Bearer}, else {@code x-access-token}. Throws HandlerException UNAUTHORIZED. */
+    /**
+     * Reads {@code Authorization}, bare or after {@code Bearer}, else {@code x-access-token}. Throws
+     * HandlerException UNAUTHORIZED.
+     */
     static TokenHash of(HttpHeaders headers) {
         String field = headers.get(HttpHeaderNames.AUTHORIZATION);
         String token = field == null ? headers.get("x-access-token") : bare(field);
@@ -32,7 +35,10 @@ record TokenHash(String text, String hash) {
         return new TokenHash(token, sha256(token));
     }
 
-    /** Whether it serves this runtime alone, for a while: a JWT, while an API key has one dot. */
+    /**
+     * Whether the token is a runtime token, which is valid for one runtime and a limited time. A runtime
+     * token is a JWT with two dots; an API key has one.
+     */
     boolean isRuntimeToken() {
         return text.chars().filter(c -> c == '.').count() == 2;
     }
@@ -45,7 +51,7 @@ record TokenHash(String text, String hash) {
         return field.regionMatches(true, 0, "Bearer ", 0, 7) ? field.substring(7).strip() : field.strip();
     }
 
-    /** In hexadecimal digits. */
+    /** The SHA-256 in hexadecimal digits. */
     static String sha256(String token) {
         try {
             return HexFormat.of()
