@@ -9,11 +9,14 @@ import org.eclipse.jgit.lib.ObjectLoader;
 import org.eclipse.jgit.lib.ObjectReader;
 import org.eclipse.jgit.lib.Repository;
 
-/** Reads files' contents. */
+/** Reads the contents of files. */
 public final class Blobs {
     private Blobs() {}
 
-    /** A blob that is at hand. Throws HandlerException BODY_TOO_LARGE beyond {@code maxBytes}. Blocks. */
+    /**
+     * Reads a blob from the local objects. Throws HandlerException BODY_TOO_LARGE beyond {@code maxBytes}.
+     * Blocks.
+     */
     public static byte[] read(Repository objects, ObjectId id, int maxBytes) throws IOException {
         try (ObjectReader reader = objects.newObjectReader()) {
             ObjectLoader loader = reader.open(id, Constants.OBJ_BLOB);

@@ -6,7 +6,7 @@ import org.eclipse.jgit.lib.Constants;
 import org.eclipse.jgit.lib.Repository;
 
 /**
- * A branch's name, without {@code refs/heads/}, that Git takes.
+ * A valid branch name, without {@code refs/heads/}.
  *
  * @param name as {@code main} or {@code team/feature}
  */
@@ -22,7 +22,7 @@ public record Branch(String name) {
         }
     }
 
-    /** Its full name. */
+    /** The full name of the ref. */
     String ref() {
         return Constants.R_HEADS + name;
     }

@@ -15,11 +15,11 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
-/** Authorities of a file beside the public ones. */
+/** Trusts the authorities of a file in addition to the public ones. */
 final class ExtraTrust {
     private ExtraTrust() {}
 
-    /** Believes the public authorities and those of a PEM file, read now. Blocks. */
+    /** Makes trust managers for the public authorities and those of a PEM file, read now. Blocks. */
     static TrustManager[] of(Path ca) throws IOException {
         try (InputStream pem = Files.newInputStream(ca)) {
             Collection<? extends Certificate> extra = CertificateFactory.getInstance("X.509")

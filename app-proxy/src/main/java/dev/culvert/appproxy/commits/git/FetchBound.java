@@ -4,7 +4,7 @@ import java.io.File;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jgit.lib.ProgressMonitor;
 
-/** Ends a fetch that grows beyond a mirror's bound: looks at what has arrived from time to time. */
+/** Cancels a fetch that grows beyond a mirror's bound. Checks the size of the received packs at intervals. */
 final class FetchBound implements ProgressMonitor {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -19,7 +19,7 @@ final class FetchBound implements ProgressMonitor {
         this.maxBytes = maxBytes;
     }
 
-    /** Whether the fetch was ended. */
+    /** Whether the fetch was cancelled. */
     boolean exceeded() {
         return exceeded;
     }
@@ -41,26 +41,26 @@ final class FetchBound implements ProgressMonitor {
 
     @Override
     public void start(int totalTasks) {
-        // progress is told to nobody
+        // progress is not reported
     }
 
     @Override
     public void beginTask(String title, int totalWork) {
-        // progress is told to nobody
+        // progress is not reported
     }
 
     @Override
     public void update(int completed) {
-        // progress is told to nobody
+        // progress is not reported
     }
 
     @Override
     public void endTask() {
-        // progress is told to nobody
+        // progress is not reported
     }
 
     @Override
     public void showDuration(boolean enabled) {
-        // progress is told to nobody
+        // progress is not reported
     }
 }

@@ -15,10 +15,10 @@ import org.eclipse.jgit.lib.RepositoryBuilder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bare repository in a folder at hand. Its own lock files keep writers apart, those of other programs, too; hooks don't
- * run.
+ * A bare repository in a local folder. Git's lock files exclude concurrent writers, also of other programs.
+ * Hooks do not run.
  *
- * @param root the folder of repositories, which no link leads out of
+ * @param root the folder of repositories; links that lead out of it are refused
  * @param folder the repository's own
  */
 public record FolderRemote(Path root, Path folder) implements Remote {

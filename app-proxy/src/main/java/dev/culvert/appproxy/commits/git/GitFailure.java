@@ -14,22 +14,25 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a caller is told when Git, or the way to it, fails. Hosts and folders stay out of it. */
+/** Maps failures of Git and its transport to errors for callers. The errors contain no hosts and folders. */
 public final class GitFailure {
     private static final Logger LOG = LoggerFactory.getLogger(GitFailure.class);
-    /** A word of its own: a push that a provider blocked, or a branch it keeps locked, is refused for good. */
+    /**
+     * Matches "lock" as a whole word only: a push that a provider blocked, or a branch that it keeps locked,
+     * is refused for good.
+     */
     private static final Pattern LOCK = Pattern.compile("\\block\\b", Pattern.CASE_INSENSITIVE);
     private static final Duration RETRY = Duration.ofSeconds(2);
 
     private GitFailure() {}
 
-    /** The failure for the caller; others than those of a provider are logged. */
+    /** The error for the caller. Failures that the provider did not report are logged. */
     public static HandlerException of(Throwable error, String repository) {
         if (error instanceof HandlerException told) {
             return told;
         }
         if (error instanceof RejectedExecutionException) {
-            return HandlerException.of(Reason.OVERLOADED, "too many commits at the same time")
+            return HandlerException.of(Reason.OVERLOADED, "too many concurrent commits")
                     .retryAfter(RETRY);
         }
         if (error instanceof TransportException transport) {
@@ -42,10 +45,12 @@ public final class GitFailure {
         return error instanceof IOException
                 ? HandlerException.of(Reason.UNAVAILABLE, repository + " could not be read or written")
                 : HandlerException.of(Reason.UPSTREAM_BAD_RESPONSE,
-                        "the Git provider's answer made no sense");
+                        "the Git provider's response is invalid");
     }
 
-    /** Whether a push was refused because another one had the branch's lock, as {@code cannot lock ref}. */
+    /**
+     * Whether a push was refused because another push held the branch's lock, as in {@code cannot lock ref}.
+     */
     static boolean ofLock(@Nullable String refusal) {
         return refusal != null && LOCK.matcher(refusal).find();
     }

@@ -25,12 +25,12 @@ import org.eclipse.jgit.transport.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A repository behind smart HTTP and the mirror of what was seen of it. Each look asks the remote with the user's own token,
- * so the mirror shows nobody what the remote would not. Fetches the newest commit of a branch alone, without files where
- * the remote can leave them out.
+ * A repository behind smart HTTP with a mirror of the objects read from it. Each view queries the remote with
+ * the user's own token, so the mirror never shows a user more than the remote would. Fetches only the newest
+ * commit of a branch, without files where the remote supports that.
  *
- * @param mirror lent to whoever made this
- * @param maxBytes what a fetch may bring
+ * @param mirror borrowed by the creator of this remote
+ * @param maxBytes the maximum size of a fetch
  */
 public record HttpRemote(SmartHttp http, Mirror mirror, long maxBytes) implements Remote {
     private static final int MAX_REFUSAL = 300;
@@ -56,7 +56,7 @@ public record HttpRemote(SmartHttp http, Mirror mirror, long maxBytes) implement
                 if (!(e.getCause() instanceof PackProtocolException)) {
                     throw e;
                 }
-                mirror.complete(); // this remote can't leave files out
+                mirror.complete(); // this remote does not support filters
             }
         }
         fetch(branch, false);
@@ -150,7 +150,7 @@ public record HttpRemote(SmartHttp http, Mirror mirror, long maxBytes) implement
                 if (branch == null) {
                     throw e;
                 }
-                mirror.complete(); // this remote gives no single objects
+                mirror.complete(); // this remote does not serve single objects
                 fetch(branch);
             }
         }
@@ -176,7 +176,7 @@ public record HttpRemote(SmartHttp http, Mirror mirror, long maxBytes) implement
             return false;
         }
 
-        /** An answer that did not arrive says nothing of whether the commit did. */
+        /** Checks whether the commit landed although the response was lost. */
         private boolean landedAllTheSame(Branch branch, ObjectId commit, TransportException error)
                 throws IOException {
             if (!commit.equals(now(branch))) {

@@ -8,15 +8,15 @@ import org.eclipse.jgit.util.SystemReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * JGit as a service needs it: deaf to the configuration files and variables of whoever runs the process, none of which it
- * writes either; what it stores is on the disk before it counts.
+ * Sets up JGit for a service. JGit neither reads nor writes the configuration files of the user that runs the
+ * process, and ignores its environment variables. Stored objects are on the disk before they are referenced.
  */
 public final class JGitSetup {
     private static final AtomicBoolean DONE = new AtomicBoolean();
 
     private JGitSetup() {}
 
-    /** Sets JGit up, for the whole process; all calls but the first do nothing. */
+    /** Sets up JGit for the whole process. Only the first call has an effect. */
     public static void once() {
         if (DONE.compareAndSet(false, true)) {
             SystemReader.setInstance(new OwnSettings(SystemReader.getInstance()));
@@ -66,7 +66,7 @@ public final class JGitSetup {
 
         @Override
         public void save() {
-            // nothing of this outlives the process
+            // these settings do not outlive the process
         }
 
         @Override

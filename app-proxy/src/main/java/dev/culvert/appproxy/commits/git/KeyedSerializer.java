@@ -11,25 +11,28 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * One piece of work at a time for each key, in the order of arrival; what waits holds no thread. Safe for use by any
- * thread.
+ * Runs one piece of work at a time for each key, in order of arrival. Waiting work holds no thread. Callable
+ * from any thread.
  */
 public final class KeyedSerializer {
-    /** A commit takes a fraction of a second. */
+    /** The Retry-After when a queue is full. A commit takes a fraction of a second. */
     private static final Duration RETRY_WHEN_FULL = Duration.ofSeconds(2);
 
     private final int maxWaiting;
     private final Map<String, Deque<Runnable>> lanes = new HashMap<>();
 
-    /** @param maxWaiting how much waits for one key, beside what runs; the rest is refused */
+    /**
+     * @param maxWaiting the maximum number of waiting pieces of work for one key, besides the running one;
+     *        more are refused
+     */
     public KeyedSerializer(int maxWaiting) {
         this.maxWaiting = maxWaiting;
     }
 
     /**
-     * Runs {@code work} once all work of the same key that came before is done. Cancelled while it waits, it never runs;
-     * cancelled later, it runs to its end, which nobody hears of: half a commit is none. Errors: those of the work;
-     * HandlerException OVERLOADED.
+     * Runs {@code work} once all earlier work of the same key is done. Work that is cancelled while it waits
+     * never runs. Work that is cancelled later runs to its end and its result is dropped, because a commit
+     * must not stop halfway. Errors: those of the work; HandlerException OVERLOADED.
      */
     public <T> Mono<T> run(String key, Mono<T> work) {
         return Mono.create(sink -> {
@@ -43,7 +46,7 @@ public final class KeyedSerializer {
         });
     }
 
-    /** Keys that somebody works on or waits for. */
+    /** The number of keys with running or waiting work. */
     int busy() {
         synchronized (lanes) {
             return lanes.size();
@@ -84,7 +87,7 @@ public final class KeyedSerializer {
         turn.run();
     }
 
-    /** One piece of work in its lane. Equal to itself alone. */
+    /** One piece of work in its lane. Equal only to itself. */
     private final class Turn<T> implements Runnable {
         private final String key;
         private final Mono<T> work;

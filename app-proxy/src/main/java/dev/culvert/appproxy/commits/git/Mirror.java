@@ -14,11 +14,14 @@ import org.eclipse.jgit.lib.Repository;
 import org.eclipse.jgit.lib.RepositoryBuilder;
 
 /**
- * The part of a remote repository that commits were made on: some commits with all their trees, and few files. A bare
- * repository without branches. Used by one thread at a time.
+ * A partial copy of a remote repository, for making commits: some commits with all their trees, and few
+ * files. It is a bare repository without branches. Used by one thread at a time.
  */
 public final class Mirror {
-    /** Commits to tell the remote of, so that it sends what is new alone; one a branch is enough. */
+    /**
+     * The maximum number of commits reported to the remote as present, so that it sends only new objects. One
+     * for each branch is enough.
+     */
     private static final int MAX_COMMITS = 64;
 
     private final Path folder;
@@ -40,7 +43,7 @@ public final class Mirror {
         this.objects = objects;
     }
 
-    /** An empty one in a folder that does not exist yet. */
+    /** Makes an empty mirror in a folder that does not exist yet. */
     static Mirror create(Path folder) throws IOException {
         JGitSetup.once();
         Repository made = new RepositoryBuilder().setGitDir(folder.toFile()).setBare().build();
@@ -59,7 +62,7 @@ public final class Mirror {
         return folder;
     }
 
-    /** Commits whose trees are all here. */
+    /** The commits whose trees are complete here. */
     Set<ObjectId> commits() {
         return Set.copyOf(commits);
     }
@@ -73,23 +76,25 @@ public final class Mirror {
         commits.add(commit);
     }
 
-    /** Whether files are left out when it fetches; not at remotes that can't. */
+    /** Whether fetches leave out files; false for remotes without support for that. */
     boolean partial() {
         return partial;
     }
 
-    /** From now on it fetches files, too. What it has lacks them: it does not count any more. */
+    /**
+     * Makes later fetches include files. The present commits lack files, so they no longer count as complete.
+     */
     void complete() {
         partial = false;
         commits.clear();
     }
 
-    /** Counts a use; returns how many there were. */
+    /** Counts a use. Returns the number of uses. */
     int used() {
         return ++uses;
     }
 
-    /** What it takes on the disk; more than any bound when that can't be told. */
+    /** The size on the disk in bytes; more than any bound when it can't be determined. */
     long bytes() {
         try (Stream<Path> files = Files.walk(folder)) {
             return files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();

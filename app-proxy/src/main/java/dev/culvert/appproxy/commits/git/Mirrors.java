@@ -28,12 +28,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A bounded cache of mirrors in a folder of this process alone. What an earlier process left there is deleted at the start:
- * nothing in it is worth a look at whether that process was killed within a write. Blocks; safe for use by any thread; each
- * mirror is lent to one borrower at a time.
+ * A bounded cache of mirrors in a folder that only this process uses. Mirrors of an earlier process are
+ * deleted at the start, because a check for writes cut short would cost more than fetching them again.
+ * Blocks. Callable from any thread. Each mirror is lent to one borrower at a time.
  */
 public final class Mirrors implements AutoCloseable {
-    /** Fetches leave packs, commits loose objects: making the mirror anew is cheaper than tidying it up. */
+    /**
+     * The number of uses after which a mirror is deleted. Fetches leave packs, commits loose objects: a new
+     * mirror is cheaper than garbage collection.
+     */
     private static final int USES_OF_A_MIRROR = 500;
 
     private static final Pattern MIRROR = Pattern.compile("[0-9a-f]{32}(-[0-9]{1,19})?");
@@ -48,10 +51,10 @@ public final class Mirrors implements AutoCloseable {
     private @Nullable FileChannel lock;
 
     /**
-     * Nothing is touched before {@link #open}.
+     * Makes a cache. The folder is not touched before {@link #open}.
      *
-     * @param maxMirrors how many are kept while nobody uses them
-     * @param maxBytes what these may take on the disk
+     * @param maxMirrors the maximum number of unused mirrors
+     * @param maxBytes the maximum size of these on the disk
      */
     public Mirrors(Path folder, int maxMirrors, long maxBytes) {
         this.folder = folder;
@@ -59,7 +62,10 @@ public final class Mirrors implements AutoCloseable {
         this.maxBytes = maxBytes;
     }
 
-    /** Takes the folder and empties it. Throws ConfigException where another process has it. */
+    /**
+     * Locks the folder and deletes the mirrors in it. Throws ConfigException if another process has locked
+     * it.
+     */
     public void open() throws IOException {
         Files.createDirectories(folder,
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
@@ -77,8 +83,8 @@ public final class Mirrors implements AutoCloseable {
     }
 
     /**
-     * The mirror of that key, which nobody else has until it is given back. Whoever borrows one twice without giving it back
-     * gets a new one: the first may be in any state.
+     * Lends the mirror of a key to one borrower until it is given back. While it is lent, a second borrower
+     * of the key gets a new mirror, because the first may be in any state.
      */
     public Mirror borrow(String key) throws IOException {
         Path place;
@@ -103,7 +109,7 @@ public final class Mirrors implements AutoCloseable {
         return mirror;
     }
 
-    /** Takes a mirror back, and deletes those used longest ago that are too many. */
+    /** Takes back a mirror. Deletes the least recently used mirrors beyond the limits. */
     public void giveBack(String key, Mirror mirror) {
         long bytes = mirror.bytes();
         List<Mirror> evicted = new ArrayList<>();
@@ -123,7 +129,7 @@ public final class Mirrors implements AutoCloseable {
         evicted.forEach(Mirrors::drop);
     }
 
-    /** Takes back a mirror that something failed with: it is deleted. */
+    /** Takes back a mirror after a failure, and deletes it. */
     public void discard(String key, Mirror mirror) {
         synchronized (slots) {
             Slot slot = slots.get(key);
@@ -134,19 +140,19 @@ public final class Mirrors implements AutoCloseable {
         drop(mirror);
     }
 
-    /** How many are kept. */
+    /** The number of mirrors. */
     int size() {
         synchronized (slots) {
             return slots.size();
         }
     }
 
-    /** What one of them may take on the disk. */
+    /** The maximum size of a mirror on the disk, in bytes. */
     long maxBytes() {
         return maxBytes;
     }
 
-    /** Gives the folder up. What is in it stays for the next process to delete. */
+    /** Unlocks the folder. Its contents stay, and the next process deletes them. */
     @Override
     public void close() throws IOException {
         FileChannel held = lock;
@@ -175,7 +181,7 @@ public final class Mirrors implements AutoCloseable {
         } catch (IOException e) {
             LOG.atWarn()
                     .addKeyValue("error", e.toString())
-                    .log("a mirror could not be deleted; the next start will");
+                    .log("a mirror could not be deleted; the next start deletes it");
         }
     }
 
@@ -217,7 +223,7 @@ public final class Mirrors implements AutoCloseable {
         });
     }
 
-    /** A mirror, and what is known of it. */
+    /** A mirror with its state in the cache. */
     private static final class Slot {
         private final Mirror mirror;
         private boolean lent = true;

@@ -6,37 +6,41 @@ import org.eclipse.jgit.lib.Repository;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A repository that commits go to. Blocks; used by one thread at a time. Errors are HandlerException: NOT_FOUND for no such
- * repository, FORBIDDEN for a token that the provider refuses, UNAVAILABLE where it can't be reached.
+ * A repository that receives commits. Blocks; used by one thread at a time. Errors are HandlerException:
+ * NOT_FOUND for an unknown repository, FORBIDDEN for a token that the provider refuses, UNAVAILABLE when the
+ * repository can't be reached.
  */
 public interface Remote {
-    /** Looks at the repository as it is now. */
+    /** Opens a view of the repository as it is now. */
     View open(Purpose purpose) throws IOException;
 
-    /** What a look is for: providers tell readers and writers apart. */
+    /** The purpose of a view: providers distinguish readers and writers. */
     enum Purpose {
         READ, WRITE
     }
 
-    /** One look: the tips of branches as they were at its beginning. */
+    /** A view of a repository, with the tips of branches at its opening. */
     interface View extends AutoCloseable {
-        /** The branch's newest commit with all the trees below it at hand in {@link #objects}; null: no such branch. */
+        /** The branch's newest commit, with all its trees in {@link #objects}; null: no such branch. */
         @Nullable
         ObjectId tip(Branch branch) throws IOException;
 
-        /** Whether there are no branches at all. */
+        /** Whether the repository has no branches. */
         boolean empty() throws IOException;
 
-        /** Where objects are read, and those of a new commit are written. */
+        /** The objects to read, and the store for those of a new commit. */
         Repository objects();
 
-        /** A blob that a tip's trees name, at hand in {@link #objects}. Throws HandlerException BODY_TOO_LARGE. */
+        /**
+         * Reads a blob that a tip's trees name, and stores it in {@link #objects}. Throws HandlerException
+         * BODY_TOO_LARGE.
+         */
         byte[] blob(ObjectId id, int maxBytes) throws IOException;
 
         /**
-         * Sets the branch to {@code commit} if it still is at {@code tip}. False: it isn't.
+         * Sets the branch to {@code commit} if it is still at {@code tip}. Returns false if it is not.
          *
-         * @param tip null: there must be no such branch
+         * @param tip the expected tip; null: the branch must not exist
          */
         boolean land(Branch branch, @Nullable ObjectId tip, ObjectId commit) throws IOException;
 

@@ -20,15 +20,15 @@ import org.eclipse.jgit.transport.http.JDKHttpConnectionFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a repository is reached over Git's smart HTTP.
+ * The access to a repository over Git's smart HTTP protocol.
  *
- * @param uri what is cloned from; no token in it
- * @param token whose rights count; null: none is sent
- * @param ca authorities to believe beside the public ones, PEM; null: none
- * @param timeout for a connection, and between two bytes
+ * @param uri the clone URI, without a token
+ * @param token the token that grants access; null: none is sent
+ * @param ca a PEM file of authorities trusted in addition to the public ones; null: none
+ * @param timeout the limit for a connection, and between two bytes
  */
 public record SmartHttp(URI uri, @Nullable GitToken token, @Nullable Path ca, Duration timeout) {
-    /** A new transport for one or few connections. The caller closes it. */
+    /** Opens a new transport for one or few connections. The caller closes it. */
     Transport transport(Repository objects) throws IOException {
         Transport transport;
         try {
@@ -50,7 +50,7 @@ public record SmartHttp(URI uri, @Nullable GitToken token, @Nullable Path ca, Du
         return transport;
     }
 
-    /** JDK connections that believe what they are told to. */
+    /** Makes JDK connections that trust the given authorities. */
     private static final class Trusting implements HttpConnectionFactory {
         private final TrustManager[] trusted;
 
@@ -73,7 +73,7 @@ public record SmartHttp(URI uri, @Nullable GitToken token, @Nullable Path ca, Du
                 connection.configure(null, trusted, null);
                 return connection;
             } catch (GeneralSecurityException e) {
-                throw new IOException("TLS is not to be had", e);
+                throw new IOException("TLS can't be set up", e);
             }
         }
     }

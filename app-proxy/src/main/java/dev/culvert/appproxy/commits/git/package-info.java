@@ -1,4 +1,4 @@
-/** Repositories that commits are made in: mirrors, remotes, refs. */
+/** The repositories of commits: mirrors, remotes, refs. */
 @NullMarked
 package dev.culvert.appproxy.commits.git;
 
