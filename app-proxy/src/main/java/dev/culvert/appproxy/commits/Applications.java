@@ -9,16 +9,16 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Manifests of Argo CD Applications. */
+/** Makes and changes manifests of Argo CD Applications. */
 final class Applications {
-    /** The cluster that Argo CD runs in, as Argo CD names it. */
+    /** Argo CD's name for the cluster that it runs in. */
     static final String IN_CLUSTER = "https://kubernetes.default.svc";
 
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
 
     private Applications() {}
 
-    /** Errors: HandlerException BAD_REQUEST for a name that Kubernetes does not take. */
+    /** Returns the name. Errors: HandlerException BAD_REQUEST for a name that Kubernetes does not accept. */
     static String checkedName(String name) {
         if (!NAME.matcher(name).matches()) {
             throw HandlerException.of(Reason.BAD_REQUEST,
@@ -52,7 +52,7 @@ final class Applications {
                         arguments.text("destNamespace", namespace)));
     }
 
-    /** Changes a Git Source's Application: what the arguments leave out stays. */
+    /** Changes a Git Source's Application. Fields without an argument stay. */
     static Map<String, Object> edited(Map<String, Object> application, CommitArguments arguments,
             String path) {
         if (!(application.get("metadata") instanceof Map<?, ?> metadata
@@ -83,8 +83,8 @@ final class Applications {
     }
 
     /**
-     * What rules may ask of an Application: where it deploys, and what from. What it does not say, or says in another way than
-     * Git Sources do, is left out.
+     * The attributes of an Application for rules: its destination and source. Fields that are absent, or have
+     * another form than in Git Sources, are left out.
      */
     static Map<String, String> attributes(Map<String, Object> application) {
         Map<?, ?> spec = inner(application, "spec");

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads files of a branch as it is now. Blocks; used by one thread at a time. */
 final class BranchReading {
-    /** A branch that moves while it is looked at has moved only once or twice. */
+    /** The maximum number of reads. A branch that moves during a read usually moves only once or twice. */
     private static final int LOOKS = 5;
 
     private final Remote remote;
@@ -29,7 +29,10 @@ final class BranchReading {
         this.branch = branch;
     }
 
-    /** A file. Errors: HandlerException NOT_FOUND without branch or file, BODY_TOO_LARGE; those of {@link Remote}. */
+    /**
+     * Reads a file. Errors: HandlerException NOT_FOUND for an unknown branch or file, BODY_TOO_LARGE; those
+     * of {@link Remote}.
+     */
     FileRead file(FilePath path, int maxBytes) throws IOException {
         return looking((view, tip) -> {
             ObjectId blob = tip == null ? null : blob(view, tip, path);
@@ -41,7 +44,7 @@ final class BranchReading {
         });
     }
 
-    /** Which of the files there are; none where there is no such branch. */
+    /** The files that exist; none if the branch does not exist. */
     Set<FilePath> existing(List<FilePath> paths) throws IOException {
         return looking((view, tip) -> {
             Set<FilePath> found = new LinkedHashSet<>();
@@ -80,7 +83,7 @@ final class BranchReading {
         }
     }
 
-    /** What is done with one look. */
+    /** Reads from one view of the branch. */
     @FunctionalInterface
     private interface Look<T> {
         T at(Remote.View view, @Nullable ObjectId tip) throws IOException;

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Changes as a tree of folders. Names are a path's bytes, one character each, as Git compares and stores them. */
+/**
+ * Changes as a tree of folders. Names are the bytes of path segments, one character for each byte, as Git
+ * compares and stores them.
+ */
 sealed interface ChangeTree {
     /** The changes of one folder, by name. */
     record Folder(Map<String, ChangeTree> members) implements ChangeTree {}

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.eclipse.jgit.lib.ObjectId;
 import org.jspecify.annotations.Nullable;
 
-/** An input object as the schema coerced it. Members that the schema requires are there. */
+/** An input object, coerced by the schema. Members that the schema requires are present. */
 record CommitArguments(Map<?, ?> members) {
     /** The input object {@code args} of a field, or an empty one. */
     static CommitArguments of(Map<String, Object> arguments) {
@@ -54,7 +54,7 @@ record CommitArguments(Map<?, ?> members) {
         return text == null ? null : new Branch(text);
     }
 
-    /** A blob's id in full; null: none was given. Throws HandlerException BAD_REQUEST for something else. */
+    /** The full id of a blob; null: none was given. Throws HandlerException BAD_REQUEST for an invalid id. */
     @Nullable
     ObjectId revision() {
         String text = text("revision");
@@ -63,7 +63,7 @@ record CommitArguments(Map<?, ?> members) {
         }
         if (!ObjectId.isId(text)) {
             throw HandlerException.of(Reason.BAD_REQUEST,
-                    "revision is not a blob's id (expected: what readFile told, 40 hexadecimal digits)");
+                    "revision is not a blob's id (expected: the revision from readFile, 40 hexadecimal digits)");
         }
         return ObjectId.fromString(text);
     }

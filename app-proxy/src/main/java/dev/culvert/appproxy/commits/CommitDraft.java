@@ -8,20 +8,21 @@ import org.eclipse.jgit.lib.PersonIdent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A commit that is to be made.
+ * A commit to be made.
  *
- * @param branch where
- * @param base the branch that {@code branch} is made from if there is none yet; null: then it's an error
- * @param changes of files, each path once
+ * @param branch the branch that receives the commit
+ * @param base the branch from which {@code branch} is created if it does not exist; null: a missing branch is
+ *        an error
+ * @param changes the changes of files, each path once
  * @param message the commit's whole message
- * @param author who makes it, and when
- * @param allowEmpty whether a commit that changes nothing is made
- * @param force whether files are written whatever is there
+ * @param author the author and the time
+ * @param allowEmpty whether a commit without changes is made
+ * @param force whether files are written regardless of their present revision
  */
 record CommitDraft(Branch branch, @Nullable Branch base, List<FileChange> changes, String message,
         PersonIdent author,
         boolean allowEmpty, boolean force) {
-    /** Providers cut or refuse longer ones. */
+    /** The maximum length of a message. Providers cut or refuse longer ones. */
     static final int MAX_MESSAGE = 16 << 10;
 
     CommitDraft {
@@ -33,7 +34,10 @@ record CommitDraft(Branch branch, @Nullable Branch base, List<FileChange> change
         }
     }
 
-    /** The same commit on a branch that has moved: of files that were not locked, the state that was seen first counts. */
+    /**
+     * Returns the same commit for a branch that has moved. Files without an expected revision must still have
+     * the revision of the first attempt.
+     */
     CommitDraft pinned(List<FileChange> seen) {
         return force ? this : new CommitDraft(branch, base, seen, message, author, allowEmpty, false);
     }

@@ -17,7 +17,7 @@ import java.util.List;
 import org.eclipse.jgit.lib.ObjectId;
 import org.eclipse.jgit.lib.PersonIdent;
 
-/** Makes drafts of what callers ask for, within the limits. Errors: HandlerException BAD_REQUEST, BODY_TOO_LARGE. */
+/** Makes drafts from requests, within the limits. Errors: HandlerException BAD_REQUEST, BODY_TOO_LARGE. */
 final class CommitDrafts {
     private final CommitsSettings settings;
     private final InstantSource clock;
@@ -27,12 +27,15 @@ final class CommitDrafts {
         this.clock = clock;
     }
 
-    /** A commit that writes files: those without a revision must not exist yet. */
+    /** A commit that writes files. Files without a revision must not exist yet. */
     CommitDraft writing(AuthenticatedCaller caller, Branch branch, CommitArguments arguments) {
         return draft(caller, branch, arguments, writes(arguments));
     }
 
-    /** The commit of a pull request's files to its branch, made from {@code base} if there is none. */
+    /**
+     * The commit of a pull request's files to its branch. The branch is created from {@code base} if it does
+     * not exist.
+     */
     CommitDraft promoting(AuthenticatedCaller caller, Branch head, Branch base, CommitArguments arguments) {
         List<FileChange> changes = writes(arguments);
         within(changes);
@@ -58,7 +61,7 @@ final class CommitDrafts {
         return changes;
     }
 
-    /** A commit that deletes files: those without a revision may be at any. */
+    /** A commit that deletes files. Files without a revision may have any revision. */
     CommitDraft deleting(AuthenticatedCaller caller, Branch branch, CommitArguments arguments) {
         boolean force = arguments.flag("force");
         List<FileChange> changes = new ArrayList<>();
@@ -70,7 +73,7 @@ final class CommitDrafts {
         return draft(caller, branch, arguments, changes);
     }
 
-    /** A commit of the App-Proxy's own making, in the caller's name. */
+    /** A commit that the App-Proxy makes in the caller's name. */
     CommitDraft of(AuthenticatedCaller caller, Branch branch, List<FileChange> changes, String message) {
         return new CommitDraft(branch, null, changes, message, author(caller), false, false);
     }
@@ -133,7 +136,7 @@ final class CommitDrafts {
             return bytes;
         } catch (CharacterCodingException e) {
             throw HandlerException.of(Reason.BAD_REQUEST,
-                    "data has characters that are none: send it with encoding BASE64");
+                    "data has invalid characters: send it with encoding BASE64");
         }
     }
 }

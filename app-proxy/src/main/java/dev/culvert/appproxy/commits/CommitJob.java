@@ -17,9 +17,9 @@ import org.eclipse.jgit.revwalk.RevWalk;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One commit on its way: {@link #attempt} until it lands. An attempt that finds the branch moved gives up nothing but the
- * commit object: the next one is made on the new tip, and conflicts with it only where the same files changed. Blocks; used
- * by one thread at a time.
+ * One commit in progress: call {@link #attempt} until it lands. An attempt that finds the branch moved
+ * discards only the commit object. The next commit is made on the new tip, and conflicts with it only if the
+ * same files changed. Blocks; used by one thread at a time.
  */
 final class CommitJob {
     private final Remote remote;
@@ -31,8 +31,9 @@ final class CommitJob {
     }
 
     /**
-     * Tries to land the commit on the branch as it is now; empty when somebody else's landed meanwhile. Errors: what
-     * {@link TreeEdit#apply} and {@link Remote} throw; NOT_FOUND without the branch; CONFLICT when nothing would change.
+     * Tries to land the commit on the present tip of the branch. Empty when another commit landed meanwhile.
+     * Errors: those of {@link TreeEdit#apply} and {@link Remote}; NOT_FOUND for an unknown branch; CONFLICT
+     * when nothing would change.
      */
     Optional<CommitResult> attempt() throws IOException {
         try (Remote.View view = remote.open(Remote.Purpose.WRITE)) {
@@ -51,7 +52,7 @@ final class CommitJob {
         }
     }
 
-    /** The parent of a new branch's first commit; null: the repository's very first one. */
+    /** The parent of a new branch's first commit; null for the first commit of the repository. */
     private @Nullable ObjectId start(Remote.View view) throws IOException {
         Branch base = draft.base();
         ObjectId tip = base == null ? null : view.tip(base);
@@ -71,7 +72,7 @@ final class CommitJob {
             ObjectId tree = edit.apply(old, ChangeTree.of(draft.changes()));
             if (tree.equals(old) && !draft.allowEmpty()) {
                 throw HandlerException.of(Reason.CONFLICT,
-                        "nothing to commit: the files already are as asked for");
+                        "nothing to commit: the files already have this content");
             }
             draft = draft.pinned(edit.pinned());
             ObjectId commit = inserter.insert(Constants.OBJ_COMMIT, commit(tree, parent).build());

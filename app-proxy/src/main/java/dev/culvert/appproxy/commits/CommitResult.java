@@ -5,8 +5,8 @@ package dev.culvert.appproxy.commits;
  *
  * @param sha its id
  * @param message its whole message
- * @param date when it was made, ISO 8601
- * @param committer who made it
+ * @param date the time of the commit, ISO 8601
+ * @param committer the committer
  */
 record CommitResult(String sha, String message, String date, Person committer) {
     /** A name and an address. */

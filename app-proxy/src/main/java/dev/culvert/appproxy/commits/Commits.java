@@ -30,14 +30,15 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Commits to and reads from repositories of all providers, with the caller's own token. JGit, which blocks, has threads of
- * its own here, and no more than {@code maxCommits}. One repository is worked on by one at a time, in order of arrival. Safe
- * for use by any thread; never blocks. What is asked for runs to its end once it has begun, also when the caller leaves.
+ * Commits to and reads from repositories of all providers, with the caller's own token. JGit blocks, so it
+ * runs on threads of its own, at most {@code maxCommits}. Work on one repository runs one at a time, in order
+ * of arrival. Callable from any thread; never blocks. Work that has begun runs to its end, also when the
+ * caller disconnects.
  */
 final class Commits {
     private static final Duration STOP_TIME = Duration.ofSeconds(5);
 
-    /** The first pause before another attempt; it doubles up to the longest, each of them jittered. */
+    /** The first pause before another attempt. It doubles up to the longest; each pause is jittered. */
     private static final long FIRST_PAUSE_MILLIS = 20;
     private static final long LONGEST_PAUSE_MILLIS = 1000;
 
@@ -58,7 +59,7 @@ final class Commits {
                 settings.cacheBytes().bytes());
     }
 
-    /** Takes the cache's folder. Errors: ConfigException. */
+    /** Locks the cache's folder. Errors: ConfigException. */
     Mono<Void> start() {
         return blocking(() -> {
             JGitSetup.once();
@@ -67,7 +68,7 @@ final class Commits {
         }).then();
     }
 
-    /** Lets what runs end within {@code grace}, then frees threads and folder. */
+    /** Waits for running work within {@code grace}, then releases the threads and the folder. */
     Mono<Void> stop(Duration grace) {
         return io.disposeGracefully()
                 .timeout(grace.compareTo(STOP_TIME) < 0 ? STOP_TIME : grace, Mono.fromRunnable(io::dispose))
@@ -78,7 +79,10 @@ final class Commits {
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** Lands a commit. Errors: HandlerException, as {@link CommitJob#attempt}; CONFLICT after the last attempt. */
+    /**
+     * Lands a commit. Errors: HandlerException, as {@link CommitJob#attempt}; CONFLICT after the last
+     * attempt.
+     */
     Mono<CommitResult> commit(Target target, AuthenticatedCaller caller, CommitDraft draft) {
         return with(target, caller, remote -> attempt(new CommitJob(remote, draft), target, 1));
     }
@@ -90,7 +94,7 @@ final class Commits {
                 remote -> blocking(() -> new BranchReading(remote, branch).file(path, maxBytes)));
     }
 
-    /** Which of these files there are. */
+    /** The files that exist. */
     Mono<Set<FilePath>> existing(Target target, AuthenticatedCaller caller, Branch branch,
             List<FilePath> paths) {
         return with(target, caller,
@@ -104,7 +108,7 @@ final class Commits {
             }
             if (number >= settings.maxAttempts()) {
                 return Mono.error(HandlerException.of(Reason.CONFLICT,
-                        "others committed to the branch at each of " + number + " attempts: try again"));
+                        "other commits moved the branch at each of " + number + " attempts: try again"));
             }
             long most = Math.min(LONGEST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(number, 10));
             Duration pause = Duration.ofMillis(ThreadLocalRandom.current().nextLong(most) + 1);

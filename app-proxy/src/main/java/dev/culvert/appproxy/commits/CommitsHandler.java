@@ -30,8 +30,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Root fields of the commits handler: reads what is asked for, asks whether the caller may, and hands it on. A branch that
- * content is taken from is asked for as well as the one that is written. Has no path of its own.
+ * The root fields of the commits handler. Parses the arguments, checks permission, and runs the operation. A
+ * branch that content is read from needs permission as well as the written branch. The handler has no path of
+ * its own.
  */
 final class CommitsHandler implements EdgeHandler, GraphQlFunction {
     private final Access access;
@@ -126,7 +127,7 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
         Branch base = new Branch(arguments.required("base"));
         var request = new NewPullRequest(target.repository(), arguments.required("title"),
                 arguments.text("description", ""), head.name(), base.name());
-        // Where there are no pull requests, nothing is to be committed for one either.
+        // A folder has no pull requests, so nothing is committed for one.
         Mono<?> files = arguments.objects("files").isEmpty()
                 || target.integration().kind() == ProviderKind.FOLDER
                         ? Mono.empty()
@@ -152,7 +153,7 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
         return operation(action, target, branch, "");
     }
 
-    /** @param other which other branch is in it, for the audit log: rules see {@code branch} alone */
+    /** @param other the other branch of the operation, for the audit log; rules only see {@code branch} */
     private static Operation operation(String action, Target target, Branch branch, String other) {
         return new Operation(action, "gitContexts", target + "@" + branch + other,
                 Map.of("integration", target.integration().name(), "repository", target.repository(),
@@ -160,12 +161,12 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
                         branch.name()));
     }
 
-    /** What answers a root field to a caller who is known. */
+    /** Resolves a root field for an authenticated caller. */
     @FunctionalInterface
     interface Action {
         Mono<?> of(GraphQlCall call, AuthenticatedCaller caller, CommitArguments arguments);
     }
 
-    /** What the App-Proxy offers to this handler. */
+    /** The services of the App-Proxy for this handler. */
     record Services(Access access, Integrations integrations, GitTokens tokens) {}
 }

@@ -16,13 +16,13 @@ import reactor.core.publisher.Mono;
 
 /** Commits to Git repositories, through GraphQL: see docs/commits.md. */
 public final class CommitsProvider implements EdgeHandlerProvider {
-    /** Its key under {@code handlers}. */
+    /** The handler's key under {@code handlers}. */
     public static final String NAME = "commits";
 
-    /** More than wait for one repository. */
+    /** The maximum number of calls: more than may wait for one repository. */
     private static final int MAX_CALLS = 256;
 
-    /** A commit that waits for many others, and a branch that is fetched first. */
+    /** The limit for a call. A commit may wait for many others, and may have to fetch the branch first. */
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     private @Nullable Commits commits;
@@ -52,7 +52,7 @@ public final class CommitsProvider implements EdgeHandlerProvider {
 
     @Override
     public HandlerLimits limits() {
-        // Calls wait in lanes of their own, without a thread; what blocks has threads of its own, too.
+        // Calls wait in lanes of their own, without a thread. Blocking work has threads of its own.
         return new HandlerLimits(MAX_CALLS, TIMEOUT, 2);
     }
 

@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Settings of the commits handler.
  *
- * @param cacheFolder where parts of repositories are kept between commits
- * @param cacheBytes what they may take, 1 MiB or more
- * @param cacheRepositories how many there may be, 1..10000
- * @param maxFileBytes of one file that is written or read, 1..100 MiB
- * @param maxCommitBytes of all files of one commit, 1..100 MiB
- * @param maxFiles of one commit, 1..10000
- * @param maxCommits how many commits are made at the same time, 1..256
- * @param maxWaiting commits that wait for one repository, 1..10000
- * @param maxAttempts of a commit at a branch that moves, 1..100
- * @param timeout for a connection to the Git provider, and between two bytes from it
+ * @param cacheFolder the folder for parts of repositories between commits
+ * @param cacheBytes the maximum size of these, 1 MiB or more
+ * @param cacheRepositories the maximum number of cached repositories, 1..10000
+ * @param maxFileBytes the maximum size of a file that is written or read, 1..100 MiB
+ * @param maxCommitBytes the maximum size of all files of one commit, 1..100 MiB
+ * @param maxFiles the maximum number of files of one commit, 1..10000
+ * @param maxCommits the maximum number of concurrent commits, 1..256
+ * @param maxWaiting the maximum number of commits that wait for one repository, 1..10000
+ * @param maxAttempts the maximum number of attempts of a commit to a branch that moves, 1..100
+ * @param timeout the limit for a connection to the Git provider, and between two bytes from it
  * @param sharedConfiguration the account's configuration repository; null: there is none
  */
 public record CommitsSettings(
@@ -50,7 +50,7 @@ public record CommitsSettings(
         within("timeout", timeout.toMillis(), 1000, 600_000, "1s..10m");
     }
 
-    /** The defaults, with a folder. */
+    /** Makes settings with the defaults and a folder. */
     public static CommitsSettings of(Path cacheFolder, @Nullable SharedConfiguration sharedConfiguration) {
         return new CommitsSettings(cacheFolder, new ByteSize(1 << 30), 100, new ByteSize(5 << 20),
                 new ByteSize(20 << 20), 500, 16, 100, 10, Duration.ofSeconds(30), sharedConfiguration);
@@ -63,14 +63,14 @@ public record CommitsSettings(
     }
 
     /**
-     * The account's shared configuration repository, as this runtime sees it.
+     * The account's shared configuration repository, for this runtime.
      *
      * @param repository its name
      * @param integration the Git provider; null: the first one
-     * @param branch where the configuration is
-     * @param path the folder below which it is; empty: the repository's root
-     * @param namespace of the runtime's Argo CD
-     * @param project of Argo CD that Git Sources are in
+     * @param branch the branch of the configuration
+     * @param path the folder of the configuration; empty: the repository's root
+     * @param namespace the namespace of the runtime's Argo CD
+     * @param project the Argo CD project of Git Sources
      * @param configurationRuntime whether this runtime applies the account's own objects, too
      */
     public record SharedConfiguration(

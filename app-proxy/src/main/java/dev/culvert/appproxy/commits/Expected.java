@@ -3,20 +3,20 @@ package dev.culvert.appproxy.commits;
 import org.eclipse.jgit.lib.ObjectId;
 import org.jspecify.annotations.Nullable;
 
-/** What a change expects to find at its path: the optimistic lock of a file. */
+/** The state that a change expects at its path: the optimistic lock of a file. */
 sealed interface Expected {
     Expected ANYTHING = new Anything();
     Expected NOTHING = new Nothing();
 
-    /** Whether a file at {@code revision} is what is expected; null: there is none. */
+    /** Whether a file at {@code revision} matches; null: there is no file. */
     boolean holds(@Nullable ObjectId revision);
 
-    /** Exactly what was found there. */
+    /** Expects exactly this revision, or no file if null. */
     static Expected exactly(@Nullable ObjectId revision) {
         return revision == null ? NOTHING : new Revision(revision);
     }
 
-    /** Whatever is there, or nothing. */
+    /** Any file, or none. */
     record Anything() implements Expected {
         @Override
         public boolean holds(@Nullable ObjectId revision) {

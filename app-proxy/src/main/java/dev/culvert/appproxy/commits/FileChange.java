@@ -6,10 +6,10 @@ sealed interface FileChange {
 
     Expected expected();
 
-    /** The same change of a file that is expected to be something else. */
+    /** Returns the same change with another expectation. */
     FileChange expecting(Expected other);
 
-    /** The file holds this from now on. */
+    /** Writes the file's content. */
     record Write(FilePath path, Expected expected, FileContent content) implements FileChange {
         @Override
         public FileChange expecting(Expected other) {
@@ -17,7 +17,7 @@ sealed interface FileChange {
         }
     }
 
-    /** The file is no more. */
+    /** Deletes the file. */
     record Delete(FilePath path, Expected expected) implements FileChange {
         @Override
         public FileChange expecting(Expected other) {

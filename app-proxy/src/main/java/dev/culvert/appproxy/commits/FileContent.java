@@ -6,7 +6,7 @@ import org.eclipse.jgit.lib.Constants;
 import org.eclipse.jgit.lib.ObjectId;
 import org.eclipse.jgit.lib.ObjectInserter;
 
-/** What a file holds: bytes that nobody changes. */
+/** The immutable bytes of a file. */
 final class FileContent {
     private final byte[] bytes;
 
@@ -14,7 +14,7 @@ final class FileContent {
         this.bytes = bytes;
     }
 
-    /** Takes the array over. */
+    /** Takes ownership of the array. */
     static FileContent of(byte[] bytes) {
         return new FileContent(bytes);
     }

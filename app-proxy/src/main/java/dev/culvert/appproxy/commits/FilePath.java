@@ -9,25 +9,30 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * A file's path in a repository: relative, segments divided by {@code /}, none of which a work tree on any system would
- * take for something else than a file or folder of that repository.
+ * A file's path in a repository: relative, with segments divided by {@code /}. In a work tree on any system,
+ * each segment names a file or folder of that repository and nothing else.
  *
  * @param text as the caller wrote it
  */
 record FilePath(String text) {
-    /** Linux takes 4096 bytes for a whole path, of which the work tree's own folder needs some. */
+    /**
+     * The maximum length. Linux accepts 4096 bytes for a whole path, including the work tree's own folder.
+     */
     private static final int MAX_BYTES = 2048;
 
     private static final int MAX_SEGMENT_BYTES = 255;
 
-    /** The recursion's bound when trees are written. */
+    /** The bound of the recursion that writes trees. */
     private static final int MAX_SEGMENTS = 64;
 
-    /** What HFS+ leaves out when it compares names, as Git's own check has it. */
+    /** The characters that HFS+ ignores when it compares names, as in Git's own check. */
     private static final Pattern IGNORED_ON_HFS = Pattern
             .compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]");
 
-    /** What NTFS takes for {@code .git}: its short name, streams of it, and trailing dots and spaces. */
+    /**
+     * The names that NTFS treats as {@code .git}: its short name, its streams, and names with trailing dots
+     * and spaces.
+     */
     private static final Pattern GIT_FOLDER = Pattern.compile("(\\.git|git~[0-9]+)[. ]*(:.*)?");
 
     FilePath {
@@ -38,7 +43,7 @@ record FilePath(String text) {
         segments.forEach(segment -> check(segment, text));
     }
 
-    /** Its segments, the file's name last. */
+    /** The segments, the file's name last. */
     List<String> segments() {
         return split(text);
     }
@@ -71,7 +76,7 @@ record FilePath(String text) {
         }
     }
 
-    /** As systems that ignore case, and characters that don't print, compare names. */
+    /** The form in which systems compare names that ignore case and invisible characters. */
     private static String folded(String segment) {
         String visible = IGNORED_ON_HFS.matcher(segment).replaceAll("");
         return Normalizer.normalize(visible, Normalizer.Form.NFKC).toLowerCase(Locale.ROOT);

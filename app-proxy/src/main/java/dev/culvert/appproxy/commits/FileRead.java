@@ -6,12 +6,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
 /**
- * A file as it was read.
+ * A file that was read.
  *
- * @param path where
- * @param revision its blob's id: what a change of it is to name
+ * @param path the file's path
+ * @param revision the id of its blob, which a change of the file names
  * @param data its content
- * @param encoding {@code UTF8}, or {@code BASE64} for what is no text
+ * @param encoding {@code UTF8}, or {@code BASE64} for content that is not UTF-8
  * @param sha the commit it was read from
  */
 record FileRead(String path, String revision, String data, String encoding, String sha) {

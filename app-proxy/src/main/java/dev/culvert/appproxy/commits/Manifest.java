@@ -14,12 +14,12 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /** A Kubernetes object as maps and lists, to and from YAML. */
 final class Manifest {
-    /** Far more than an Application has. */
+    /** The maximum number of YAML aliases: far more than an Application has. */
     private static final int MAX_ALIASES = 50;
 
     private Manifest() {}
 
-    /** Text of one document, members in their order. */
+    /** Writes one document, with the members in their order. */
     static String yaml(Map<String, ?> object) {
         return new Dump(DumpSettings.builder()
                 .setDefaultFlowStyle(FlowStyle.BLOCK)
@@ -27,7 +27,7 @@ final class Manifest {
                 .build()).dumpToString(object);
     }
 
-    /** The one object of a file. Errors: HandlerException CONFLICT for what is none. */
+    /** Parses the single object of a file. Errors: HandlerException CONFLICT if the file has none. */
     static Map<String, Object> object(FileRead file) {
         String path = file.path();
         try {
@@ -39,7 +39,7 @@ final class Manifest {
         }
     }
 
-    /** A member that is an object, for changing it in place; made when absent. */
+    /** A member that is an object and may be changed in place; created when absent. */
     static Map<String, Object> member(Map<String, Object> object, String name, String path) {
         Map<String, Object> member = copy(object.getOrDefault(name, Map.of()), path);
         object.put(name, member);

@@ -34,7 +34,7 @@ final class SharedConfigurationFields {
     private final SharedConfigurationTree tree;
     private final Supplier<Target> target;
 
-    /** @param target asked for at each call: providers may be configured anew */
+    /** @param target called for each request, because the configured providers may change */
     SharedConfigurationFields(Access access, Commits commits, CommitDrafts drafts,
             SharedConfigurationTree tree,
             Supplier<Target> target) {
@@ -83,7 +83,7 @@ final class SharedConfigurationFields {
     private Mono<GitSource> create(GraphQlCall call, AuthenticatedCaller caller, CommitArguments arguments) {
         if (arguments.flag("createRepo")) {
             throw HandlerException.of(Reason.BAD_REQUEST,
-                    "repositories are not made here: make it at the Git provider, then leave createRepo out");
+                    "repositories can't be created here: create it at the Git provider, then leave out createRepo");
         }
         String name = Applications.checkedName(arguments.required("appName"));
         var settings = tree.settings();
@@ -120,7 +120,10 @@ final class SharedConfigurationFields {
         });
     }
 
-    /** The manifest is read before permission is asked for; callers without it learn nothing of it, not even whether it is there. */
+    /**
+     * Plans a change. The manifest is read before the permission check. Callers without permission learn
+     * nothing of it, not even whether it exists.
+     */
     private Mono<GitSource> planned(String action, GraphQlCall call, AuthenticatedCaller caller, String name,
             FilePath path,
             Function<FileRead, Plan<GitSource>> plan) {
@@ -162,7 +165,8 @@ final class SharedConfigurationFields {
     /**
      * A change of an Application.
      *
-     * @param attributes of the Application as it will be, and as it is: the caller needs permission for both
+     * @param attributes the attributes of the Application after and before the change; the caller needs
+     *        permission for both
      */
     private record Plan<T>(List<Map<String, String>> attributes, Mono<T> change) {}
 
@@ -170,9 +174,9 @@ final class SharedConfigurationFields {
         return new State(repository.repository(), tree.branch().name(), tree.root(), created, sha);
     }
 
-    /** What {@code initSharedConfiguration} answers. */
+    /** The result of {@code initSharedConfiguration}. */
     record State(String repository, String branch, String path, List<String> created, @Nullable String sha) {}
 
-    /** What changes of Git Sources answer. */
+    /** The result of changes of Git Sources. */
     record GitSource(String appName, String path, String sha) {}
 }

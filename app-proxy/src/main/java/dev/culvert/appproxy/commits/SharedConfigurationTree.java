@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where things are in the shared configuration repository.
+ * The layout of the shared configuration repository.
  *
  * @param settings the repository
  * @param runtime this runtime's name in its account
@@ -25,7 +25,7 @@ record SharedConfigurationTree(SharedConfiguration settings, String runtime) {
         return new Branch(settings.branch());
     }
 
-    /** The folder that all of it is below; empty: the root. */
+    /** The top folder; empty: the repository's root. */
     String root() {
         @Nullable
         String path = settings.path();
@@ -37,7 +37,7 @@ record SharedConfigurationTree(SharedConfiguration settings, String runtime) {
         return below("resources/runtimes/" + runtime + "/" + name + ".yaml");
     }
 
-    /** All files that there are to be, with their content: folders are kept by a file that Git knows. */
+    /** All required files, with their content. A file in each folder keeps the folder in Git. */
     Map<FilePath, FileContent> files(String repoUrl) {
         Map<FilePath, FileContent> files = new LinkedHashMap<>();
         Stream.concat(FOLDERS.stream(), Stream.of("resources/runtimes/" + runtime))
@@ -48,7 +48,10 @@ record SharedConfigurationTree(SharedConfiguration settings, String runtime) {
         return files;
     }
 
-    /** What of {@code resources} this runtime applies: the account's own objects at configuration runtimes alone. */
+    /**
+     * The parts of {@code resources} that this runtime applies. Only configuration runtimes apply the
+     * account's own objects.
+     */
     private String include() {
         return "{all-runtimes-all-clusters/*.yaml,control-planes/*.yaml,runtimes/" + runtime
                 + "/*.yaml,app-projects/*.yaml"

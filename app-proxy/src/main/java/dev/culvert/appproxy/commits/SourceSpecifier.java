@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an Application finds its manifests, written {@code <repository>.git[/path][?ref=branch]}.
+ * The source of an Application's manifests, written {@code <repository>.git[/path][?ref=branch]}.
  *
  * @param repository the clone URL, with {@code .git}
  * @param path the folder; {@code .} is the root

@@ -6,14 +6,14 @@ import dev.culvert.appproxy.repositories.Integration;
  * A repository of a Git provider.
  *
  * @param integration the provider
- * @param repository {@code owner/name}, which the provider's integration takes for a name
+ * @param repository {@code owner/name}, valid for the provider's integration
  */
 record Target(Integration integration, String repository) {
     Target {
         integration.cloneUrl(repository);
     }
 
-    /** What tells it from all others. */
+    /** A key that is unique to this repository. */
     String key() {
         return integration.name() + "\n" + repository;
     }

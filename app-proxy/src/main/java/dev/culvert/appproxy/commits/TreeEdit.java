@@ -18,11 +18,11 @@ import org.eclipse.jgit.treewalk.CanonicalTreeParser;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a new tree out of an old one and changes. Reads and writes the folders on the way to changed files and no others,
- * and no file's content: a large repository costs no more than a small one. Blocks.
+ * Makes a new tree from an old one and changes. Reads and writes only the folders on the paths of changed
+ * files, and reads no file's content, so a large repository costs no more than a small one. Blocks.
  */
 final class TreeEdit {
-    /** Conflicts that are told; the first tells most. */
+    /** The maximum number of reported conflicts. */
     private static final int CONFLICTS_TOLD = 5;
 
     private final ObjectReader reader;
@@ -30,16 +30,16 @@ final class TreeEdit {
     private final List<String> conflicts = new ArrayList<>();
     private final List<FileChange> pinned = new ArrayList<>();
 
-    /** An edit of one tree; borrows both. */
+    /** Makes an edit of one tree. Borrows reader and inserter. */
     TreeEdit(ObjectReader reader, ObjectInserter inserter) {
         this.reader = reader;
         this.inserter = inserter;
     }
 
     /**
-     * The new tree's id; nothing is flushed. Errors: HandlerException CONFLICT naming the current revisions of files that
-     * are not as expected; BAD_REQUEST for a path through a symbolic link, submodule or file, or onto a folder; NOT_FOUND
-     * for a file that is to be deleted and is not there.
+     * Applies the changes. Returns the new tree's id; nothing is flushed. Errors: HandlerException CONFLICT
+     * naming the current revisions of files that are not as expected; BAD_REQUEST for a path through a
+     * symbolic link, submodule or file, or onto a folder; NOT_FOUND for the deletion of a missing file.
      *
      * @param tree the old tree; null for none
      */
@@ -51,7 +51,7 @@ final class TreeEdit {
         return edited == null ? new TreeFormatter().insertTo(inserter) : edited;
     }
 
-    /** The changes as they hold for the old tree and no other one that differs at their paths. */
+    /** The changes, each with the revision in the old tree as its expectation. */
     List<FileChange> pinned() {
         return List.copyOf(pinned);
     }

@@ -1,7 +1,7 @@
 /**
- * Commits without a work tree: files are written to, read from and deleted on branches of Git repositories, in the
- * caller's name; the shared configuration repository and its Git Sources are such files. Start with {@code CommitJob},
- * then {@code Remote} for where a commit goes.
+ * Commits without a work tree: files are written to, read from and deleted on branches of Git repositories,
+ * in the caller's name; the shared configuration repository and its Git Sources are such files. Start with
+ * {@code CommitJob}, then read {@code Remote} for the destination of a commit.
  */
 @NullMarked
 package dev.culvert.appproxy.commits;
