@@ -19,14 +19,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Tokens in a store, encrypted with {@link TokenCipher}; in memory too they stay encrypted until somebody asks. Works on
- * the given scheduler, which may block. Opens itself when it is first used, or with {@link #open}.
+ * Git tokens in a store, encrypted with {@link TokenCipher}. In memory they also stay encrypted until they
+ * are used. Runs on the given scheduler, which may block. Opens on first use, or with {@link #open}.
  */
 public final class EncryptedGitTokens implements GitTokens {
-    /** Of all users and integrations; a record takes about 300 bytes. */
+    /** The maximum number of records of all users and integrations; a record takes about 300 bytes. */
     static final int MAX_RECORDS = 50_000;
 
-    /** With another key file none may fit: the log names a few. */
+    /**
+     * The maximum number of unreadable records named in the log. With a wrong key file all may be unreadable.
+     */
     private static final int PLACES_IN_LOG = 5;
 
     private static final Logger LOG = LoggerFactory.getLogger(EncryptedGitTokens.class);
@@ -44,21 +46,23 @@ public final class EncryptedGitTokens implements GitTokens {
         this.maxRecords = maxRecords;
     }
 
-    /** Those of a configuration. Reads nothing yet. */
+    /** Makes the tokens of a configuration. Reads nothing yet. */
     public static EncryptedGitTokens of(TokensConfig config, Scheduler blocking) {
         return new EncryptedGitTokens(TokenVault.of(config), blocking, MAX_RECORDS);
     }
 
     /**
-     * Reads keys and records, and encrypts again what an older key had encrypted. A record that no key fits stays as it is,
-     * for the day its key comes back; its owner counts as one who registered none. Errors: IOException that says which file
-     * is wrong and how. Completes empty.
+     * Reads keys and records, and encrypts records of an older key again. A record that no key can decrypt
+     * stays unchanged, in case its key is restored; its owner must register again. Errors: IOException naming
+     * the invalid file and the reason. Completes empty.
      */
     public Mono<Void> open() {
         return Mono.fromCallable(() -> locked(this::opened)).subscribeOn(blocking).then();
     }
 
-    /** Records that no key fits, as far as they are known: those of the last opening that were not replaced since. */
+    /**
+     * The number of records that no key could decrypt at the last opening and that were not replaced since.
+     */
     public int unreadable() {
         return unreadable;
     }
@@ -104,7 +108,7 @@ public final class EncryptedGitTokens implements GitTokens {
         });
     }
 
-    /** Completes with whether there was one before. */
+    /** Emits whether there was a record before. */
     private Mono<Boolean> write(TokenPlace place, @Nullable GitToken token) {
         return working(() -> {
             Opened now = opened();
@@ -143,7 +147,7 @@ public final class EncryptedGitTokens implements GitTokens {
     private static HandlerException broken(Throwable error) {
         LOG.atError().addKeyValue("error", error.toString()).log("the store of Git tokens failed");
         return HandlerException.of(Reason.UNAVAILABLE,
-                "the store of Git tokens can't be used; its operator finds why in the log");
+                "the store of Git tokens can't be used; the log has the reason");
     }
 
     private <T extends @Nullable Object> T locked(Callable<T> work) throws Exception {
@@ -169,7 +173,7 @@ public final class EncryptedGitTokens implements GitTokens {
             LOG.atWarn()
                     .addKeyValue("records", unreadable)
                     .addKeyValue("first", fresh.someUnreadable())
-                    .log("Git tokens that no key fits are left out");
+                    .log("Git tokens that no key can decrypt are ignored");
         }
         LOG.atInfo()
                 .addKeyValue("records", fresh.records.size())
@@ -181,13 +185,13 @@ public final class EncryptedGitTokens implements GitTokens {
     }
 
     /**
-     * What is there once keys and records are read.
+     * The state after keys and records are read.
      *
-     * @param unreadable places of {@code records} that no key fits
+     * @param unreadable the places of {@code records} that no key can decrypt
      */
     private record Opened(TokenStore store, TokenCipher cipher, Map<TokenPlace, String> records,
             Set<TokenPlace> unreadable) {
-        /** Encrypts with the current key what is not; returns how many. */
+        /** Encrypts the records of older keys with the current key. Returns their number. */
         int renew() throws IOException {
             int renewed = 0;
             for (var entry : records.entrySet()) {
@@ -212,7 +216,7 @@ public final class EncryptedGitTokens implements GitTokens {
             }
         }
 
-        /** Whose they are, for an operator: ids and no secrets. */
+        /** The owners of unreadable records, for an operator: ids, no secrets. */
         String someUnreadable() {
             return unreadable.stream()
                     .limit(PLACES_IN_LOG)

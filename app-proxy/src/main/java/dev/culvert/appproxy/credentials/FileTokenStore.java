@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** One file, {@code git-tokens.json}, mode 0600, replaced as a whole. */
+/** Stores records in one file, {@code git-tokens.json}, with mode 0600, replaced as a whole. */
 final class FileTokenStore implements TokenStore {
     static final String FILE = "git-tokens.json";
 

@@ -6,14 +6,17 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** A token of a Git provider and whose it is. Prints without its value; compare with {@link #sameAs}. */
+/**
+ * A token of a Git provider with its owner's user name. Prints without its value; compare with {@link
+ * #sameAs}.
+ */
 public final class GitToken {
     private final String login;
     private final String value;
     private final String fingerprint;
 
     /**
-     * A token.
+     * Makes a token.
      *
      * @param login the user's name at the provider, which Git sends with the token as its password
      * @param value the token itself
@@ -29,18 +32,18 @@ public final class GitToken {
         return login;
     }
 
-    /** The secret: for the provider alone, never for logs, errors or the platform. */
+    /** The secret. It is sent only to the provider, never to logs, errors or the platform. */
     public String value() {
         return value;
     }
 
-    /** Whether the other one has the same value, in time that does not depend on it. */
+    /** Whether the other token has the same value. Takes constant time. */
     public boolean sameAs(GitToken other) {
         return MessageDigest.isEqual(value.getBytes(StandardCharsets.UTF_8),
                 other.value.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Stands for the token in keys of caches, in memory alone: 128 bits of a hash. */
+    /** Identifies the token in cache keys, only in memory: 128 bits of a hash. */
     public String fingerprint() {
         return fingerprint;
     }

@@ -13,14 +13,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Secrets of one namespace: {@code git-default-<account>} with the tokens of users, {@code runtime-repo-creds-secret}
- * with the runtime's. A record stands under the URL-safe base64 of its place. One writer: the App-Proxy.
+ * Stores records in secrets of one namespace: {@code git-default-<account>} has the tokens of users, {@code
+ * runtime-repo-creds-secret} those of the runtime. The key of a record is the URL-safe base64 of its place.
+ * The App-Proxy is the only writer.
  */
 final class KubernetesTokenStore implements TokenStore {
     static final String USERS = "git-default-";
     static final String RUNTIME = "runtime-repo-creds-secret";
 
-    /** Argo CD takes secrets with this label for credentials of repositories. */
+    /** Argo CD uses secrets with this label as credentials of repositories. */
     private static final String TYPE_LABEL = "argocd.argoproj.io/secret-type";
     private static final String OWNER_LABEL = "app.kubernetes.io/managed-by";
     private static final String OWNER = "culvert";
@@ -72,7 +73,7 @@ final class KubernetesTokenStore implements TokenStore {
             if (known == null) {
                 resource.create();
             } else {
-                resource.update(); // carries the version that was read: another writer's change is never lost
+                resource.update(); // with the version that was read: no lost updates
             }
         } catch (KubernetesClientException e) {
             throw new IOException("the secret " + name + " can't be written (" + e.getCode() + ")", e);
@@ -107,7 +108,10 @@ final class KubernetesTokenStore implements TokenStore {
         }
     }
 
-    /** Whose record that is; null for others' data, as the url and password that Argo CD reads from the same secret. */
+    /**
+     * The place of a record; null for other data, such as the url and password that Argo CD reads from the
+     * same secret.
+     */
     private static @Nullable TokenPlace place(String key) {
         try {
             return TokenPlace.parse(new String(Base64.getUrlDecoder().decode(key), StandardCharsets.UTF_8));

@@ -11,7 +11,7 @@ import java.util.Base64;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Keys from a secret or a file, records in secrets of the namespace. */
+/** Reads keys from a secret or a file, and stores records in secrets of the namespace. */
 final class KubernetesTokenVault implements TokenVault {
     private static final String KEYS = "keys";
 
@@ -25,7 +25,7 @@ final class KubernetesTokenVault implements TokenVault {
         this(namespace, keyFile, keySecret, () -> new KubernetesClientBuilder().build());
     }
 
-    /** @param connect called once, where it may block */
+    /** @param connect called once, on a thread that may block */
     KubernetesTokenVault(String namespace, @Nullable Path keyFile, @Nullable String keySecret,
             Supplier<KubernetesClient> connect) {
         this.namespace = namespace;

@@ -10,8 +10,9 @@ import javax.crypto.SecretKey;
 import javax.crypto.spec.GCMParameterSpec;
 
 /**
- * Encrypts tokens: AES-256-GCM with a random nonce of 96 bits a record (NIST SP 800-38D §8.2.2; far from its bound of
- * 2^32 records a key), bound to the place where the record is, so that it can't be moved to another user's.
+ * Encrypts tokens: AES-256-GCM with a random nonce of 96 bits for each record (NIST SP 800-38D §8.2.2; far
+ * below its bound of 2^32 records for a key). A record is bound to its place, so it can't be moved to another
+ * user.
  */
 final class TokenCipher {
     private static final String ALGORITHM = "AES/GCM/NoPadding";
@@ -26,7 +27,7 @@ final class TokenCipher {
         this.keys = keys;
     }
 
-    /** A record in base64: version, nonce, cipher text with tag. */
+    /** Returns a record in base64: version, nonce, cipher text with tag. */
     String encrypt(TokenPlace place, GitToken token) throws GeneralSecurityException {
         byte[] nonce = new byte[NONCE_BYTES];
         random.nextBytes(nonce);
@@ -39,19 +40,22 @@ final class TokenCipher {
         return Base64.getEncoder().encodeToString(record);
     }
 
-    /** The token. Throws when no key fits, or the record is of another place or was changed. */
+    /**
+     * Returns the token. Throws when no key decrypts the record, or when it belongs to another place or was
+     * changed.
+     */
     GitToken decrypt(TokenPlace place, String record) throws GeneralSecurityException {
         for (SecretKey key : keys.all()) {
             try {
                 return decrypt(key, place, record);
             } catch (AEADBadTagException e) {
-                // Another key's, perhaps.
+                // Try the next key.
             }
         }
         throw new AEADBadTagException("no key fits this record, or it was changed");
     }
 
-    /** Whether the first key made it. */
+    /** Whether the first key encrypted the record. */
     boolean isCurrent(TokenPlace place, String record) throws GeneralSecurityException {
         try {
             decrypt(keys.current(), place, record);

@@ -13,7 +13,7 @@ import java.util.Set;
 import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The keys that tokens are encrypted with: the first encrypts, all of them decrypt. Prints without them. */
+/** The keys of token encryption: the first encrypts, all decrypt. Prints without the keys. */
 final class TokenKeys {
     static final int KEY_BYTES = 32;
     static final int MAX_KEYS = 16;
@@ -27,7 +27,7 @@ final class TokenKeys {
         this.keys = List.copyOf(keys);
     }
 
-    /** From text: a key a line, in base64. Throws IOException, naming {@code where}, for anything else. */
+    /** Parses one key in each line, in base64. Throws IOException, naming {@code where}, for other text. */
     static TokenKeys parse(String text, String where) throws IOException {
         List<String> lines = text.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
         if (lines.isEmpty() || lines.size() > MAX_KEYS) {
@@ -44,7 +44,7 @@ final class TokenKeys {
         }
     }
 
-    /** From a file that nobody else can read; makes one with a new key when there is none. Blocks. */
+    /** Reads keys from a file with mode 0600. Creates it with a new key when absent. Blocks. */
     static TokenKeys load(Path file) throws IOException {
         if (Files.notExists(file)) {
             AtomicFile.create(file, (fresh() + "\n").getBytes(StandardCharsets.US_ASCII), "rw-------");

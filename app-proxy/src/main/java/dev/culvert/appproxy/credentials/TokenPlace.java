@@ -4,7 +4,7 @@ import dev.culvert.appproxy.access.AuthenticatedCaller;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Whose token for what.
+ * The identity of a stored token: owner and integration.
  *
  * @param account the account's id; empty for the runtime's own
  * @param user the user's id; empty for the runtime's own
@@ -23,18 +23,18 @@ record TokenPlace(String account, String user, String integration) {
         return user.isEmpty();
     }
 
-    /** Unlike for unlike places: each part behind its length. */
+    /** The place as bytes, unique for each place: each part follows its length. */
     byte[] bytes() {
         return key().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The place in one text. */
+    /** The place as text. */
     String key() {
         return account.length() + ":" + account + user.length() + ":" + user + integration.length() + ":"
                 + integration;
     }
 
-    /** The place that {@link #key} wrote. Throws IllegalArgumentException for another text. */
+    /** Parses the text of {@link #key}. Throws IllegalArgumentException for other text. */
     static TokenPlace parse(String key) {
         String[] parts = new String[3];
         String rest = key;

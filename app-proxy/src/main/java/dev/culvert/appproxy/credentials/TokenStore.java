@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Where encrypted records are. All calls block; one at a time. */
+/** Stores encrypted records. All calls block; one at a time. */
 interface TokenStore {
     /** All records by place. */
     Map<TokenPlace, String> read() throws IOException;
 
-    /** Puts a record in place, or with null takes it away; durable when it returns. */
+    /** Writes a record, or deletes it if null; durable when it returns. */
     void write(TokenPlace place, @Nullable String record) throws IOException;
 }

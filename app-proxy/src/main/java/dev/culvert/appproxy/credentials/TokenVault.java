@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;
 
-/** Where keys and records come from. All calls block. */
+/** The source of keys and records. All calls block. */
 interface TokenVault {
     TokenKeys keys() throws IOException;
 
     TokenStore store() throws IOException;
 
-    /** As the configuration says. Reads nothing yet. */
+    /** Makes the vault of a configuration. Reads nothing yet. */
     static TokenVault of(TokensConfig config) {
         String namespace = config.namespace();
         return namespace == null

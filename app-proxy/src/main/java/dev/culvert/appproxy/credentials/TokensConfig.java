@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where Git tokens are kept, encrypted: in a file, or in Kubernetes secrets.
+ * The storage of encrypted Git tokens: a file, or Kubernetes secrets.
  *
- * @param folder for the file {@code git-tokens.json}; null with {@code namespace}
- * @param keyFile the keys, one a line; null with {@code keySecret}
- * @param namespace where the secrets are; null with {@code folder}
+ * @param folder the folder of the file {@code git-tokens.json}; null with {@code namespace}
+ * @param keyFile the file of keys, one in each line; null with {@code keySecret}
+ * @param namespace the namespace of the secrets; null with {@code folder}
  * @param keySecret the secret that has the keys under {@code keys}; null with {@code keyFile}
  */
 public record TokensConfig(
@@ -27,7 +27,7 @@ public record TokensConfig(
         }
     }
 
-    /** In files. */
+    /** Makes a configuration with files. */
     public static TokensConfig files(Path folder, Path keyFile) {
         return new TokensConfig(folder, keyFile, null, null);
     }

@@ -1,6 +1,6 @@
 /**
- * Git tokens, which never leave the cluster: those of users and that of the runtime, encrypted at rest in a file or a
- * Kubernetes secret. Start with {@link dev.culvert.appproxy.credentials.GitTokens}.
+ * Git tokens of users and of the runtime. They never leave the cluster, and are encrypted at rest in a file
+ * or a Kubernetes secret. Start with {@link dev.culvert.appproxy.credentials.GitTokens}.
  */
 @NullMarked
 package dev.culvert.appproxy.credentials;
