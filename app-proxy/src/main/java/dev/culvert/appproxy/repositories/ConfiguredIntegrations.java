@@ -19,11 +19,11 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
 /**
- * The integrations of a configuration, with connections of their own: each provider has its own pool, so that one that
- * hangs takes nothing from the others. Whoever made it closes it.
+ * The integrations of a configuration, with their connections. Each provider has its own pool, so a provider
+ * that hangs does not affect the others. The creator closes this.
  */
 public final class ConfiguredIntegrations implements Integrations {
-    /** A provider. */
+    /** The maximum number of connections to a provider. */
     private static final int MAX_CONNECTIONS = 32;
     private static final int MAX_WAITING = 256;
     private static final Duration IDLE = Duration.ofSeconds(30);
@@ -39,9 +39,9 @@ public final class ConfiguredIntegrations implements Integrations {
     }
 
     /**
-     * Makes them. Blocks on the files of authorities.
+     * Makes the integrations. Blocks on the files of authorities.
      *
-     * @param blocking where folders are read
+     * @param blocking the scheduler that reads folders
      * @throws dev.culvert.certs.CertsException when a file of authorities can't be read
      */
     public static ConfiguredIntegrations of(RepositoriesConfig config, Scheduler blocking) {
@@ -77,7 +77,7 @@ public final class ConfiguredIntegrations implements Integrations {
         return all;
     }
 
-    /** Drops its connections. */
+    /** Closes the connections. */
     Mono<Void> close() {
         return Mono.whenDelayError(pools.stream().map(ConnectionProvider::disposeLater).toList())
                 .then(loops.disposeLater(Duration.ZERO, Duration.ofSeconds(5)));

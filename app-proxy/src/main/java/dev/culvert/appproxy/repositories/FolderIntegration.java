@@ -28,8 +28,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A folder of bare repositories {@code name.git} and {@code owner/name.git}; links are not followed,
- * and what has a name that no call can carry is left out. Reads on the given scheduler.
+ * A folder of bare repositories {@code name.git} and {@code owner/name.git}. Links are not followed.
+ * Repositories whose names are not valid in calls are left out. Reads on the given scheduler.
  */
 final class FolderIntegration implements Integration {
     private static final int MAX_REPOSITORIES = 100_000;
@@ -60,7 +60,7 @@ final class FolderIntegration implements Integration {
     public URI cloneUrl(String repository) {
         Path bare = folder.toAbsolutePath().resolve(RepositoryName.checked(repository) + SUFFIX);
         try {
-            return new URI("file", "", bare.toString(), null, null); // Path.toUri would look at the disk
+            return new URI("file", "", bare.toString(), null, null); // Path.toUri would read the disk
         } catch (URISyntaxException e) {
             throw new IllegalStateException("an absolute path is the path of a URI", e);
         }
@@ -167,7 +167,7 @@ final class FolderIntegration implements Integration {
             String head = Files.readString(bare.resolve("HEAD")).strip();
             return head.startsWith(BRANCH) ? head.substring(BRANCH.length()) : null;
         } catch (IOException e) {
-            return null; // gone since it was listed
+            return null; // deleted since it was listed
         }
     }
 }

@@ -15,12 +15,14 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * One Git provider, or one folder of bare repositories. Repositories are named {@code owner/name} (with GitLab's groups
- * {@code group/sub/name}; in a folder also {@code name}; never with {@code .git}). Safe for use by any thread; never blocks.
+ * One Git provider, or one folder of bare repositories. Repositories are named {@code owner/name} (with
+ * GitLab's groups {@code group/sub/name}; in a folder also {@code name}; never with {@code .git}). Callable
+ * from any thread; never blocks.
  *
- * <p>Errors of all calls to a provider are HandlerExceptions: FORBIDDEN when it refuses the token or what the token may
- * do, NOT_FOUND, CONFLICT, BAD_REQUEST with what it found wrong, RATE_LIMITED with how long to wait, UPSTREAM_TIMEOUT,
- * UPSTREAM_BAD_RESPONSE and UNAVAILABLE. A token is null only for {@link ProviderKind#FOLDER}, which asks for none.
+ * <p>Errors of all calls to a provider are HandlerExceptions: FORBIDDEN when it refuses the token or the
+ * token lacks a right, NOT_FOUND, CONFLICT, BAD_REQUEST with the provider's reason, RATE_LIMITED with the
+ * time to wait, UPSTREAM_TIMEOUT, UPSTREAM_BAD_RESPONSE and UNAVAILABLE. A token is null only for {@link
+ * ProviderKind#FOLDER}, which needs none.
  */
 public interface Integration {
     String name();
@@ -33,10 +35,10 @@ public interface Integration {
     }
 
     /**
-     * What Git clones from and pushes to: {@code https://host/owner/name.git}, or a {@code file:} URI for a folder. Never
-     * has a token in it.
+     * The URL for clones and pushes: {@code https://host/owner/name.git}, or a {@code file:} URI for a
+     * folder. Never contains a token.
      *
-     * @throws dev.culvert.handlers.spi.HandlerException BAD_REQUEST for a name that is none, as {@code ../x}
+     * @throws dev.culvert.handlers.spi.HandlerException BAD_REQUEST for an invalid name, as {@code ../x}
      */
     URI cloneUrl(String repository);
 
@@ -49,27 +51,33 @@ public interface Integration {
         return null;
     }
 
-    /** The authorities, as a PEM file, to believe beside the public ones, for REST and Git alike; null: the public ones alone. */
+    /**
+     * A PEM file of authorities trusted in addition to the public ones, for REST and Git; null: only the
+     * public ones.
+     */
     @Nullable
     Path ca();
 
     /**
-     * One page of the repositories that the token's owner can reach, in an order that stays.
+     * One page of the repositories that the token's owner can reach, in a stable order.
      *
-     * @param page from 1
-     * @param limit repositories a page, 1..100
+     * @param page the page's number, from 1
+     * @param limit the number of repositories in a page, 1..100
      */
     Mono<RepositoriesPage> repositories(@Nullable GitToken token, int page, int limit);
 
-    /** Whose token that is and what it may: asked of the provider. */
+    /** Asks the provider for the token's owner and scopes. */
     Mono<GitUser> user(GitToken token);
 
-    /** Opens a pull request (a merge request at GitLab). Errors also: BAD_REQUEST where the kind has none. */
+    /**
+     * Opens a pull request (a merge request at GitLab). Further error: BAD_REQUEST for kinds without pull
+     * requests.
+     */
     Mono<PullRequest> createPullRequest(@Nullable GitToken token, NewPullRequest request);
 
-    /** Registers a webhook at a repository. GitHub and GitLab; BAD_REQUEST elsewhere. */
+    /** Registers a webhook at a repository. Supported by GitHub and GitLab; otherwise BAD_REQUEST. */
     Mono<Webhook> createWebhook(@Nullable GitToken token, NewWebhook request);
 
-    /** Reports a status of a commit. GitHub and GitLab; BAD_REQUEST elsewhere. */
+    /** Reports a status of a commit. Supported by GitHub and GitLab; otherwise BAD_REQUEST. */
     Mono<Void> setCommitStatus(@Nullable GitToken token, CommitStatus status);
 }

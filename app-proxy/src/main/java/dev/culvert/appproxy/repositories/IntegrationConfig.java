@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One Git provider, or one folder of bare repositories.
  *
- * @param name what calls name it by
- * @param kind which API it has
+ * @param name its name in calls
+ * @param kind the kind of its API
  * @param apiUrl the root of its REST API; null: that of the public provider of the kind
- * @param webUrl what clone URLs begin with; null: as {@code apiUrl} tells
- * @param ca authorities to believe beside the public ones
- * @param workspace of Bitbucket Cloud: lists this workspace alone; null: all that the user is a member of
- * @param folder of bare repositories, for kind {@code folder}
+ * @param webUrl the prefix of clone URLs; null: derived from {@code apiUrl}
+ * @param ca a file of authorities trusted in addition to the public ones
+ * @param workspace for Bitbucket Cloud, the only workspace to list; null: all that the user is a member of
+ * @param folder the folder of bare repositories, for kind {@code folder}
  */
 public record IntegrationConfig(
         @Setting(value = "What calls name it by", accepts = "letters, digits, hyphens, at most 63") String name,
@@ -49,12 +49,12 @@ public record IntegrationConfig(
         checked("webUrl", webUrl);
     }
 
-    /** A provider at that address. */
+    /** Makes the configuration of a provider at an address. */
     public static IntegrationConfig provider(String name, ProviderKind kind, URI apiUrl, @Nullable Path ca) {
         return new IntegrationConfig(name, kind, apiUrl, null, ca, null, null);
     }
 
-    /** A folder of bare repositories. */
+    /** Makes the configuration of a folder of bare repositories. */
     public static IntegrationConfig folder(String name, Path folder) {
         return new IntegrationConfig(name, ProviderKind.FOLDER, null, null, null, null, folder);
     }
@@ -68,7 +68,7 @@ public record IntegrationConfig(
         return known;
     }
 
-    /** What clone URLs begin with, without slash at the end. */
+    /** The prefix of clone URLs, without slash at the end. */
     String web() {
         if (webUrl != null) {
             return webUrl.toString();

@@ -3,10 +3,10 @@ package dev.culvert.appproxy.repositories;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The Git providers that are configured. */
+/** The configured Git providers. */
 public interface Integrations {
     /**
-     * The integration of that name; null: the first one.
+     * The integration with a name; null: the first one.
      *
      * @throws dev.culvert.handlers.spi.HandlerException NOT_FOUND when there is no such integration
      */

@@ -12,10 +12,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Asks the provider about a token before it is kept: whose it is, and whether it may do what will be asked of it. */
+/**
+ * Checks a token with the provider before it is stored: its owner, and whether it has the required scopes.
+ */
 final class Registration {
     private static final int MAX_TOKEN = 4096;
-    /** RFC 7617 §2: a user name with a colon can't be sent; a line end would part it from its token where that is kept. */
+    /**
+     * RFC 7617 §2: a user name with a colon can't be sent. A line end would separate it from its token in the
+     * store.
+     */
     private static final Pattern LOGIN = Pattern.compile("[!-9;-~]{0,255}");
     private static final Map<ProviderKind, List<String>> USERS = Map.of(ProviderKind.GITHUB, List.of("repo"),
             ProviderKind.GITLAB, List.of("api"));
@@ -24,7 +29,10 @@ final class Registration {
 
     private Registration() {}
 
-    /** The token to keep. Errors: BAD_REQUEST for one that lacks a scope or is no token, and those of {@link Integration}. */
+    /**
+     * Emits the token to store. Errors: BAD_REQUEST for a token that lacks a scope or is malformed, and those
+     * of {@link Integration}.
+     */
     static Mono<GitToken> checked(Integration integration, String value, @Nullable String login,
             boolean ofRuntime) {
         if (!integration.needsToken()) {

@@ -11,9 +11,9 @@ import java.util.List;
  * Settings of the handler {@code repositories}.
  *
  * @param integrations providers and folders; the first is the default
- * @param tokens where Git tokens are kept
- * @param timeout how long one call to a provider may take
- * @param maxWait how long a call waits, in all, for a provider that limits its rate
+ * @param tokens the storage of Git tokens
+ * @param timeout the limit for one call to a provider
+ * @param maxWait the total wait of a call for a provider that limits its rate
  */
 public record RepositoriesConfig(
         @Setting(value = "Git providers and folders of repositories; the first is the default", accepts = "a list, each with name, kind and apiUrl or folder", fileOnly = true) List<IntegrationConfig> integrations,
@@ -40,7 +40,7 @@ public record RepositoriesConfig(
         }
     }
 
-    /** With the usual times. */
+    /** Makes a configuration with the default times. */
     public static RepositoriesConfig of(List<IntegrationConfig> integrations, TokensConfig tokens) {
         return new RepositoriesConfig(integrations, tokens, Duration.ofSeconds(10), Duration.ofSeconds(2));
     }

@@ -27,8 +27,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Root fields over integrations and Git tokens. Who sees repositories needs {@code VIEW} on {@code gitContexts}; who registers
- * a token, a webhook or a commit status {@code CREATE} on the same.
+ * The root fields for integrations and Git tokens. Callers need {@code VIEW} on {@code gitContexts} to list
+ * repositories, and {@code CREATE} on it to register a token, a webhook or a commit status.
  */
 final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
     private static final int MAX_LIMIT = 100;
@@ -73,7 +73,7 @@ final class RepositoriesHandler implements EdgeHandler, GraphQlFunction {
                         token -> integration.repositories(token.orElse(null), page, limit)));
     }
 
-    /** Those that the caller may see; FORBIDDEN for who may see none. */
+    /** The integrations that the caller may view; FORBIDDEN if there are none. */
     private Mono<List<GitIntegration>> list(GraphQlCall call) {
         return access.caller(call.headers())
                 .flatMap(caller -> Flux.fromIterable(integrations.all())

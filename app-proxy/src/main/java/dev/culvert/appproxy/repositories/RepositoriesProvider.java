@@ -16,8 +16,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The handler {@code repositories}, reached through GraphQL alone. Offers {@link Integrations} and {@link GitTokens} to
- * the other handlers.
+ * The handler {@code repositories}, reachable only through GraphQL. Provides {@link Integrations} and {@link
+ * GitTokens} to the other handlers.
  */
 public final class RepositoriesProvider implements EdgeHandlerProvider {
     private @Nullable ConfiguredIntegrations integrations;

@@ -15,7 +15,7 @@ final class RepositoryArguments {
         members = arguments.get("args") instanceof Map<?, ?> args ? args : Map.of();
     }
 
-    /** The value as text; null when it was left out. */
+    /** The value as text; null when it is absent. */
     static @Nullable String text(@Nullable Object value) {
         return value == null ? null : value.toString();
     }
@@ -61,7 +61,7 @@ final class RepositoryArguments {
                 return uri;
             }
         } catch (IllegalArgumentException e) {
-            // Told below.
+            // Reported below.
         }
         throw wrong(name, "a URL as https://host/path");
     }

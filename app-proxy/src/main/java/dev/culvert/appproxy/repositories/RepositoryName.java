@@ -4,14 +4,14 @@ import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import java.util.regex.Pattern;
 
-/** Names of repositories: what can't climb out of a folder or add to a URL. */
+/** Checks names of repositories: a valid name can't leave a folder or add parts to a URL. */
 final class RepositoryName {
     private static final Pattern NAME = Pattern.compile("~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,10}");
     private static final int MAX = 512;
 
     private RepositoryName() {}
 
-    /** The name as it is. Throws HandlerException BAD_REQUEST for what is none. */
+    /** Returns the name. Throws HandlerException BAD_REQUEST for an invalid name. */
     static String checked(String name) {
         if (!fits(name)) {
             throw HandlerException.of(Reason.BAD_REQUEST,

@@ -15,7 +15,7 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The REST API of Bitbucket Cloud, version 2.0. The next page is where {@code next} says. */
+/** The REST API of Bitbucket Cloud, version 2.0. The field {@code next} has the URL of the next page. */
 public final class Bitbucket implements ProviderApi {
     /** The user name that Git sends with access tokens of repositories, projects and workspaces. */
     public static final String TOKEN_LOGIN = "x-token-auth";
@@ -28,7 +28,7 @@ public final class Bitbucket implements ProviderApi {
         this.workspace = workspace;
     }
 
-    /** Users' own tokens are passwords; access tokens of repositories are bearers. */
+    /** Sends users' own tokens as passwords, and access tokens of repositories as bearer tokens. */
     public static void authorize(HttpHeaders fields, GitToken token) {
         boolean bearer = token.login().isEmpty() || token.login().equals(TOKEN_LOGIN);
         byte[] pair = (token.login() + ":" + token.value()).getBytes(StandardCharsets.UTF_8);
@@ -77,7 +77,7 @@ public final class Bitbucket implements ProviderApi {
                         needed(json, "/title"), needed(json, "/state")));
     }
 
-    /** The address with that name among the clone links, or null. */
+    /** The clone link with a name, or null. */
     static @Nullable String clone(JsonNode json, String name) {
         for (JsonNode link : json.at("/links/clone")) {
             if (name.equals(link.path("name").asText())) {

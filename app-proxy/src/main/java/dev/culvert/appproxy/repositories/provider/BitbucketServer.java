@@ -13,8 +13,8 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * The REST API of Bitbucket Data Center, version 1.0. It filters what a user may see after it has cut pages, so that the
- * next one begins where {@code nextPageStart} says and nowhere else.
+ * The REST API of Bitbucket Data Center, version 1.0. The server filters by permission after it has cut
+ * pages, so only {@code nextPageStart} has the start of the next page.
  */
 public final class BitbucketServer implements ProviderApi {
     private final ProviderCalls calls;
@@ -46,7 +46,7 @@ public final class BitbucketServer implements ProviderApi {
                         json.path("isLastPage").asBoolean(true) ? null : needed(json, "/nextPageStart")));
     }
 
-    /** Whoever asked is told in a field of each answer. */
+    /** Reads the user from a header field, which every response has. */
     @Override
     public Mono<GitUser> user(GitToken token) {
         return calls.get(token, "/repos?limit=1").map(reply -> {

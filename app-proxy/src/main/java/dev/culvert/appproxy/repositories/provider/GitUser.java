@@ -3,10 +3,10 @@ package dev.culvert.appproxy.repositories.provider;
 import java.util.List;
 
 /**
- * Whose token it is.
+ * The owner of a token.
  *
  * @param login the user's name, which Git sends beside the token
- * @param scopes what the token may do, as the provider names it; empty where it does not tell
+ * @param scopes the token's scopes in the provider's words; empty if the provider does not report them
  */
 public record GitUser(String login, List<String> scopes) {
     public GitUser {

@@ -24,7 +24,7 @@ public final class Gitea implements ProviderApi {
         fields.set("Authorization", "token " + token.value());
     }
 
-    /** What Gitea gives unless its operator sets MAX_RESPONSE_ITEMS. */
+    /** Gitea's default of MAX_RESPONSE_ITEMS. */
     @Override
     public int maxPage() {
         return 50;

@@ -42,7 +42,7 @@ public final class Github implements ProviderApi {
     @Override
     public Mono<Part> part(GitToken token, String from, int size) {
         int page = from.isEmpty() ? 1 : Integer.parseInt(from);
-        // By creation: what is added while somebody turns pages comes last.
+        // Ordered by creation, so repositories added between two pages are listed last.
         return calls
                 .get(token, "/user/repos?sort=created&direction=asc&per_page=" + size + "&page=" + page)
                 .map(reply -> new Part(ProviderApi.repositories(reply.json(), Github::repository),
@@ -97,7 +97,10 @@ public final class Github implements ProviderApi {
                 .then();
     }
 
-    /** Fine-grained tokens have no such field; one that is empty means a token that may do nothing. */
+    /**
+     * Parses the scopes. The responses to fine-grained tokens have no such field. An empty field means a
+     * token without rights.
+     */
     static List<String> scopes(@Nullable String field) {
         if (field == null) {
             return List.of();

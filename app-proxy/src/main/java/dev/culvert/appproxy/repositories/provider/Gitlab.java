@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
 
 /** GitLab's REST API, version 4. */
 public final class Gitlab implements ProviderApi {
-    /** Access levels from which on a member administers a project. */
+    /** The lowest access level of a project's administrators. */
     private static final int MAINTAINER = 40;
     private static final Map<String, String> EVENTS = Map.of("push", "push_events", "pull_request",
             "merge_requests_events", "release", "releases_events");
@@ -64,7 +64,7 @@ public final class Gitlab implements ProviderApi {
                 .map(reply -> StreamSupport.stream(reply.json().path("scopes").spliterator(), false)
                         .map(JsonNode::asText)
                         .toList())
-                .onErrorReturn(List.of()); // project tokens can't ask for themselves everywhere
+                .onErrorReturn(List.of()); // not every version allows project tokens to read themselves
         return calls.get(token, "/user")
                 .map(reply -> needed(reply.json(), "/username"))
                 .flatMap(login -> scopes.map(known -> new GitUser(login, known)));

@@ -7,12 +7,12 @@ import java.net.URI;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Replies that can be asked for again with their validator. One user's are never another's. */
+/** Caches replies for conditional requests with their validator. Users do not share replies. */
 final class KnownReplies {
-    /** For one provider; about fifty pages of a hundred repositories. */
+    /** The maximum size for one provider: about fifty pages of a hundred repositories. */
     static final int MAX_BYTES = 32 << 20;
 
-    /** What an entry costs beside its body. */
+    /** The cost of an entry besides its body. */
     private static final int ENTRY_BYTES = 1024;
 
     private final Cache<String, ProviderReply> replies = Caffeine.newBuilder()
@@ -27,7 +27,10 @@ final class KnownReplies {
         return replies.getIfPresent(key(token, url));
     }
 
-    /** The reply to work with: the known one when it still holds, else the new one, which is known from now on. */
+    /**
+     * The reply to use: the cached one if it is still valid (304), otherwise the new one, which is then
+     * cached.
+     */
     ProviderReply seen(GitToken token, URI url, @Nullable ProviderReply before, ProviderReply reply) {
         if (reply.status() == 304 && before != null) {
             return before;

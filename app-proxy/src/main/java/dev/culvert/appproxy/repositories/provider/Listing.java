@@ -11,22 +11,22 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * Cuts a provider's list into pages of the caller's size, whatever sizes the provider knows: no repository twice, none
- * left out, as long as the provider's own order stays. Safe for use by any thread.
+ * Cuts a provider's list into pages of the caller's size, whatever sizes the provider supports. No repository
+ * is listed twice or left out, as long as the provider's own order is stable. Callable from any thread.
  */
 public final class Listing {
-    /** Parts that are read, one after the other, to find where a page begins. */
+    /** The maximum number of parts that are read in sequence to find the start of a page. */
     static final int MAX_WALK = 200;
     static final int MAX_PLACES = 10_000;
 
     private final ProviderApi api;
-    /** Where pages begin that a provider told; of each user and page size. */
+    /** The starts of pages as reported by the provider, for each user and page size. */
     private final Cache<Place, String> places = Caffeine.newBuilder()
             .maximumSize(MAX_PLACES)
             .expireAfterWrite(Duration.ofMinutes(10))
             .executor(Runnable::run)
             .build();
-    /** What the provider turned out to give at most. */
+    /** The largest part that the provider has returned so far. */
     private volatile int maxPart;
 
     public Listing(ProviderApi api) {
@@ -43,7 +43,10 @@ public final class Listing {
                 : same(token, page, limit);
     }
 
-    /** The provider's page is the caller's, also where it is short: GitHub leaves out what an organisation hides from the token. */
+    /**
+     * Returns the provider's page unchanged, even if it is short: GitHub leaves out repositories that an
+     * organisation hides from the token.
+     */
     private Mono<RepositoriesPage> same(GitToken token, int page, int limit) {
         return api.part(token, String.valueOf(page), limit)
                 .map(part -> new RepositoriesPage(part.items(), page, part.items().size(),
@@ -64,7 +67,7 @@ public final class Listing {
             int items = part.items().size();
             String next = part.next();
             if (next != null && items > 0 && items < gathered.size) {
-                maxPart = items; // its operator allows less than is usual: the pages' borders are others
+                maxPart = items; // the operator allows smaller pages: cut again
                 return numbered(token, gathered.page, gathered.limit);
             }
             gathered.items.addAll(part.items());
@@ -91,7 +94,7 @@ public final class Listing {
             }
             if (page - known > MAX_WALK) {
                 return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
-                        "page: this provider's pages can only be read one after the other"));
+                        "page: this provider's pages can only be read in sequence"));
             }
             String from = known == 1
                     ? null

@@ -7,8 +7,8 @@ import java.util.List;
  * A webhook to register. Prints without its secret.
  *
  * @param repository {@code owner/name}
- * @param url what the provider is to call
- * @param secret what it signs with (GitHub) or sends along (GitLab)
+ * @param url the URL that the provider is to call
+ * @param secret the secret that it signs with (GitHub) or sends (GitLab)
  * @param events {@code push}, {@code pull_request}, {@code release}
  */
 public record NewWebhook(String repository, URI url, String secret, List<String> events) {

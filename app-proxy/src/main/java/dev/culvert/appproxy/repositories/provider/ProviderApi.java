@@ -13,23 +13,29 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** What differs between the REST APIs of providers. Errors as {@link Integration} says. */
+/** The differences between the REST APIs of providers. Errors as in {@link Integration}. */
 public interface ProviderApi {
-    /** Most repositories that one answer has. */
+    /** The maximum number of repositories in a response. */
     int maxPage();
 
-    /** Whether pages are numbered from 1, so that any can be asked for; else each tells where the next begins. */
+    /**
+     * Whether pages are numbered from 1, so any page can be requested. Otherwise each page has the start of
+     * the next.
+     */
     boolean numbered();
 
-    /** Whether its operator may have set a smaller size than {@link #maxPage}, which pages are then cut to without a word. */
+    /**
+     * Whether the operator may have set a smaller size than {@link #maxPage}, to which pages are then cut
+     * silently.
+     */
     default boolean mayGiveLess() {
         return false;
     }
 
     /**
-     * A part of the list.
+     * Reads a part of the list.
      *
-     * @param from a page's number, or where the part before said that this one begins; empty: the beginning
+     * @param from a page's number, or the start of this part from the previous part; empty: the beginning
      */
     Mono<Part> part(GitToken token, String from, int size);
 
@@ -48,7 +54,7 @@ public interface ProviderApi {
     /**
      * A part of a list.
      *
-     * @param next where the next part begins; null: this was the last one
+     * @param next the start of the next part; null: this is the last part
      */
     record Part(List<Repository> items, @Nullable String next) {}
 
@@ -59,7 +65,7 @@ public interface ProviderApi {
     static List<Repository> repositories(JsonNode list, Function<JsonNode, Repository> one) {
         if (!list.isArray()) {
             throw HandlerException.of(Reason.UPSTREAM_BAD_RESPONSE,
-                    "the Git provider answered something else than a list of repositories");
+                    "the Git provider's response is not a list of repositories");
         }
         return StreamSupport.stream(list.spliterator(), false).map(one).toList();
     }
@@ -70,7 +76,7 @@ public interface ProviderApi {
         return found.isValueNode() && !found.isNull() ? found.asText() : null;
     }
 
-    /** Text at the pointer. Throws HandlerException when it is not there. */
+    /** Text at the pointer. Throws HandlerException when it is absent. */
     static String needed(JsonNode json, String pointer) {
         String text = text(json, pointer);
         if (text == null) {
@@ -80,7 +86,7 @@ public interface ProviderApi {
         return text;
     }
 
-    /** Text for one segment of a path, or for a value of a query. */
+    /** Encodes text for one segment of a path, or for a value of a query. */
     static String encoded(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }

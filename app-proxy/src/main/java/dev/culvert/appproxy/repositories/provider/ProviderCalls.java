@@ -23,12 +23,13 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
 
 /**
- * Calls one provider's REST API as the owner of a token: at its own origin only, without following redirects, answers
- * bounded in size and time, GETs conditional, its rate limit obeyed. Errors are HandlerExceptions as {@link Integration}
- * says. Safe for use by any thread; cancelling drops the call.
+ * Calls one provider's REST API as the owner of a token: only at the API's own origin, without following
+ * redirects. Responses are bounded in size and time, GETs are conditional, and the rate limit is obeyed.
+ * Errors are HandlerExceptions as in {@link Integration}. Callable from any thread; cancelling drops the
+ * call.
  */
 public final class ProviderCalls {
-    /** A hundred repositories of GitHub take about 700 KiB. */
+    /** The maximum size of a response. A hundred repositories of GitHub take about 700 KiB. */
     static final int MAX_ANSWER_BYTES = 4 << 20;
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -55,10 +56,10 @@ public final class ProviderCalls {
     }
 
     /**
-     * How long to wait.
+     * The waits of a call.
      *
-     * @param timeout for one answer
-     * @param maxWait in all, for a provider that limits its rate
+     * @param timeout the limit for one response
+     * @param maxWait the total wait for a provider that limits its rate
      */
     public record Patience(Duration timeout, Duration maxWait) {}
 
@@ -67,7 +68,10 @@ public final class ProviderCalls {
         return get(token, URI.create(api + path));
     }
 
-    /** Gets an address that the provider told. Errors: UPSTREAM_BAD_RESPONSE when it is not at the API's own origin. */
+    /**
+     * Gets a URL reported by the provider. Errors: UPSTREAM_BAD_RESPONSE when it is not at the API's own
+     * origin.
+     */
     Mono<ProviderReply> get(GitToken token, URI url) {
         return call(new Call(HttpMethod.GET, url, token, null));
     }

@@ -10,7 +10,7 @@ import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
 
-/** What went wrong at a provider, as the caller is to be told. Never tells a token. */
+/** Maps failures of a provider to errors for the caller. The errors never contain a token. */
 final class ProviderFailures {
     private static final int MAX_DETAIL = 300;
 
@@ -57,7 +57,7 @@ final class ProviderFailures {
         };
     }
 
-    /** What the provider said, in its words: its JSON's messages, one line, bounded. */
+    /** The provider's own message from its JSON, in one bounded line. */
     private static String said(ProviderReply reply, GitToken token) {
         String text = "";
         try {

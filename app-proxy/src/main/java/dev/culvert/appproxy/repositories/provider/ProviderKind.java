@@ -1,6 +1,9 @@
 package dev.culvert.appproxy.repositories.provider;
 
-/** A kind of Git provider. The name in upper case is the platform's; {@link #key} is that of configuration files. */
+/**
+ * A kind of Git provider. The name in upper case is the platform's; {@link #key} is that of configuration
+ * files.
+ */
 public enum ProviderKind {
     GITHUB("github"), GITLAB("gitlab"), BITBUCKET("bitbucket"), BITBUCKET_SERVER(
             "bitbucket-server"), GITEA("gitea"), FOLDER("folder");
@@ -11,7 +14,7 @@ public enum ProviderKind {
         this.key = key;
     }
 
-    /** As it is written in configuration: {@code bitbucket-server}. */
+    /** The name in configuration files, as {@code bitbucket-server}. */
     public String key() {
         return key;
     }

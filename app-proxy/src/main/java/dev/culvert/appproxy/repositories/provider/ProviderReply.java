@@ -9,7 +9,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** What a provider answered. */
+/** A response of a provider. */
 final class ProviderReply {
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -32,7 +32,7 @@ final class ProviderReply {
         return fields.get(name);
     }
 
-    /** Its validator, or null. */
+    /** The validator (ETag), or null. */
     @Nullable
     String tag() {
         return fields.get(HttpHeaderNames.ETAG);
@@ -42,7 +42,7 @@ final class ProviderReply {
         return body.length;
     }
 
-    /** The body. Throws HandlerException UPSTREAM_BAD_RESPONSE for one that is no JSON. */
+    /** The body. Throws HandlerException UPSTREAM_BAD_RESPONSE if it is not JSON. */
     JsonNode json() {
         try {
             JsonNode read = JSON.readTree(body);
@@ -50,7 +50,7 @@ final class ProviderReply {
                 return read;
             }
         } catch (IOException e) {
-            // Told below: what was not JSON is of no use to the caller.
+            // Reported below: a body that is not JSON is of no use to the caller.
         }
         throw HandlerException.of(Reason.UPSTREAM_BAD_RESPONSE, "the Git provider's answer is no JSON");
     }

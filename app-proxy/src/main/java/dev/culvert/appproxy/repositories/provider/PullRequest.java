@@ -1,7 +1,7 @@
 package dev.culvert.appproxy.repositories.provider;
 
 /**
- * A pull request that was opened.
+ * An opened pull request.
  *
  * @param id its number in the repository
  * @param webUrl its page for people

@@ -8,11 +8,11 @@ import java.time.Instant;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
-/** Until when a provider wants no more calls of a token. Learned from its answers; bounded. */
+/** Tracks until when a provider refuses further calls with a token, as its responses report. Bounded. */
 final class RateLimits {
     static final int MAX_TOKENS = 10_000;
 
-    /** What a provider that tells no time gets. */
+    /** The wait if the provider reports no time. */
     private static final Duration UNTOLD = Duration.ofSeconds(60);
     private static final Duration LONGEST = Duration.ofHours(1);
 
@@ -31,14 +31,14 @@ final class RateLimits {
         this.clock = clock;
     }
 
-    /** How long the token has to wait; zero: not at all. */
+    /** The remaining wait of a token; zero: none. */
     Duration left(GitToken token) {
         Instant end = until.getIfPresent(token.fingerprint());
         Duration left = end == null ? Duration.ZERO : Duration.between(clock.instant(), end);
         return left.isPositive() ? left : Duration.ZERO;
     }
 
-    /** Learns from an answer; returns how long to wait before the call is made again, null when it was not refused. */
+    /** Records a response. Returns the wait before the call is repeated, or null when it was not refused. */
     @Nullable
     Duration seen(GitToken token, ProviderReply reply) {
         boolean spent = "0".equals(reply.field("X-RateLimit-Remaining"));

@@ -6,9 +6,9 @@ import java.util.List;
  * One page of repositories.
  *
  * @param data the repositories
- * @param page which page this is, from 1
- * @param count how many are in {@code data}
- * @param hasNext whether a further page has more
+ * @param page the page's number, from 1
+ * @param count the size of {@code data}
+ * @param hasNext whether another page follows
  */
 public record RepositoriesPage(List<Repository> data, int page, int count, boolean hasNext) {
     public RepositoriesPage {

@@ -1,9 +1,9 @@
 package dev.culvert.appproxy.repositories.provider;
 
 /**
- * A webhook that was registered.
+ * A registered webhook.
  *
- * @param id the provider's id of it
- * @param url what the provider calls
+ * @param id its id at the provider
+ * @param url the URL that the provider calls
  */
 public record Webhook(String id, String url) {}

@@ -1,4 +1,4 @@
-/** Git providers by their REST APIs. */
+/** Git providers and their REST APIs. */
 @NullMarked
 package dev.culvert.appproxy.repositories.provider;
 
