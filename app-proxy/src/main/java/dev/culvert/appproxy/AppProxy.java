@@ -17,8 +17,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A running App-Proxy: a listener with the configured handlers, and {@code /healthz}, {@code /readyz}, {@code
- * /metrics}. Its handlers are those that the configuration names. Safe for use
- * by any thread.
+ * /metrics}. The configuration names its handlers. Callable from any thread.
  */
 public final class AppProxy {
     private final EdgeServer server;
@@ -30,9 +29,9 @@ public final class AppProxy {
     }
 
     /**
-     * Starts everything. Errors: {@link dev.culvert.http.net.ListenException} when the address can't be bound, {@link
-     * dev.culvert.config.ConfigException} when a handler can't work with its settings; then nothing is left
-     * running.
+     * Starts the listener and all handlers. Errors: {@link dev.culvert.http.net.ListenException} when the
+     * address can't be bound, {@link dev.culvert.config.ConfigException} when a handler can't work with its
+     * settings. After an error nothing is left running.
      */
     public static Mono<AppProxy> start(AppProxyConfig config) {
         return Mono.defer(() -> {
@@ -55,12 +54,12 @@ public final class AppProxy {
         });
     }
 
-    /** Where it listens, with the port that was picked. */
+    /** The address of the listener, with the actual port. */
     public HostPort address() {
         return server.address();
     }
 
-    /** Drains within {@code grace}, then frees everything. Completes when that is done. */
+    /** Drains within {@code grace}, then releases all resources. Completes after that. */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
             resources.draining.set(true);
@@ -68,7 +67,7 @@ public final class AppProxy {
         });
     }
 
-    /** What lives as long as the App-Proxy. */
+    /** The resources with the lifetime of the App-Proxy. */
     private static final class Resources {
         private final AtomicBoolean draining = new AtomicBoolean();
         private final HandlerHost handlers;
@@ -93,7 +92,7 @@ public final class AppProxy {
             }
         }
 
-        /** Ready, but for the handlers that fail. */
+        /** Ready, except for failing handlers. */
         Readiness readiness() {
             return draining.get()
                     ? Readiness.notReady("draining")
@@ -105,7 +104,7 @@ public final class AppProxy {
         }
 
         Mono<Void> free(Duration grace) {
-            // A handler that does not stop well must cost no audit record, nor leave anything running.
+            // A handler that fails to stop must not lose audit records or leave other parts running.
             return Flux.concatDelayError(handlers.stop(grace), access.stop(),
                     Mono.<Void>fromRunnable(telemetry::close), loops.disposeLater(Duration.ZERO, grace))
                     .then();

@@ -23,16 +23,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * The App-Proxy's configuration: {@code app-proxy.yaml}, its variables and flags.
  *
- * @param listen where it listens
- * @param runtime the runtime it serves, told to clients; null when it was not told
- * @param controlPlane who knows users and rules; null: nobody may anything that needs permission
- * @param audit folder of the audit log; null: its records are lines of the log
- * @param handlers which handlers it has
- * @param limits what single handlers may use, by name, where that is not what they ask for themselves
- * @param plugins handlers of others, found on the class path, by name, each with its settings
+ * @param listen the address of the listener
+ * @param runtime the runtime that it serves, shown to clients; null: not configured
+ * @param controlPlane the control plane with users and rules; null: all operations that need permission are
+ *        refused
+ * @param audit folder of the audit log; null: its records are written to the log
+ * @param handlers the handlers and their settings
+ * @param limits the limits of single handlers, by name, where they differ from the handler's own
+ * @param plugins third-party handlers from the class path: the settings, by handler name
  * @param remote handlers in processes of their own
- * @param cors which pages may call; null: none
- * @param trustedProxies networks whose {@code X-Forwarded-For} says which address a request comes from
+ * @param cors the origins whose pages may call; null: none
+ * @param trustedProxies networks whose {@code X-Forwarded-For} is trusted to name the source address of a
+ *        request
  */
 public record AppProxyConfig(
         @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "0.0.0.0:3017") HostPort listen,
@@ -56,27 +58,28 @@ public record AppProxyConfig(
         }
     }
 
-    /** With a listener and handlers, and the defaults of everything else. */
+    /** Makes a configuration with a listener and handlers, and defaults for all other settings. */
     public static AppProxyConfig of(HostPort listen, @Nullable String runtime, Handlers handlers) {
         return new AppProxyConfig(listen, runtime, null, null, handlers, Map.of(), Map.of(), List.of(), null,
                 List.of(PRIVATE_NETWORKS.split(",")));
     }
 
-    /** The same with a control plane, and a folder for the audit log. */
+    /** Returns a copy with a control plane, and a folder for the audit log. */
     public AppProxyConfig with(ControlPlaneSettings plane, @Nullable Path auditFolder) {
         return new AppProxyConfig(listen, runtime, plane, auditFolder, handlers, limits, plugins, remote,
                 cors, trustedProxies);
     }
 
-    /** With one more remote handler. */
+    /** Returns a copy with one more remote handler. */
     AppProxyConfig with(Remote another) {
         return new AppProxyConfig(listen, runtime, controlPlane, audit, handlers, limits, plugins,
                 Stream.concat(remote.stream(), Stream.of(another)).toList(), cors, trustedProxies);
     }
 
     /**
-     * The handlers that are served; those left out are not. Without any, {@code info} is. A component's name is the handler's,
-     * its type that of the handler's settings: a new handler adds one component, and nothing else here.
+     * The served handlers. If none is given, {@code info} is served. The name of a component is the handler's
+     * name, its type is the type of the handler's settings. A new handler adds one component, and nothing
+     * else here.
      *
      * @param info {@code GET /app-proxy/api/info}
      * @param git {@code /app-proxy/git/{repository}.git}
@@ -90,12 +93,12 @@ public record AppProxyConfig(
             @Nullable Git git, @Nullable WorkflowsSettings workflows, @Nullable RolloutsSettings rollouts,
             @Nullable ApplicationsSettings applications, @Nullable CommitsSettings commits,
             @Nullable RepositoriesConfig repositories) {
-        /** The handlers with these settings, each told by its type. */
+        /** The handlers with these settings. The type of the settings determines the handler. */
         public static Handlers of(Record... settings) {
             return HandlerSettings.placed(List.of(settings));
         }
 
-        /** The settings of the handlers that are served, by the handler's name. */
+        /** The settings of the served handlers, by handler name. */
         SortedMap<String, Record> served() {
             return HandlerSettings.served(this);
         }
@@ -105,11 +108,11 @@ public record AppProxyConfig(
      * A handler in a process of its own, at an {@code http://} address, in any language.
      *
      * @param name its name in metrics and health
-     * @param mount the path prefix it answers, from slash to slash
-     * @param to where it listens
-     * @param timeout how long a call may take to its response's head; zero without end
-     * @param maxConcurrent calls at the same time
-     * @param credentials whether it gets the caller's Authorization and x-access-token
+     * @param mount the path prefix that it serves, from slash to slash
+     * @param to the URL of its listener
+     * @param timeout the limit from a call to the head of its response; zero: none
+     * @param maxConcurrent the maximum number of concurrent calls
+     * @param credentials whether it receives the caller's Authorization and x-access-token
      */
     public record Remote(
             @Setting("Its name in metrics and health") String name,
@@ -126,7 +129,7 @@ public record AppProxyConfig(
     }
 
     /**
-     * Which pages may call.
+     * The pages that may call.
      *
      * @param allowOrigins their origins, compared without case
      */
@@ -141,11 +144,12 @@ public record AppProxyConfig(
     }
 
     /**
-     * What one handler may use, as far as it is set.
+     * The configured limits of one handler.
      *
-     * @param maxConcurrent calls at the same time; 0 as the handler asks
-     * @param timeout how long a call may take to its response's head; null as the handler asks, zero without end
-     * @param threads threads for its calls and its work that blocks; 0 as the handler asks
+     * @param maxConcurrent the maximum number of concurrent calls; 0: the handler's own limit
+     * @param timeout the limit from a call to the head of its response; null: the handler's own limit, zero:
+     *        none
+     * @param threads the number of threads for its calls and its blocking work; 0: the handler's own number
      */
     public record Limits(
             @Setting(value = "Calls of the handler at the same time; beyond it they are answered 503", byDefault = "0", accepts = "1..100000, or 0: as the handler asks, mostly 64") int maxConcurrent,
@@ -169,17 +173,17 @@ public record AppProxyConfig(
         }
     }
 
-    /** The info handler: nothing to set. */
+    /** The info handler. It has no settings. */
     public record Info() {}
 
     /**
      * The Git handler.
      *
      * @param repositories folder of bare repositories named {@code <repository>.git}
-     * @param allowPush whether pushes are taken
-     * @param anonymousReads whether everybody may fetch, though a control plane knows users
-     * @param maxProcesses how many requests are served at the same time, 1..1024
-     * @param maxDuration how long one request may take in all
+     * @param allowPush whether pushes are accepted
+     * @param anonymousReads whether fetches need no permission although a control plane is configured
+     * @param maxProcesses the maximum number of concurrent requests, 1..1024
+     * @param maxDuration the limit for one whole request
      */
     public record Git(
             @Setting("Folder of bare repositories, each named <repository>.git") Path repositories,
@@ -196,7 +200,7 @@ public record AppProxyConfig(
             }
         }
 
-        /** Read-only, with the defaults. */
+        /** Makes a read-only handler with the defaults. */
         public static Git of(Path repositories) {
             return new Git(repositories, false, false, 32, Duration.ofHours(1));
         }

@@ -18,8 +18,9 @@ import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets pages of the configured origins call, with credentials, and read the answers, problems included (the Fetch standard's
- * CORS protocol). A preflight of another origin is refused; requests without an {@code Origin} pass untouched.
+ * Allows pages of the configured origins to call with credentials, and to read the responses, problems
+ * included (CORS protocol of the Fetch standard). A preflight of another origin is refused. Requests without
+ * an {@code Origin} pass untouched.
  */
 final class CorsFilter implements EdgeFilter {
     private static final String METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE";
@@ -43,7 +44,7 @@ final class CorsFilter implements EdgeFilter {
         if (!allowed.contains(origin.toLowerCase(Locale.ROOT))) {
             return preflight
                     ? Mono.error(HandlerException.of(Reason.NOT_ALLOWED, "pages of this origin may not call"))
-                    : next.handle(request); // the browser keeps the answer from the page
+                    : next.handle(request); // the browser hides the response from the page
         }
         HttpHeaders fields = new DefaultHttpHeaders().set(HttpHeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, origin)
                 .set(HttpHeaderNames.ACCESS_CONTROL_ALLOW_CREDENTIALS, "true")

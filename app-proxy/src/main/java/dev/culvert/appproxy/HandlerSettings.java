@@ -9,7 +9,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@link Handlers} by its components: each is one handler. */
+/** Reads {@link Handlers} by reflection: each component is one handler. */
 final class HandlerSettings {
     private static final RecordComponent[] COMPONENTS = Handlers.class.getRecordComponents();
 

@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** {@code GET /app-proxy/api/info}: what this App-Proxy is and what it can do. */
+/** {@code GET /app-proxy/api/info}: the version, runtime and handlers of this App-Proxy. */
 public final class InfoProvider implements EdgeHandlerProvider {
     static final String NAME = "info";
 
@@ -56,6 +56,6 @@ public final class InfoProvider implements EdgeHandlerProvider {
         }
     }
 
-    /** The answer's members. */
+    /** The members of the response. */
     record Info(String version, @Nullable String runtime, List<String> handlers) {}
 }

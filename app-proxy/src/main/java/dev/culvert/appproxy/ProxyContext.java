@@ -10,11 +10,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the App-Proxy tells one of its handlers.
+ * The context that the App-Proxy gives to one of its handlers.
  *
- * @param handlers the names of all
- * @param name the name of this one
- * @param access who calls, and what they may
+ * @param handlers the names of all handlers
+ * @param name the name of this handler
+ * @param access authenticates and authorises callers
  */
 record ProxyContext(AppProxyConfig config, List<String> handlers, String name, Access access)
         implements

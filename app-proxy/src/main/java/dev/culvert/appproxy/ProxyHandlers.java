@@ -16,16 +16,19 @@ import java.util.ServiceLoader;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/** Which handlers an App-Proxy has, and what each may use: found by {@link ServiceLoader}, chosen by the configuration. */
+/**
+ * Sets up the handlers of an App-Proxy and their limits. {@link ServiceLoader} finds the handlers, the
+ * configuration selects them.
+ */
 final class ProxyHandlers {
     private static final String GRAPHQL = "graphql";
     private static final String GRAPHQL_MOUNT = "/app-proxy/api/graphql/";
-    /** They only pass bytes on. */
+    /** The threads of a remote handler, which only forwards bytes. */
     private static final int REMOTE_THREADS = 4;
 
     private ProxyHandlers() {}
 
-    /** Throws ConfigException for names that no handler has. */
+    /** Throws ConfigException for unknown handler names. */
     static HandlerHost.Setup setup(AppProxyConfig config, Access access, MeterRegistry registry,
             LoopResources loops) {
         List<EdgeHandlerProvider> providers = new ArrayList<>(local(config));
@@ -45,8 +48,8 @@ final class ProxyHandlers {
     }
 
     /**
-     * Whose share of what is scarce a request takes: the user's; without a control plane that of the address that it comes
-     * from. Errors: those of {@link Access#caller}.
+     * The account whose share of scarce resources a request uses: the user, or the source address if there is
+     * no control plane. Errors: those of {@link Access#caller}.
      */
     static Mono<?> account(Access access, EdgeRequest request) {
         return access.knowsCallers()

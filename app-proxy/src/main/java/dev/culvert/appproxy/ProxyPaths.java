@@ -7,8 +7,8 @@ import dev.culvert.handlers.spi.EdgeResponse;
 import reactor.core.publisher.Mono;
 
 /**
- * The other paths that callers know: those in the cluster ask the pod for {@code /api/…} instead of {@code /app-proxy/api/…}, and
- * for its health below either.
+ * Rewrites alternative paths. Callers in the cluster call the pod at {@code /api/…} instead of {@code
+ * /app-proxy/api/…}, and read its health below either prefix.
  */
 final class ProxyPaths implements EdgeFilter {
     private static final String PREFIX = "/app-proxy";
