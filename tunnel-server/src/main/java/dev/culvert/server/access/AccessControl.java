@@ -18,8 +18,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The admissions of all runtimes. Bounded by the runtimes of the store, as one that is deleted is forgotten. Safe for use by
- * any thread; look-ups take no lock.
+ * The admissions of all runtimes. Bounded by the number of stored runtimes, because deleted ones are dropped.
+ * Callable from any thread; look-ups take no lock.
  */
 public final class AccessControl {
     private static final int MAX_JWKS_BYTES = 1 << 20;
@@ -34,7 +34,7 @@ public final class AccessControl {
 
     /**
      * @param withoutRules whether runtimes without rules may be called
-     * @param authorities of services and issuers, trusted beside the public ones
+     * @param authorities authorities of services and issuers, trusted in addition to the public ones
      */
     public AccessControl(AccessDefault withoutRules, List<X509Certificate> authorities, EventLoops loops,
             Clock clock) {
@@ -49,9 +49,9 @@ public final class AccessControl {
     }
 
     /**
-     * Who may call a runtime; null: everybody.
+     * The admission of a runtime; null: all callers are admitted.
      *
-     * @param rules those that the runtime has, which hold from now on
+     * @param rules the runtime's present rules
      */
     public @Nullable Admission of(String runtimeId, AccessRules rules) {
         if (rules.isEmpty()) {
@@ -66,7 +66,7 @@ public final class AccessControl {
         return known.admission;
     }
 
-    /** A runtime was deleted. */
+    /** Drops the admission of a deleted runtime. */
     public void forget(String runtimeId) {
         byId.remove(runtimeId);
     }
@@ -106,7 +106,7 @@ public final class AccessControl {
         }
     }
 
-    /** Ends what is under way. */
+    /** Cancels outstanding calls and verifications. */
     public Mono<Void> close() {
         return calls.close().doFinally(done -> verifications.close());
     }

@@ -17,7 +17,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The access rules of a request's JSON object: what is wrong is answered 400 with the key, the value and what is accepted. */
+/**
+ * Parses the access rules of a request's JSON object. An error is answered 400 with the key, the value and
+ * the accepted values.
+ */
 public final class AccessFields {
     private static final Set<String> ALL = Set.of("addresses", "rules");
     private static final List<String> KINDS = List.of("jwt", "forwardAuth", "clientCertificate");
@@ -32,7 +35,7 @@ public final class AccessFields {
 
     private AccessFields() {}
 
-    /** Reads rules that are given now. Throws HandlerException with {@code BAD_REQUEST}. */
+    /** Reads new rules. Throws HandlerException with {@code BAD_REQUEST}. */
     public static AccessRules given(byte[] body) {
         AccessRules rules = read(body);
         int index = firstUnsecured(rules);
@@ -43,7 +46,7 @@ public final class AccessFields {
         return rules;
     }
 
-    /** The first rule whose service is asked over a network in the clear; -1: none. */
+    /** The index of the first rule whose service is called over a network without TLS; -1: none. */
     public static int firstUnsecured(AccessRules rules) {
         for (int i = 0; i < rules.rules().size(); i++) {
             if (rules.rules().get(i).require() instanceof ForwardAuth service
@@ -54,7 +57,10 @@ public final class AccessFields {
         return -1;
     }
 
-    /** Reads rules, also those that were accepted by an earlier version. Throws HandlerException with {@code BAD_REQUEST}. */
+    /**
+     * Reads rules, including those that an earlier version accepted. Throws HandlerException with {@code
+     * BAD_REQUEST}.
+     */
     public static AccessRules read(byte[] body) {
         return JsonFields.read(body, ALL, fields -> new AccessRules(addresses(fields),
                 fields.objects("rules", RULE).stream().map(AccessFields::rule).toList()));

@@ -14,13 +14,15 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What the admin API answers about access, and the store keeps: records whose components are the JSON's members. */
+/**
+ * The JSON of access rules in the admin API and the store: records whose components are the JSON's members.
+ */
 public final class AccessJson {
     private static final JsonMapper JSON = new JsonMapper();
 
     private AccessJson() {}
 
-    /** The rules as the store keeps them, which {@link AccessFields} reads. */
+    /** The rules as stored, in the form that {@link AccessFields} reads. */
     public static String text(AccessRules rules) {
         try {
             return JSON.writeValueAsString(OwnAccessView.of(rules));
@@ -35,7 +37,7 @@ public final class AccessJson {
         }
     }
 
-    /** It may be sent back as it is. */
+    /** A runtime's own rules. They may be sent back unchanged. */
     public record OwnAccessView(List<String> addresses, List<RuleView> rules) {
         static OwnAccessView of(AccessRules rules) {
             return new OwnAccessView(texts(rules.addresses()),

@@ -4,11 +4,12 @@ import dev.culvert.http.net.Cidr;
 import java.util.List;
 
 /**
- * Who may call one path, and what is below it.
+ * The access rule of one path and the paths below it.
  *
- * @param path as {@code /admin/}; {@code /} for the whole runtime. With or without the slash at its end it is the same
- * @param require what callers must show
- * @param addresses where they may come from, too; empty: from everywhere
+ * @param path the path, as {@code /admin/}; {@code /} for the whole runtime. A slash at the end makes no
+ *        difference
+ * @param require the requirement for callers
+ * @param addresses the blocks that callers must also be in; empty: any address
  */
 public record AccessRule(String path, Requirement require, List<Cidr> addresses) {
     public AccessRule {

@@ -8,20 +8,20 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Who may call one runtime. Of several rules the one with the longest path counts; where there are rules, what none of them
- * names is closed.
+ * The access rules of one runtime. Of several matching rules the one with the longest path applies. If there
+ * are rules, paths without a rule are closed.
  *
- * @param addresses where callers of the whole runtime may come from; empty: from everywhere
- * @param rules each with another path; none: every path is open
+ * @param addresses the blocks that callers of the whole runtime must be in; empty: any address
+ * @param rules the rules, each with another path; none: every path is open
  */
 public record AccessRules(List<Cidr> addresses, List<AccessRule> rules) {
     public static final int MAX_RULES = 64;
     public static final int MAX_ADDRESSES = 256;
 
-    /** None: what the server's configuration says holds. */
+    /** No rules: the default of the server's configuration applies. */
     public static final AccessRules NONE = new AccessRules(List.of(), List.of());
 
-    /** Nobody may call. */
+    /** All calls are refused. */
     public static final AccessRules CLOSED = new AccessRules(List.of(),
             List.of(new AccessRule("/", new Requirement.Deny(), List.of())));
 
@@ -50,17 +50,17 @@ public record AccessRules(List<Cidr> addresses, List<AccessRule> rules) {
         }
     }
 
-    /** Whether it says nothing. */
+    /** Whether there are no rules and no addresses. */
     public boolean isEmpty() {
         return addresses.isEmpty() && rules.isEmpty();
     }
 
-    /** Whether callers have to be asked for certificates. */
+    /** Whether callers are asked for client certificates. */
     public boolean asksForCertificates() {
         return rules.stream().anyMatch(rule -> rule.require() instanceof Requirement.ClientCertificate);
     }
 
-    /** {@code /=jwt /hooks/=none from 10.0.0.0/8}; {@code none} when it says nothing. */
+    /** {@code /=jwt /hooks/=none from 10.0.0.0/8}; {@code none} when empty. */
     @Override
     public String toString() {
         String each = rules.stream()

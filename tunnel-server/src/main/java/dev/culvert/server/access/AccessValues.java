@@ -16,14 +16,16 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Single values of access rules. What is wrong throws HandlerException with {@code BAD_REQUEST}. */
+/**
+ * Parses single values of access rules. An invalid value throws HandlerException with {@code BAD_REQUEST}.
+ */
 final class AccessValues {
     private static final int MAX_CHARS = 1024;
     private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(ms|s|m)");
     private static final Map<String, Duration> UNITS = Map.of("ms", Duration.ofMillis(1), "s",
             Duration.ofSeconds(1), "m", Duration.ofMinutes(1));
     private static final Pattern FIELD_NAME = Pattern.compile("[a-z0-9!#$%&'*+.^_`|~-]{1,64}");
-    /** What frames a message, or names its way, is not for others to set. */
+    /** Fields that frame a message or describe its route. A service can't set them. */
     private static final Set<String> FRAMING = Set.of("host", "connection", "content-length",
             "transfer-encoding", "te", "trailer", "upgrade", "expect", "keep-alive", "proxy-connection",
             "http2-settings", "via", "forwarded", "content-encoding", "content-type");
@@ -69,7 +71,10 @@ final class AccessValues {
         return value;
     }
 
-    /** Who can change the answers of a service on their way lets anybody pass. */
+    /**
+     * Whether calls of a service can't be changed on the network: an attacker who changes its responses could
+     * admit any caller.
+     */
     static boolean isSecured(URI service) {
         return service.getScheme().equals("https") || isLoopback(service.getHost());
     }
@@ -83,7 +88,7 @@ final class AccessValues {
                 return url;
             }
         } catch (IllegalArgumentException e) {
-            // answered below; the parser's words are not for people
+            // reported below: the parser's message is not for users
         }
         throw invalid(key, withoutPassword(text), expected);
     }
@@ -92,7 +97,10 @@ final class AccessValues {
         return url.replaceAll("//[^/@]*@", "//***@");
     }
 
-    /** Who can change keys on their way lets anybody pass. */
+    /**
+     * Parses the location of keys. It must be secured: an attacker who changes keys on the network could
+     * admit any caller.
+     */
     static URI jwks(String key, String text) {
         if (text.startsWith("/")) {
             return Path.of(text(key, text)).toUri();

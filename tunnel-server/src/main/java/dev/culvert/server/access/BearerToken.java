@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A bearer token that was presented, and its judgement. Costs some 0.1 ms of cryptography: not for event loops. */
+/** A presented bearer token. To judge it takes some 0.1 ms of cryptography, too long for event loops. */
 final class BearerToken {
-    /** Far above any token; heads may be larger. */
+    /** The maximum length: far above any token. Heads may be larger. */
     static final int MAX_CHARS = 16 << 10;
 
     private final SignedJWT jwt;
@@ -25,25 +25,25 @@ final class BearerToken {
         this.jwt = jwt;
     }
 
-    /** What came of it. Reasons may be shown to the caller. */
+    /** The result of the judgement. Reasons may be shown to the caller. */
     sealed interface Judgement {
         /**
-         * It is what is asked for.
+         * The token meets the rule.
          *
-         * @param subject whom it is about, or empty
-         * @param key that verified it
-         * @param expires when it ends, leeway included
+         * @param subject its subject, or empty
+         * @param key the key that verified it
+         * @param expires when it expires, leeway included
          */
         record Valid(String subject, JWK key, Instant expires) implements Judgement {}
 
-        /** It is none that counts here. */
+        /** The token is not accepted. */
         record Invalid(String reason) implements Judgement {}
 
-        /** It is genuine, but its claims are not enough. */
+        /** The token is genuine, but lacks a claim. */
         record Insufficient(String claim) implements Judgement {}
     }
 
-    /** Reads a token. Returns null for what is no signed JWT by an algorithm that {@code rule} allows. */
+    /** Parses a token. Returns null unless it is a signed JWT with an algorithm that {@code rule} allows. */
     static @Nullable BearerToken read(String text, Jwt rule) {
         if (text.length() > MAX_CHARS) {
             return null;
@@ -52,7 +52,7 @@ final class BearerToken {
             SignedJWT jwt = SignedJWT.parse(text); // refuses alg none
             JWSHeader header = jwt.getHeader();
             JWSAlgorithm algorithm = header.getAlgorithm();
-            // RFC 7515 §4.1.11: what must be understood is not understood here.
+            // RFC 7515 §4.1.11: critical extensions are not supported.
             boolean plain = header.getCriticalParams() == null || header.getCriticalParams().isEmpty();
             return plain && header.isBase64URLEncodePayload()
                     && rule.algorithms().contains(algorithm.getName())
@@ -67,7 +67,7 @@ final class BearerToken {
         return jwt.getHeader();
     }
 
-    /** Judges it by the key that it names. */
+    /** Judges the token with the key that it names. */
     Judgement judge(JWK key, Jwt rule, Instant now) {
         if (!SignatureKeys.verify(key, jwt.getHeader(), jwt.getSigningInput(), jwt.getSignature())) {
             return new Judgement.Invalid("the token's signature is not valid");
@@ -107,7 +107,10 @@ final class BearerToken {
         return new Judgement.Valid(subject == null ? "" : subject, key, end);
     }
 
-    /** RFC 8693 §4.2: {@code scope} is a list of words. Other texts are not: people choose their names. */
+    /**
+     * RFC 8693 §4.2: {@code scope} is a list of words. Other claims are not split, because users may choose
+     * their values.
+     */
     private static boolean has(String name, @Nullable Object claim, List<String> wanted) {
         return switch (claim) {
             case null -> false;

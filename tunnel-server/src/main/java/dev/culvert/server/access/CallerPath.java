@@ -4,12 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The path of a request, read twice: as it stands, and as the most lenient of servers might read it, which decodes escapes
- * again and again, takes backslashes for slashes, drops empty segments, and cuts segments off at semicolons. Rules are
- * plain, so that whatever lies between the two readings meets the same rule when both do.
+ * The path of a request, read in two ways: literally, and as the most lenient server might read it, which
+ * decodes escapes repeatedly, treats backslashes as slashes, drops empty segments, and cuts segments at
+ * semicolons. Rules are plain. Therefore, if both readings match the same rule, every reading between them
+ * does.
  */
 final class CallerPath {
-    /** More layers of escapes than this have no honest reason. */
+    /** The maximum number of escape layers. Legitimate paths have fewer. */
     private static final int MAX_LAYERS = 3;
 
     private final List<String> raw;
@@ -50,7 +51,7 @@ final class CallerPath {
         return new CallerPath(raw, lenient, devious);
     }
 
-    /** Whether a path climbs, or hides what it is: no rule can be trusted to meet it. */
+    /** Whether the path has dot-dot segments or is obscured, so that no rule can safely match it. */
     boolean isDevious() {
         return devious;
     }
@@ -63,7 +64,7 @@ final class CallerPath {
         return lenient;
     }
 
-    /** One layer of escapes less; each byte becomes one character. What is no escape stays. */
+    /** Decodes one layer of escapes; each byte becomes one character. Invalid escapes stay. */
     private static String decoded(String path) {
         var text = new StringBuilder(path.length());
         for (int i = 0; i < path.length(); i++) {
@@ -84,7 +85,10 @@ final class CallerPath {
         return c < 0x80 ? Character.digit(c, 16) : -1;
     }
 
-    /** These bytes are in no UTF-8 but that which writes {@code /} and the like with more bytes than needed. */
+    /**
+     * Whether the bytes contain overlong UTF-8, which writes {@code /} and other characters with more bytes
+     * than needed. Valid UTF-8 has no such bytes.
+     */
     private static boolean isOverlong(String bytes) {
         return bytes.indexOf(0xc0) >= 0 || bytes.indexOf(0xc1) >= 0;
     }

@@ -24,8 +24,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets those pass who showed a certificate in the TLS handshake. Chains are verified off the event loops, and remembered.
- * The handshake has proven that the caller has the key.
+ * Admits callers with a client certificate from the TLS handshake. Chains are verified off the event loops,
+ * and results are cached. The handshake has proven that the caller has the key.
  */
 final class CertificateAdmission implements Admission {
     private static final Duration RETRY = Duration.ofSeconds(1);
@@ -41,10 +41,10 @@ final class CertificateAdmission implements Admission {
     }
 
     /**
-     * A certificate that an authority of the rule vouches for.
+     * A certificate verified against the authorities of the rule.
      *
-     * @param subject as RFC 2253 writes it
-     * @param expires when it ends
+     * @param subject its subject in the form of RFC 2253
+     * @param expires when it expires
      */
     record Verified(String subject, String fingerprint, Instant expires) {}
 
@@ -76,7 +76,10 @@ final class CertificateAdmission implements Admission {
         return judging::dispose;
     }
 
-    /** RFC 9110 §15.5.20: HTTP/2 may bring requests for this host on a connection to another one, which asks for none. */
+    /**
+     * RFC 9110 §15.5.20: with HTTP/2, requests for this host may arrive on a connection to another host,
+     * which requests no certificate.
+     */
     private void missing(Caller caller, Verdict verdict) {
         if (caller.tls() != null && !caller.asked()) {
             verdict.answer(new DefaultHttp2Headers(false, 2).status("421"), new byte[0]);

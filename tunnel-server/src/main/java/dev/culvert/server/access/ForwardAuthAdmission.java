@@ -24,13 +24,15 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets those pass whom a service lets pass, which is asked about each request, as nginx's {@code auth_request} and Traefik's
- * {@code forwardAuth} do: 2xx passes, 3xx and 4xx are the answer that the caller gets, and without an answer nobody passes.
+ * Asks a service about each request, as nginx's {@code auth_request} and Traefik's {@code forwardAuth} do.
+ * 2xx admits the request. 3xx and 4xx are passed on to the caller. Without an answer the request is refused.
  */
 final class ForwardAuthAdmission implements Admission {
-    /** Requests that wait for one rule's service; what it would answer later than these is of no use. */
+    /**
+     * The maximum number of requests that wait for the service of one rule; later answers would be of no use.
+     */
     static final int MAX_WAITING = 200;
-    /** A page that asks for a password; larger ones belong behind a redirect. */
+    /** The maximum size of an answer: enough for a login page. Larger ones belong behind a redirect. */
     static final int MAX_ANSWER_BYTES = 64 << 10;
     private static final Duration RETRY = Duration.ofSeconds(5);
     private static final Logger log = LoggerFactory.getLogger(ForwardAuthAdmission.class);
@@ -52,9 +54,9 @@ final class ForwardAuthAdmission implements Admission {
                     .retryAfter(RETRY));
             return DECIDED;
         }
-        // Read now: the request's fields are its loop's, and later somebody else's.
+        // Copied now: the request's fields belong to its event loop, and change owner later.
         Map<String, List<CharSequence>> shown = ForwardedQuestion.of(request.fields(), rule.requestFields());
-        rule.responseFields().forEach(request.fields()::remove); // they are the service's to set, or nobody's
+        rule.responseFields().forEach(request.fields()::remove); // only the service may set them
         Disposable asking = calls
                 .get(rule.url(), fields -> shown.forEach(fields::set), MAX_ANSWER_BYTES, rule.timeout())
                 .flatMap(ForwardAuthAdmission::decided)
@@ -63,7 +65,7 @@ final class ForwardAuthAdmission implements Admission {
         return asking::dispose;
     }
 
-    /** Nobody is let pass by a service that fails. */
+    /** Treats other statuses as failures, so a failing service admits no request. */
     private static Mono<Answer> decided(Answer answer) {
         boolean useful = answer.status() >= 200 && answer.status() < 500 && answer.status() != 304;
         return useful

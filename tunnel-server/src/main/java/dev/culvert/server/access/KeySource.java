@@ -13,15 +13,16 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * An issuer's keys, kept in memory: fetched when they are first needed, again in the background every {@link #REFRESH}
- * while they are used, and at once when a signature names another key, but not more often than every {@link #PAUSE}.
- * While the issuer can't be reached the last keys serve for {@link #MOST_STALE}. Safe for use by any thread.
+ * An issuer's keys, kept in memory. They are fetched on first use, in the background every {@link #REFRESH}
+ * while they are used, and at once when a signature names an unknown key, at most once every {@link #PAUSE}.
+ * While the issuer can't be reached, the last keys are used for {@link #MOST_STALE}. Callable from any
+ * thread.
  */
 final class KeySource {
     static final Duration REFRESH = Duration.ofMinutes(5);
-    /** Longer than an issuer is usually away; a key that it withdrew meanwhile serves as long. */
+    /** Longer than usual outages of an issuer. A key withdrawn meanwhile stays valid for this time. */
     static final Duration MOST_STALE = Duration.ofHours(1);
-    /** Callers must not be able to make the edge ask more often, whatever keys they name. */
+    /** The minimum interval between fetches, so callers that name unknown keys can't cause more. */
     static final Duration PAUSE = Duration.ofSeconds(10);
     private static final Logger log = LoggerFactory.getLogger(KeySource.class);
 
@@ -34,7 +35,7 @@ final class KeySource {
 
     private record Kept(SignatureKeys keys, long nanos) {}
 
-    /** Why there are no keys. */
+    /** The reason that there are no keys. */
     static final class AbsentException extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -44,7 +45,7 @@ final class KeySource {
     }
 
     /**
-     * @param name of where they are, for the log
+     * @param name the location of the keys, for the log
      * @param fetch gets the JWK set's JSON
      */
     KeySource(String name, Supplier<Mono<byte[]>> fetch, LongSupplier nanoClock) {
@@ -54,7 +55,10 @@ final class KeySource {
         this.startedNanos = nanoClock.getAsLong() - PAUSE.toNanos();
     }
 
-    /** The keys, or null when there are none that may serve. Begins to fetch them anew when it is time. */
+    /**
+     * The present keys, or null when there are none or they are too old. Starts a fetch when a refresh is
+     * due.
+     */
     @Nullable
     SignatureKeys known() {
         Kept have = kept;
@@ -71,7 +75,10 @@ final class KeySource {
         return age < MOST_STALE.toNanos() ? have.keys : null;
     }
 
-    /** The keys, once there are some. Errors: anything that fetching errs with. Cancelling is harmless. Never empty. */
+    /**
+     * The keys, fetched if necessary. Errors: those of the fetch. Cancelling is harmless. Always emits a
+     * value.
+     */
     Mono<SignatureKeys> keys() {
         return Mono.defer(() -> {
             SignatureKeys known = known();
@@ -79,11 +86,11 @@ final class KeySource {
         });
     }
 
-    /** Other keys than these, which lack one, if there are any by now; else the same. */
+    /** Newer keys than {@code lacking}, if there are any by now; otherwise the same keys. */
     Mono<SignatureKeys> after(SignatureKeys lacking) {
         return Mono.defer(() -> {
             SignatureKeys known = known();
-            if (known != null && !known.equals(lacking)) { // somebody else asked meanwhile
+            if (known != null && !known.equals(lacking)) { // another call fetched meanwhile
                 return Mono.just(known);
             }
             Mono<SignatureKeys> fetching = fetch();
@@ -96,7 +103,7 @@ final class KeySource {
         return fetching == null ? Mono.error(new AbsentException()) : fetching;
     }
 
-    /** The fetch under way, or one that begins now; null when the last one was a moment ago. */
+    /** The fetch in flight, or a new one; null within {@link #PAUSE} of the last. */
     private @Nullable Mono<SignatureKeys> fetch() {
         Mono<SignatureKeys> present = running.get();
         if (present != null) {

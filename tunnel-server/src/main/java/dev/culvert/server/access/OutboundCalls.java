@@ -18,9 +18,9 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
-/** The edge's own requests: to services that decide who may pass, and to those that publish keys. */
+/** The edge's own requests, to forwardAuth services and to issuers' key endpoints. */
 final class OutboundCalls {
-    /** Of all services together; who waits for one waits within its own deadline. */
+    /** The maximum for all services together. A call waits for a connection within its own deadline. */
     private static final int MAX_CONNECTIONS = 256;
     private static final int MAX_WAITING = 1000;
     private static final Duration IDLE = Duration.ofSeconds(30);
@@ -32,7 +32,7 @@ final class OutboundCalls {
             .build();
     private final HttpClient http;
 
-    /** @param authorities trusted beside the public ones */
+    /** @param authorities authorities trusted in addition to the public ones */
     OutboundCalls(EventLoops loops, List<X509Certificate> authorities) {
         ServerTrust trust = authorities.isEmpty()
                 ? ServerTrust.inSystemRoots()
@@ -41,7 +41,7 @@ final class OutboundCalls {
         http = HttpClient.create(connections).runOn(loops).secure(spec -> spec.sslContext(tls));
     }
 
-    /** What came back, redirects included. */
+    /** The response. Redirects are not followed. */
     static final class Answer {
         private final int status;
         private final HttpHeaders fields;
@@ -61,13 +61,13 @@ final class OutboundCalls {
             return fields;
         }
 
-        /** Borrowed: not to be changed. */
+        /** Borrowed: must not be changed. */
         byte[] body() {
             return body;
         }
     }
 
-    /** The answer's body is larger than it may be. */
+    /** The body of the response exceeds its limit. */
     static final class TooLargeException extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -76,7 +76,10 @@ final class OutboundCalls {
         }
     }
 
-    /** Asks with GET. Errors: IOException, TimeoutException. Cancelling drops the connection. Never empty. */
+    /**
+     * Sends a GET. Errors: IOException, TimeoutException. Cancelling drops the connection. Always emits a
+     * value.
+     */
     Mono<Answer> get(URI url, Consumer<HttpHeaders> fields, int maxBytes, Duration timeout) {
         return http.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(timeout.toMillis()))
                 .headers(fields)

@@ -6,9 +6,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** What a caller must show. */
+/** The requirement of an access rule. */
 public sealed interface Requirement {
-    /** What it is called in JSON. */
+    /** Its name in JSON. */
     default String word() {
         return switch (this) {
             case None none -> "none";
@@ -19,21 +19,21 @@ public sealed interface Requirement {
         };
     }
 
-    /** Nothing: everybody may pass. */
+    /** No requirement: all callers are admitted. */
     record None() implements Requirement {}
 
-    /** Nobody may pass. */
+    /** All callers are refused. */
     record Deny() implements Requirement {}
 
     /**
      * A bearer token (RFC 6750) that is a signed JWT (RFC 7519).
      *
-     * @param jwks where the issuer's keys are (RFC 7517): an https URL, http on this machine, or a file
-     * @param issuer the only {@code iss}
-     * @param audiences of which {@code aud} must name one
-     * @param algorithms that signatures may have: asymmetric ones
-     * @param leeway how far clocks may differ
-     * @param claims each must be there, and be, or have among its values, one of those listed
+     * @param jwks the location of the issuer's keys (RFC 7517): an https URL, http on this machine, or a file
+     * @param issuer the only accepted {@code iss}
+     * @param audiences the accepted audiences; {@code aud} must name one
+     * @param algorithms the accepted signature algorithms, all asymmetric
+     * @param leeway the tolerated difference of clocks
+     * @param claims the required claims; each must have one of the listed values
      */
     record Jwt(URI jwks, String issuer, List<String> audiences, List<String> algorithms, Duration leeway,
             Map<String, List<String>> claims) implements Requirement {
@@ -51,12 +51,13 @@ public sealed interface Requirement {
     }
 
     /**
-     * What a service says, which is asked about each request.
+     * The decision of a service that is asked about each request.
      *
      * @param url the service
-     * @param timeout of its answer; then nobody passes
-     * @param requestFields of the caller, which it is shown; lower case
-     * @param responseFields of its answer, which the runtime is shown in place of the caller's; lower case
+     * @param timeout the limit for its answer; after it the request is refused
+     * @param requestFields the request fields passed to the service; lower case
+     * @param responseFields the fields of its answer that replace the caller's in the request to the runtime;
+     *        lower case
      */
     record ForwardAuth(URI url, Duration timeout, List<String> requestFields, List<String> responseFields)
             implements
@@ -72,10 +73,10 @@ public sealed interface Requirement {
     }
 
     /**
-     * A certificate, shown in the TLS handshake with the edge.
+     * A client certificate in the TLS handshake with the edge.
      *
-     * @param authorities that may have issued it, directly or by others
-     * @param subjects of which it must have one, as RFC 2253 writes them; empty: any
+     * @param authorities the authorities that may have issued it, directly or through intermediates
+     * @param subjects the accepted subjects in the form of RFC 2253; empty: any
      */
     record ClientCertificate(List<X509Certificate> authorities,
             List<String> subjects) implements Requirement {

@@ -4,13 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The path of a rule: plain segments, which can be read in one way only.
+ * The path of a rule: plain segments with only one reading.
  *
- * @param segments none for {@code /}
+ * @param segments the segments; none for {@code /}
  */
 record RulePath(List<String> segments) {
     private static final int MAX_CHARS = 1024;
-    /** RFC 3986 §3.3: what a segment may have, but for escapes and for semicolons, which some servers cut off. */
+    /**
+     * The marks allowed in a segment (RFC 3986 §3.3), without escapes, and without semicolons, at which some
+     * servers cut.
+     */
     private static final String MARKS = "-._~!$&'()*+,=:@";
 
     static final String EXPECTED = "a path as /admin/, of at most " + MAX_CHARS
@@ -20,7 +23,7 @@ record RulePath(List<String> segments) {
         segments = List.copyOf(segments);
     }
 
-    /** Throws IllegalArgumentException that says what is expected. */
+    /** Throws IllegalArgumentException with the expected form. */
     static RulePath of(String path) {
         if (!path.startsWith("/") || path.length() > MAX_CHARS) {
             throw new IllegalArgumentException(EXPECTED);
@@ -46,7 +49,7 @@ record RulePath(List<String> segments) {
         return plain;
     }
 
-    /** Whether a path of these segments is this one, or below it. */
+    /** Whether a path with these segments is this path or below it. */
     boolean covers(List<String> path) {
         return path.size() >= segments.size() && path.subList(0, segments.size()).equals(segments);
     }

@@ -17,7 +17,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A runtime's rules at work: finds the one that counts for a request, and lets it decide. */
+/** Applies a runtime's rules: finds the rule for a request, and asks its admission. */
 final class RuntimeAdmission implements Admission {
     private static final Admission PASS = (request, caller, verdict) -> {
         verdict.pass(null);
@@ -28,7 +28,7 @@ final class RuntimeAdmission implements Admission {
         return DECIDED;
     };
 
-    /** For a runtime that has no rules, on a server where those are closed. */
+    /** The admission of a runtime without rules, on a server that closes such runtimes. */
     static final Admission CLOSED = (request, caller, verdict) -> {
         verdict.refuse(refusal("this runtime has no access rules, and is closed without them"));
         return DECIDED;
@@ -36,12 +36,12 @@ final class RuntimeAdmission implements Admission {
 
     private final AccessRules rules;
     private final List<Door> doors;
-    /** Fields that only an admission may set, as {@link #alike} writes them. */
+    /** The fields that only an admission may set, normalised by {@link #alike}. */
     private final Set<String> reserved;
 
     private record Door(RulePath path, List<Cidr> addresses, Admission admission) {}
 
-    /** @param admissions makes those that need more than is here */
+    /** @param admissions makes admissions for requirements other than none and deny */
     RuntimeAdmission(AccessRules rules, Function<Requirement, Admission> admissions) {
         this.rules = rules;
         this.doors = rules.rules()
@@ -63,7 +63,7 @@ final class RuntimeAdmission implements Admission {
                 names.addAll(service.responseFields());
             }
         }
-        // Credentials claim nothing by themselves: where no service sets them, they are the caller's to send.
+        // Credentials prove nothing by themselves, so callers may send them unless a service sets them.
         names.removeAll(List.of("authorization", "cookie"));
         return names.stream().map(RuntimeAdmission::alike).collect(Collectors.toUnmodifiableSet());
     }
@@ -108,7 +108,10 @@ final class RuntimeAdmission implements Admission {
                 || (caller.address() != null && AccessRules.contain(blocks, caller.address()));
     }
 
-    /** Those that only look like them go, too: behind a gateway to CGI they are the same. */
+    /**
+     * Removes reserved fields, also with underscores for hyphens: a CGI gateway treats both names as the
+     * same.
+     */
     private void removeReserved(Http2Headers fields) {
         List<CharSequence> found = new ArrayList<>(0);
         for (CharSequence name : fields.names()) {

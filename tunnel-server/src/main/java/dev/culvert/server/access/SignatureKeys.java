@@ -24,23 +24,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An issuer's public keys, as a JWK set lists them (RFC 7517). Keys that no signature may be verified with are left out:
- * symmetric ones, those for encryption, RSA below 2048 bits.
+ * An issuer's public keys, as a JWK set lists them (RFC 7517). Keys that are not usable for signatures are
+ * left out: symmetric ones, those for encryption, RSA below 2048 bits.
  *
- * @param keys in the order of the set
+ * @param keys the keys, in the order of the set
  */
 record SignatureKeys(List<JWK> keys) {
-    /** More than any rotation needs. */
+    /** The maximum number of keys: more than any rotation needs. */
     private static final int MAX_KEYS = 100;
     private static final int MIN_RSA_BITS = 2048;
-    /** RFC 8410 §4: what stands in front of the 32 bytes of an Ed25519 key. */
+    /** The prefix of the 32 bytes of an Ed25519 key (RFC 8410 §4). */
     private static final byte[] ED25519_PREFIX = HexFormat.of().parseHex("302a300506032b6570032100");
 
     SignatureKeys {
         keys = List.copyOf(keys);
     }
 
-    /** Reads a JWK set. Throws ParseException for what is none, or has no usable key. */
+    /** Parses a JWK set. Throws ParseException for invalid JSON or a set without a usable key. */
     static SignatureKeys parse(byte[] json) throws ParseException {
         List<JWK> usable = JWKSet.parse(new String(json, StandardCharsets.UTF_8))
                 .getKeys()
@@ -65,7 +65,10 @@ record SignatureKeys(List<JWK> keys) {
         };
     }
 
-    /** The key that a signature names, or the only one that fits where it names none; null if there is no such key. */
+    /**
+     * The key that a signature names, or the only matching key if it names none; null if there is no such
+     * key.
+     */
     @Nullable
     JWK find(JWSHeader header) {
         String id = header.getKeyID();
@@ -75,7 +78,7 @@ record SignatureKeys(List<JWK> keys) {
         return fitting.size() == 1 || (id != null && !fitting.isEmpty()) ? fitting.getFirst() : null;
     }
 
-    /** A key is for the algorithm that it names; and only for those of its own kind, whatever it names. */
+    /** Whether a key matches an algorithm: the one that it names, and only algorithms of its own kind. */
     private static boolean fits(JWK key, JWSAlgorithm algorithm) {
         if (key.getAlgorithm() != null && !key.getAlgorithm().getName().equals(algorithm.getName())) {
             return false;
@@ -89,7 +92,10 @@ record SignatureKeys(List<JWK> keys) {
         };
     }
 
-    /** Whether {@code signature} over {@code signed} is that of {@code key}, which fits its algorithm. */
+    /**
+     * Whether {@code signature} is the signature of {@code key} over {@code signed}. The key matches the
+     * algorithm.
+     */
     static boolean verify(JWK key, JWSHeader header, byte[] signed, Base64URL signature) {
         try {
             return switch (key) {
@@ -103,7 +109,7 @@ record SignatureKeys(List<JWK> keys) {
         }
     }
 
-    /** RFC 8037 §3.1, by Java's own Ed25519: the library would need another one for it. */
+    /** RFC 8037 §3.1, with Java's own Ed25519, because the JOSE library needs a further library for it. */
     private static boolean verifyEd25519(OctetKeyPair key, byte[] signed, Base64URL signature)
             throws GeneralSecurityException {
         byte[] x = key.getX().decode();

@@ -2,7 +2,10 @@ package dev.culvert.server.access;
 
 import java.nio.charset.StandardCharsets;
 
-/** A subject as a field's value: what is not visible ASCII, or a percent sign, is percent-encoded UTF-8. */
+/**
+ * Encodes a subject as a field value. Percent signs and characters that are not visible ASCII are
+ * percent-encoded UTF-8.
+ */
 final class SubjectText {
     private SubjectText() {}
 

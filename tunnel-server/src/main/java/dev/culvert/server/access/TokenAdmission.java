@@ -22,13 +22,13 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets those pass who present a bearer token. Signatures are verified off the event loops: each costs up to 0.3 ms, and
- * who has no key can send as many as they like. Tokens that were verified are remembered, those that were not are not.
+ * Admits callers with a valid bearer token. Signatures are verified off the event loops: each takes up to 0.3
+ * ms, and a caller without a key can send any number. Only valid tokens are cached.
  */
 final class TokenAdmission implements Admission {
     private static final String SCHEME = "Bearer ";
     private static final String CHALLENGE = "Bearer realm=\"culvert\"";
-    /** Requests of one rule whose tokens wait for keys, or to be verified. */
+    /** The maximum number of requests of one rule that wait for keys or verification. */
     private static final int MAX_WAITING = 1000;
     private static final Duration RETRY_KEYS = KeySource.PAUSE;
 
@@ -87,7 +87,7 @@ final class TokenAdmission implements Admission {
                 : null;
     }
 
-    /** What an issuer withdrew does not count, nor what has ended. */
+    /** Whether a cached token is still valid: not expired, and its key not withdrawn by the issuer. */
     private boolean stillCounts(Judgement.Valid remembered) {
         SignatureKeys known = source.known();
         Instant now = verifications.now();
@@ -95,7 +95,7 @@ final class TokenAdmission implements Admission {
                 && known.keys().contains(remembered.key());
     }
 
-    /** Empty when the issuer has no such key. */
+    /** The key of a token. Empty when the issuer has no such key. */
     private Mono<JWK> keyOf(BearerToken token) {
         return source.keys().flatMap(keys -> {
             JWK found = keys.find(token.header());

@@ -19,12 +19,14 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** Where signatures and certificates are verified, and what is remembered of that. Safe for use by any thread. */
+/**
+ * The threads that verify signatures and certificates, and the cache of results. Callable from any thread.
+ */
 final class Verifications {
-    /** What waits here waits for cryptography; beyond this, requests are refused. */
+    /** The maximum number of queued verifications. Beyond it, requests are refused. */
     private static final int MAX_QUEUED = 1000;
     private static final int MAX_REMEMBERED = 10_000;
-    /** Tokens and certificates are looked at again after this at the latest. */
+    /** Tokens and certificates are verified again after this time at the latest. */
     private static final Duration REMEMBERED = Duration.ofMinutes(5);
     private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
 
@@ -41,7 +43,7 @@ final class Verifications {
         this.clock = clock;
     }
 
-    /** What was verified: a secret only as its hash. */
+    /** The key of a result: the admission, and the hash of the secret. */
     record Key(Admission by, ByteBuffer hash) {}
 
     static Key key(Admission by, String secret) {
@@ -84,7 +86,7 @@ final class Verifications {
         remembered.put(key, verified);
     }
 
-    /** Nobody can tell: then nobody passes. */
+    /** The refusal of a request whose credentials can't be judged. */
     static Problem undecided(Throwable failed, String otherwise, Duration retry) {
         return failed instanceof RejectedExecutionException
                 ? Problem.of(Cause.OVERLOADED, Hop.EDGE, "too many requests wait to be let in")
