@@ -11,17 +11,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Issues the certificates of tunnel clients, all with the same life. Safe for use by any thread. */
+/** Issues the certificates of tunnel clients, all with the same lifetime. Callable from any thread. */
 public final class CertificateIssuer {
     private final Supplier<CertificateAuthority> ca;
     private final Duration life;
 
-    /** @param life of each certificate; clients renew at two thirds of it */
+    /** @param life the lifetime of each certificate; clients renew at two thirds of it */
     public CertificateIssuer(CertificateAuthority ca, Duration life) {
         this(() -> ca, life);
     }
 
-    /** The same by the authority of the moment. */
+    /** The same, for an authority that may be replaced; {@code ca} supplies the present one. */
     public CertificateIssuer(Supplier<CertificateAuthority> ca, Duration life) {
         this.ca = ca;
         this.life = life;
@@ -32,17 +32,17 @@ public final class CertificateIssuer {
         return ca.get().certificate();
     }
 
-    /** All whose certificates count, the one that signs first. */
+    /** All trusted authorities, the signing one first. */
     List<X509Certificate> authorities() {
         return ca.get().authorities();
     }
 
-    /** Tells whoever gets {@code issued} which authorities there are. */
+    /** The present authorities, vouched for the holder of {@code issued}. */
     VouchedAuthorities vouch(X509Certificate issued) {
         return ca.get().vouch(issued);
     }
 
-    /** A certificate for the request's key. What fails here is no fault of the request's. */
+    /** Issues a certificate for the request's key. A failure is the server's fault, not the request's. */
     X509Certificate issue(CertificateRequest request, RegisteredRuntime runtime) {
         try {
             var identity = new ClientIdentity(runtime.name().account(), runtime.name().name(),

@@ -5,7 +5,7 @@ import dev.culvert.http.problem.ProblemDocument;
 import dev.culvert.http.problem.ProblemDocument.Field;
 import java.util.List;
 
-/** What an enrolment is answered: status, header fields and JSON, ready to be sent. */
+/** The response to an enrolment: status, header fields and JSON, ready to be sent. */
 public final class EnrolmentAnswer {
     private final int status;
     private final List<Field> fields;

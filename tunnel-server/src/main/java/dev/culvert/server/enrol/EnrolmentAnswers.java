@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What enrolment and renewal answer: JSON, or the problem that an error stands for. */
+/** Makes the responses of enrolment and renewal: JSON, or the problem of an error. */
 final class EnrolmentAnswers {
-    /** What an operator does about a token or an identity that is worth nothing any more. */
+    /** The advice for operators with an invalid token or identity. */
     static final String NEW_TOKEN = "; make a new token with: culvert runtime enrol-token ACCOUNT NAME";
     private static final Logger log = LoggerFactory.getLogger(EnrolmentAnswers.class);
     private static final JsonMapper JSON = new JsonMapper();
@@ -28,7 +28,7 @@ final class EnrolmentAnswers {
 
     private EnrolmentAnswers() {}
 
-    /** {@link #NEW_TOKEN} for whoever has proven to know the runtime's name. */
+    /** {@link #NEW_TOKEN} with the runtime's name, for clients that have proven to know it. */
     static String newToken(RuntimeName name) {
         return "; make a new token with: culvert runtime enrol-token " + name.account() + " " + name.name();
     }
@@ -45,7 +45,7 @@ final class EnrolmentAnswers {
         return new EdgeException(Problem.of(cause, Hop.TUNNEL, detail));
     }
 
-    /** Not the asker's fault: the client asks for another nonce. */
+    /** The refusal of a nonce. It is not the client's fault; the client requests another nonce. */
     static EdgeException startAgain() {
         return new EdgeException(Problem.of(Cause.CONFLICT, Hop.TUNNEL,
                 "nonce: unknown, used or older than " + EnrolmentNonces.LIFE.toSeconds()
@@ -53,7 +53,7 @@ final class EnrolmentAnswers {
                 .retryAfter(RETRY));
     }
 
-    /** The problem of an error, whatever it is; those that are nobody's fault are logged. */
+    /** The problem of any error. Unexpected errors are logged. */
     static Problem problem(Throwable error, InetSocketAddress remote) {
         @Nullable
         Problem problem = switch (error) {

@@ -15,9 +15,10 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The nonces of enrolment. One that was handed out costs no memory, so that strangers who ask for many neither fill the
- * server nor push out those of others: a nonce is when it was made, random bytes, and a MAC over both and the token's id
- * with a key of this process. Only those that were used with a right proof are remembered, until they expire.
+ * The nonces of enrolment. An issued nonce costs no memory, so a client that requests many can neither fill
+ * the server nor evict the nonces of others. A nonce consists of its time, random bytes, and a MAC over both
+ * and the token's id with a key of this process. Only nonces used with a valid proof are remembered, until
+ * they expire.
  *
  * <pre>
  * 0        8        16               32
@@ -28,7 +29,10 @@ import javax.crypto.spec.SecretKeySpec;
  */
 final class EnrolmentNonces {
     static final Duration LIFE = Duration.ofSeconds(60);
-    /** Each stands for an enrolment that succeeded within a minute. One that is forgotten early serves its key only. */
+    /**
+     * The maximum number of remembered nonces, one for each successful enrolment within a minute. A nonce
+     * that is forgotten early is usable only with its own key.
+     */
     static final int MAX_SPENT = 100_000;
     private static final int MAC_OFFSET = 16;
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -42,7 +46,7 @@ final class EnrolmentNonces {
         RANDOM.nextBytes(secret);
         this.clock = clock;
         this.key = new SecretKeySpec(secret, "HmacSHA256");
-        // Evicts on the caller's thread: the bound holds at once, and no pool of others is used.
+        // Evicts on the caller's thread, so the bound is effective at once and no shared pool is used.
         this.spent = Caffeine.newBuilder()
                 .maximumSize(maxSpent)
                 .expireAfterWrite(LIFE)
@@ -61,7 +65,7 @@ final class EnrolmentNonces {
         return nonce.put(mac(tokenId, nonce.array()), 0, EnrolmentProof.NONCE_BYTES - MAC_OFFSET).array();
     }
 
-    /** Whether a nonce was made here for this token, and its time is not over. It may be spent. */
+    /** Whether a nonce was issued here for this token and has not expired. It may be spent. */
     boolean fresh(String tokenId, byte[] nonce) {
         byte[] mac = Arrays.copyOf(mac(tokenId, nonce), EnrolmentProof.NONCE_BYTES - MAC_OFFSET);
         if (!MessageDigest.isEqual(mac, Arrays.copyOfRange(nonce, MAC_OFFSET, nonce.length))) {
@@ -71,7 +75,7 @@ final class EnrolmentNonces {
         return age >= 0 && age < LIFE.toMillis();
     }
 
-    /** Uses a nonce up. False if it was used up before. */
+    /** Spends a nonce. Returns false if it was spent before. */
     boolean spend(byte[] nonce) {
         return spent.asMap().putIfAbsent(ByteBuffer.wrap(nonce.clone()), Boolean.TRUE) == null;
     }

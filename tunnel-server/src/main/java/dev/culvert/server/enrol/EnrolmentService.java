@@ -25,17 +25,18 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The server's side of docs/enrolment.md: nonces for whoever asks, certificates for those who prove a token.
- * Cryptography runs on one thread of its own, so that strangers can't take more than that. Callable on any thread.
+ * The server's side of docs/enrolment.md: issues nonces to any client, and certificates to clients that prove
+ * a token. Cryptography runs on one thread of its own, so unauthenticated clients can't use more. Callable on
+ * any thread.
  */
 public final class EnrolmentService {
     /** The largest body of a request. */
     public static final int MAX_BODY_BYTES = 16 << 10;
     private static final Logger log = LoggerFactory.getLogger(EnrolmentService.class);
-    /** With {@link #MAX_BODY_BYTES} they hold 16 MiB at most. */
+    /** The maximum number of queued requests; with {@link #MAX_BODY_BYTES} they hold at most 16 MiB. */
     private static final int MAX_WAITING = 1024;
     private static final int MAX_TOKEN_ID_CHARS = 64;
-    /** Stands for the hash of a token that is not there, so that it takes no less time to refuse. */
+    /** Replaces the hash of an unknown token, so its refusal takes as long as that of a known one. */
     private static final Sha256 NO_HASH = Sha256.of(new byte[0]);
 
     private final RuntimeStore store;
@@ -58,8 +59,9 @@ public final class EnrolmentService {
     }
 
     /**
-     * Answers {@code POST /tunnel/v1/enrol}. Never empty, never an error: refusals are problems. Cancelling drops a
-     * request that has not begun; a token that was bound to its key stays so, and serves that key again.
+     * Answers {@code POST /tunnel/v1/enrol}. Always emits a value, never an error: refusals are problems.
+     * Cancelling drops a request that has not begun. A token that was bound to its key stays bound, and
+     * enrols that key again.
      *
      * @param body the whole body, at most {@link #MAX_BODY_BYTES}; borrowed until the answer
      * @param requestId for problems
@@ -75,7 +77,7 @@ public final class EnrolmentService {
                         .problem(EnrolmentAnswers.problem(error, remote), requestId)));
     }
 
-    /** Lets running requests end, and refuses others with 503. Completes empty. */
+    /** Finishes running requests and refuses others with 503. Completes empty. */
     public Mono<Void> close() {
         return scheduler.disposeGracefully();
     }
@@ -111,7 +113,7 @@ public final class EnrolmentService {
                 : new Step.Prove(tokenId, nonce, fields.text("csr"), fields.text("proof"));
     }
 
-    /** The same for tokens that exist and those that don't: the answer tells nothing about them. */
+    /** Issues a nonce for known and unknown tokens alike, so the response reveals nothing about them. */
     private EnrolmentAnswer nonce(Step.Ask ask) {
         return EnrolmentAnswers.of(200, new NonceView(Base64Url.encode(nonces.issue(ask.tokenId()))));
     }
@@ -124,7 +126,7 @@ public final class EnrolmentService {
         }
         CertificateRequest request = CertificateRequest.parse(step.csr());
         StoredToken token = proven(step.tokenId(), nonce, request, proof);
-        // Only now, when nobody but the token's holder can be asking.
+        // Only now: the request is proven to be from the token's holder.
         if (!nonces.spend(nonce)) {
             throw EnrolmentAnswers.startAgain();
         }
@@ -153,7 +155,10 @@ public final class EnrolmentService {
         });
     }
 
-    /** What the key got before, if that answer was lost on its way, and serves still. */
+    /**
+     * The certificate that this key was issued before, if it is still valid. The client asks again when it
+     * lost that response.
+     */
     private @Nullable X509Certificate issuedBefore(StoredToken token, Sha256 key) {
         String pem = token.certificate();
         if (pem == null || !key.equals(token.usedBy())) {

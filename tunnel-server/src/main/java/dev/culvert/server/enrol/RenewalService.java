@@ -35,17 +35,23 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * New certificates for clients that prove the key of an earlier one (docs/enrolment.md), and the judge of those that are
- * proven in a session. Its threads are not enrolment's, and each of the two has its own: strangers who try tokens or ask
- * for certificates keep no client from its session. Callable on any thread.
+ * Issues new certificates to clients that prove the key of an earlier one (docs/enrolment.md), and judges
+ * certificates proven in a session. Each of the two has a thread of its own, apart from enrolment's, so
+ * unauthenticated requests delay no client's session. Callable on any thread.
  */
 public final class RenewalService {
-    /** How long after its end a certificate may still be renewed: a cluster that was switched off for a holiday. */
+    /**
+     * How long after its end a certificate may still be renewed: long enough for a cluster that is switched
+     * off over a holiday.
+     */
     static final Duration GRACE = Duration.ofDays(30);
 
     private static final Logger log = LoggerFactory.getLogger(RenewalService.class);
     private static final int MAX_WAITING = 1024;
-    /** A session waits once: more than all that may be opened at once, and many that renew. */
+    /**
+     * The maximum number of queued judgements. A session queues one: more than all sessions being opened at
+     * once, and many that renew.
+     */
     private static final int MAX_SESSIONS_WAITING = 4096;
 
     private final RuntimeStore store;
@@ -63,10 +69,10 @@ public final class RenewalService {
     }
 
     /**
-     * Makes the service. Takes both schedulers.
+     * Makes the service. Takes ownership of both schedulers.
      *
-     * @param requests where {@link #renew} works, for anybody
-     * @param sessions where certificates of sessions are judged
+     * @param requests runs {@link #renew}, for unauthenticated clients
+     * @param sessions judges certificates of sessions
      */
     public RenewalService(RuntimeStore store, CertificateIssuer issuer, Clock clock, Scheduler requests,
             Scheduler sessions) {
@@ -79,7 +85,7 @@ public final class RenewalService {
     }
 
     /**
-     * Answers {@code POST /tunnel/v1/renew}. Never empty, never an error: refusals are problems.
+     * Answers {@code POST /tunnel/v1/renew}. Always emits a value, never an error: refusals are problems.
      *
      * @param body the whole body, at most {@link EnrolmentService#MAX_BODY_BYTES}; borrowed until the answer
      * @param requestId for problems
@@ -96,9 +102,9 @@ public final class RenewalService {
      * Judges the certificate that a client proves on a live session. Errors: {@link EdgeException} or {@link
      * CertsException} with the reason; others when it could not be judged.
      *
-     * @param certificate DER
-     * @param proof of its key, over both nonces
-     * @param runtimeId whose session it is
+     * @param certificate the certificate as DER
+     * @param proof the signature of its key over both nonces
+     * @param runtimeId the runtime of the session
      * @return when the certificate ends
      */
     public Mono<Instant> judge(byte[] certificate, byte[] proof, Nonce server, Nonce client,
@@ -116,7 +122,7 @@ public final class RenewalService {
     /**
      * Judges the certificate that a client proves before its session is live. Errors: as {@link #judge}.
      *
-     * @param host the server's name as the client's request said it, in lower case, without port
+     * @param host the server's name from the client's request, in lower case, without port
      */
     public Mono<Proven> judgeOpening(byte[] certificate, byte[] proof, Nonce server, Nonce client,
             String host) {
@@ -125,9 +131,9 @@ public final class RenewalService {
     }
 
     /**
-     * Whom a certificate that was proven stands for.
+     * The runtime of a proven certificate.
      *
-     * @param until when it ends
+     * @param until when the certificate ends
      */
     public record Proven(RegisteredRuntime runtime, Instant until) {}
 
@@ -144,7 +150,7 @@ public final class RenewalService {
         return new Proven(runtime, until);
     }
 
-    /** Lets running requests end, and refuses others with 503. Completes empty. */
+    /** Finishes running requests and refuses others with 503. Completes empty. */
     public Mono<Void> close() {
         return requests.disposeGracefully().then(sessions.disposeGracefully());
     }
@@ -154,7 +160,10 @@ public final class RenewalService {
     private record CertificateView(String certificate, String ca, String account, String runtime,
             String host, String authorities, String authoritiesProof) {}
 
-    /** The body of a request. Without a nonce it asks for one, and needs neither {@code proof} nor {@code csr}. */
+    /**
+     * The body of a request. Without a nonce it requests one, and needs neither {@code proof} nor {@code
+     * csr}.
+     */
     private record Asked(String certificate, @Nullable String nonce, String proof, String csr) {
         static Asked of(JsonFields fields) {
             String nonce = fields.optionalText("nonce");
@@ -202,7 +211,10 @@ public final class RenewalService {
         return Sha256.of(key.getEncoded());
     }
 
-    /** Of two clients with one key one is not its owner: which one, only the operator can know. */
+    /**
+     * Refuses a second successor of a key. One of the two clients is not its owner; only the operator can
+     * know which one.
+     */
     private EdgeException stolen(StoreException.Conflict conflict, X509Certificate certificate,
             RegisteredRuntime runtime, InetSocketAddress remote) {
         conflicts.increment();
@@ -215,7 +227,7 @@ public final class RenewalService {
         return unauthorized(String.valueOf(conflict.getMessage()));
     }
 
-    /** Renewals refused because another key had renewed the certificate before. */
+    /** The number of renewals refused because another key had renewed the certificate before. */
     public long conflicts() {
         return conflicts.sum();
     }
@@ -235,7 +247,7 @@ public final class RenewalService {
                 vouched.proof()));
     }
 
-    /** The runtime that a certificate of ours, not long ended, names. */
+    /** The runtime named by a certificate of this authority that is valid or ended within {@link #GRACE}. */
     private RegisteredRuntime runtimeOf(X509Certificate certificate) {
         Verdict verdict = ClientCertificates.verify(List.of(certificate), issuer.authorities(),
                 clock.instant());
