@@ -3,10 +3,12 @@ package dev.culvert.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -75,7 +77,7 @@ class PoisonTest {
 
         source.run(up);
         assertThat(source.delivered).hasSize(20);
-        assertThat(source.attempts).as("few ask while it is down").isLessThan(40);
+        assertThat(source.attempts).as("few ask while it is down").isLessThan(20 + 50);
         source.run(up + 2 * MINUTE);
 
         assertThat(source.delivered).hasSize(500);
@@ -108,5 +110,88 @@ class PoisonTest {
 
         assertThat(source.delivered).hasSize(450);
         assertThat(source.inOrder()).isSorted();
+    }
+
+    @Test
+    void aFloodOfPoisonDelaysNoneForLong() {
+        Set<Long> poisoned = new HashSet<>();
+        var source = new SourceSimulation((seq, now) -> poisoned.contains(seq));
+
+        List<Long> good = flood(source, poisoned, MINUTE, 2);
+
+        assertThat(source.delivered.keySet()).containsAll(good);
+        assertThat(source.longestWait(1, good.getLast())).isLessThan(8_000);
+        long settled = good.get(good.size() / 3);
+        assertThat(source.longestWait(settled, good.getLast())).as("once it is known").isLessThan(200);
+        assertThat(source.inOrder()).isSorted();
+    }
+
+    @Test
+    void poisonThatOutnumbersTheOthersDelaysNoneForLong() {
+        Set<Long> poisoned = new HashSet<>();
+        var source = new SourceSimulation((seq, now) -> poisoned.contains(seq));
+
+        List<Long> good = flood(source, poisoned, 5 * MINUTE, 30);
+
+        long settled = good.get(good.size() / 2);
+        assertThat(source.longestWait(settled, good.getLast())).isLessThan(5_000);
+        assertThat(source.delivered.keySet()).containsAll(good.subList(0, good.size() - 20));
+        assertThat(source.inOrder()).isSorted();
+    }
+
+    @Test
+    void whatFailedTakesABoundedPlaceInMemory() {
+        var source = new SourceSimulation((seq, now) -> true);
+        source.store(2000);
+
+        source.run(600 * MINUTE);
+
+        assertThat(source.attempts).isGreaterThan(300);
+        assertThat(source.inLine()).isBetween(150L, 192L);
+    }
+
+    @Test
+    void anOutageOfASourceWithPoisonKeepsTheOrder() {
+        long down = 2 * MINUTE;
+        long up = 4 * MINUTE;
+        Set<Long> poisoned = new HashSet<>();
+        var asked = new AtomicInteger();
+        var source = new SourceSimulation((seq, now) -> {
+            boolean isDown = now >= down && now < up;
+            asked.addAndGet(isDown && !poisoned.contains(seq) ? 1 : 0);
+            return isDown || poisoned.contains(seq);
+        });
+        flood(source, poisoned, down - 1000, 2);
+        source.run(down);
+        List<Long> good = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            good.add(source.store(1));
+        }
+
+        source.run(up);
+        assertThat(source.outOfOrder).doesNotContainAnyElementsOf(good);
+        source.run(up + 2 * MINUTE);
+
+        assertThat(asked).as("few ask while it is down").hasValueLessThan(60);
+        assertThat(source.delivered.keySet()).containsAll(good);
+        assertThat(source.outOfOrder.stream().filter(good::contains))
+                .as("only what showed that it is back")
+                .hasSizeLessThan(2);
+        assertThat(source.inOrder()).isSorted();
+    }
+
+    /** Each 300 ms a good webhook and some poison before it; returns the good ones. */
+    private static List<Long> flood(SourceSimulation source, Set<Long> poisoned, long until, int each) {
+        List<Long> good = new ArrayList<>();
+        while (source.now < until) {
+            for (int i = 0; i < each; i++) {
+                long next = source.lastStored() + 1;
+                poisoned.add(next);
+                source.store(1);
+            }
+            good.add(source.store(1));
+            source.run(source.now + Math.max(300, each * 50L));
+        }
+        return good;
     }
 }

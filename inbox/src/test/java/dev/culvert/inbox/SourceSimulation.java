@@ -33,6 +33,7 @@ final class SourceSimulation {
     private final PriorityQueue<Flying> flying = new PriorityQueue<>(
             Comparator.comparingLong(Flying::ends));
     private long last;
+    private long read;
 
     /** What the event source makes of a webhook. */
     interface Answers {
@@ -53,8 +54,13 @@ final class SourceSimulation {
             long seq = ++last;
             var row = new Row(now, 0, now, false);
             disk.put(seq, row);
-            plan.stored(pending(seq, row));
+            read += plan.stored(pending(seq, row)) ? 1 : 0;
         }
+        return last;
+    }
+
+    /** The number of the webhook that was stored last. */
+    long lastStored() {
         return last;
     }
 
@@ -89,6 +95,11 @@ final class SourceSimulation {
                 .mapToLong(Map.Entry::getValue)
                 .max()
                 .orElse(0);
+    }
+
+    /** How many of the line are in memory. */
+    long inLine() {
+        return read - outOfOrder.size() - delivered.size();
     }
 
     /** The deliveries that claim to be in order. */
@@ -145,6 +156,7 @@ final class SourceSimulation {
                         : Comparator.comparingLong(row -> row.getValue().next))
                 .limit(limit)
                 .forEach(row -> rows.add(pending(row.getKey(), row.getValue())));
+        read += load.inLine() ? rows.size() : 0;
         return rows;
     }
 

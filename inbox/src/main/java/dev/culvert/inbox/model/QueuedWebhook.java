@@ -27,6 +27,10 @@ public final class QueuedWebhook {
     public boolean probing;
     /** Whether it is tried before its scheduled time, because its source is back. */
     public boolean early;
+    /** Whether it has failed since its source last answered one of its line for good. */
+    public boolean suspect;
+    /** Whether that was such an attempt beyond the schedule, with others answered for good between its failures. */
+    public boolean suspectAgain;
     /** Whether its attempt counts towards the attempts at sources that are not known to be fast. */
     public boolean unproven;
     /** Whether its duplicates receive the same response. */

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 public final class SourceQueue {
     /** The number of webhooks read at once. Enough to deliver while the next are read. */
     public static final int WINDOW = 64;
-    /** The maximum number of concurrent attempts at an unordered source. */
+    /** With so many in line no more are read, although all of them failed: at most one window more is held. */
+    static final int MOST_LOADED = Probes.MOST_IN_A_ROW;
+    /** Attempts at once to a source that wants no order. */
     static final int UNORDERED = 8;
     private static final long NEVER = Long.MAX_VALUE;
     /**
@@ -111,9 +113,14 @@ public final class SourceQueue {
 
     /** Whether to read the line after {@link #lastSeq}. If true, the read counts as in progress. */
     boolean wantsLine() {
-        boolean wants = moreInLine && !loadingLine && line.size() < WINDOW / 2;
+        boolean wants = moreInLine && !loadingLine && line.size() < MOST_LOADED && untried() < WINDOW / 2;
         loadingLine |= wants;
         return wants;
+    }
+
+    /** Those in line that may pass at once: what failed must not keep them on the disk. */
+    private long untried() {
+        return line.values().stream().filter(waiting -> waiting.failures == 0).count();
     }
 
     boolean wantsAside() {
@@ -211,14 +218,14 @@ public final class SourceQueue {
 
     /** A webhook has its final response, and {@code outOfOrder} leave the order. */
     void passed(QueuedWebhook pending, long now, List<QueuedWebhook> outOfOrder) {
-        if (!pending.aside && ordered) {
-            probes.passed(pending, now, line.values());
-        }
         for (QueuedWebhook out : outOfOrder) {
             if (line.remove(out.seq, out)) {
                 out.aside = true;
                 standAside(out);
             }
+        }
+        if (!pending.aside && ordered) {
+            probes.passed(pending, now, line.values());
         }
     }
 
