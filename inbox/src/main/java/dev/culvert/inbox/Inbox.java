@@ -80,6 +80,7 @@ public final class Inbox {
     private final InboxMeters meters;
     private final Budget memory;
     private final Intakes intakes;
+    private final StoreTurns turns;
     private final DiskRoom room;
     private final AddressRates rates;
     private final WebhookIds ids = new WebhookIds();
@@ -93,6 +94,8 @@ public final class Inbox {
         long bytes = setup.config().memory().bytes();
         this.memory = new Budget(bytes / 2, bytes / 4);
         this.intakes = new Intakes(bytes / 2, bytes / 4, setup.config().maxRuntimeBytes().bytes() / 2);
+        // What is being sent keeps up to half of a runtime's quarter: this leaves room beside it.
+        this.turns = new StoreTurns(bytes / 16);
         this.room = files.room();
         this.rates = new AddressRates(setup.config().perAddress());
         this.meters = new InboxMeters(setup.meters());
@@ -303,6 +306,7 @@ public final class Inbox {
             return giveBack().onErrorComplete();
         })
                 .then(Mono.fromRunnable(dispatcher::close))
+                .then(Mono.fromRunnable(turns::close))
                 .then(Mono.defer(() -> Mono.fromFuture(commits.close())))
                 .then(Mono.defer(reads::close))
                 .then(Mono.<Void>fromCallable(() -> {
@@ -328,10 +332,12 @@ public final class Inbox {
         return intakes;
     }
 
-    /**
-     * Returns the reason for which webhooks are refused although everything else works, for {@code /readyz};
-     * null: they are not refused. Any thread.
-     */
+    /** Of webhooks that have arrived and are to be stored. */
+    public StoreTurns turns() {
+        return turns;
+    }
+
+    /** Why webhooks are refused though all else works, for {@code /readyz}; null: they are not. Any thread. */
     public @Nullable String trouble() {
         return room.isThere() ? null : "webhooks are refused: " + room.reason();
     }
@@ -360,10 +366,19 @@ public final class Inbox {
         return ids.next(setup.clock().millis());
     }
 
-    /** Stores a webhook. One callback runs once, on any thread: {@code done} after the fsync. */
-    public void store(IncomingWebhook draft, Consumer<Receipt> done, Consumer<StoreException> failed) {
+    /**
+     * Stores a webhook. Either is told, on any thread, once: {@code done} after the fsync.
+     *
+     * @param turn ends when it is refused, or when the dispatcher has seen it, which may let go of its content
+     */
+    public void store(IncomingWebhook draft, StoreTurns.Turn turn, Consumer<Receipt> done,
+            Consumer<StoreException> failed) {
+        Consumer<StoreException> refused = why -> {
+            failed.accept(why);
+            turn.end();
+        };
         if (!room.take(draft.rowBytes())) {
-            failed.accept(new StoreException.Full(room.reason()));
+            refused.accept(new StoreException.Full(room.reason()));
             return;
         }
         var quota = new InboxQuota(setup.config());
@@ -371,14 +386,23 @@ public final class Inbox {
             quota.check(tx, draft);
             return WebhookRows.store(tx, draft, dispatcher::isIdle);
         }, draft.rowBytes(), receipt -> {
-            done.accept(receipt);
-            dispatcher.run(() -> {
-                switch (receipt) {
-                    case Receipt.Stored stored -> dispatcher.stored(stored.pending());
-                    case Receipt.Duplicate first -> dispatcher.joined(first, draft.waiter());
-                }
-            });
-        }, failed);
+            try {
+                done.accept(receipt);
+            } finally {
+                dispatcher.run(() -> dispatch(receipt, draft, turn));
+            }
+        }, refused);
+    }
+
+    private void dispatch(Receipt receipt, IncomingWebhook draft, StoreTurns.Turn turn) {
+        try {
+            switch (receipt) {
+                case Receipt.Stored stored -> dispatcher.stored(stored.pending());
+                case Receipt.Duplicate first -> dispatcher.joined(first, draft.waiter());
+            }
+        } finally {
+            turn.end();
+        }
     }
 
     // ---- periodic work ----

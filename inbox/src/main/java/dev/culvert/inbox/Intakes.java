@@ -104,7 +104,12 @@ public final class Intakes {
             this.giveWay = giveWay;
         }
 
-        /** Takes memory. Returns false if there is no room, or the intake was displaced. */
+        /** Who sends it. */
+        public SourceAddress source() {
+            return whole.account();
+        }
+
+        /** Takes memory; false: there is no room, or the intake gave way. */
         public boolean grow(long bytes) {
             if (!whole.tryTake(bytes)) {
                 return false;

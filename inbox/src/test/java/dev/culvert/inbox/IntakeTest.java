@@ -10,6 +10,8 @@ import dev.culvert.inbox.dispatch.AttemptResult;
 import dev.culvert.inbox.intake.InboxRelay;
 import dev.culvert.inbox.intake.IntakeTimeout;
 import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.inbox.model.InboxEntry;
+import dev.culvert.inbox.model.InboxQuery;
 import dev.culvert.inbox.model.WebhookSecrets;
 import dev.culvert.inbox.store.UnwrittenParts;
 import dev.culvert.relay.RelayRequest;
@@ -26,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -112,6 +115,47 @@ class IntakeTest {
             assertThat(first.ends().reply.status()).isEqualTo(202);
             await().until(() -> fixture.inbox.intakes().filesUsed() == 0);
         }
+    }
+
+    @Test
+    void whatWaitsToBeStoredIsSharedBySource() {
+        try (var fixture = new InboxFixture(folder, little(), new MovableClock())) {
+            fixture.cut();
+            var storing = new CountDownLatch(1);
+            fixture.inbox.submit(tx -> waited(storing),
+                    any -> {}, any -> {});
+            List<Begun> noisy = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                noisy.add(begin(fixture, NOISY, 10).sends(10).ends());
+            }
+            Reply quiet = begin(fixture, QUIET, 10).sends(10).ends().reply;
+            assertThat(noisy.getLast().reply.status()).isEqualTo(503);
+            assertThat(quiet.isThere()).isFalse();
+            assertThat(fixture.inbox.turns().waiting()).isBetween(50, 150);
+
+            storing.countDown();
+
+            assertThat(quiet.status()).isEqualTo(202);
+            await().until(() -> fixture.inbox.turns().waiting() == 0);
+            List<InboxEntry> stored = entries(fixture);
+            assertThat(stored).hasSizeBetween(80, 180);
+            assertThat(stored.reversed().stream().map(InboxEntry::id).toList().indexOf(quiet.id()))
+                    .as("not behind all of the noisy one's")
+                    .isLessThan(40);
+            await().until(() -> fixture.inbox.intakes().memoryUsed() == 0);
+        }
+    }
+
+    private static boolean waited(CountDownLatch latch) {
+        try {
+            return latch.await(1, TimeUnit.MINUTES);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static List<InboxEntry> entries(InboxFixture fixture) {
+        return Objects.requireNonNull(fixture.inbox.list(InboxQuery.of(null, 200)).block()).entries();
     }
 
     @Test

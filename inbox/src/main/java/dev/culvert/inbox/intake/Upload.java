@@ -6,6 +6,7 @@ import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.inbox.Inbox;
 import dev.culvert.inbox.Intakes.Intake;
+import dev.culvert.inbox.StoreTurns.Turn;
 import dev.culvert.inbox.intake.SignatureCheck.Running;
 import dev.culvert.inbox.model.Budget;
 import dev.culvert.inbox.model.Fingerprint;
@@ -44,7 +45,8 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *  SMALL ──more than 64 KiB──► SPOOLING ──end──┐
- *    ├──────end────────────────────────────────┴► STORING ──► answered
+ *    ├──────end────────────────────────────────┴► WAITING ──its turn──► STORING ──► answered
+ *    │                                              └──gives way──► OVER
  *    └──cancel, too large, too late, gives way, disk full──► OVER
  * </pre>
  */
@@ -83,6 +85,8 @@ final class Upload implements RequestSink {
     private final UnwrittenParts unwritten = new UnwrittenParts();
     private boolean writing;
     private boolean ended;
+    /** Where it waits to be stored, once it has arrived. */
+    private @Nullable Turn turn;
     private boolean over;
 
     /** Returns the maximum length of a body. A body that exceeds every quota is not begun. */
@@ -179,7 +183,7 @@ final class Upload implements RequestSink {
     }
 
     private void giveWay() {
-        if (!over && !ended) {
+        if (!over && (!ended || turn != null)) {
             noRoom();
         }
     }
@@ -387,10 +391,28 @@ final class Upload implements RequestSink {
                     "the webhook's signature is missing or wrong"));
             return;
         }
-        Budget.Held held = inbox.memory()
-                .take(target.runtimeId(), headCost + (body == null ? 0 : body.length));
+        long cost = headCost + (body == null ? 0 : body.length);
+        turn = inbox.turns().enter(intake.source(), cost, mine -> {
+            if (turn == null && request.loop().inEventLoop()) { // else it began within another's end
+                store(body, written, cost, mine);
+                return;
+            }
+            try {
+                request.loop().execute(() -> store(body, written, cost, mine));
+            } catch (RejectedExecutionException stopping) {
+                mine.end();
+            }
+        });
+    }
+
+    /** It is its turn. */
+    private void store(byte @Nullable [] body, @Nullable SpoolWriter written, long cost, Turn mine) {
+        Budget.Held held = over ? null : inbox.memory().take(target.runtimeId(), cost);
         if (held == null) {
-            noRoom();
+            mine.end();
+            if (!over) {
+                noRoom();
+            }
             return;
         }
         intake.arrived();
@@ -404,7 +426,7 @@ final class Upload implements RequestSink {
                 String.valueOf(fields.authority()), path,
                 new Fingerprint(target.runtimeId(), path, WebhookDigests.providerId(fields), digest.digest()),
                 content, answer, request.loop());
-        inbox.store(draft, receipt -> stored(receipt, content, written),
+        inbox.store(draft, mine, receipt -> stored(receipt, content, written),
                 failed -> notStored(failed, content, written));
     }
 
@@ -450,6 +472,10 @@ final class Upload implements RequestSink {
             waiting.cancel(false);
         }
         intake.close();
+        Turn mine = turn;
+        if (mine != null) {
+            mine.end();
+        }
         unwritten.release();
         small = NOTHING;
         SpoolWriter to = spool;
@@ -465,7 +491,7 @@ final class Upload implements RequestSink {
     @Override
     public void cancel(Problem reason) {
         answer.gone();
-        if (!over) {
+        if (!over && turn == null) {
             drop();
         }
     }
