@@ -6,13 +6,16 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Where the control plane may call out to: a runtime names its URL itself, and must not name somebody else's. */
+/**
+ * The origins that the control plane may call. A runtime registers its own URL, and must not register another
+ * server's.
+ */
 record AllowedOrigins(List<String> allowed) {
     AllowedOrigins {
         allowed = List.copyOf(allowed);
     }
 
-    /** Scheme, host and port of a URL; null when it may not be called. */
+    /** Scheme, host and port of a URL; null when the URL is not allowed. */
     @Nullable
     String origin(String url) {
         URI uri;
@@ -35,7 +38,10 @@ record AllowedOrigins(List<String> allowed) {
                 : null;
     }
 
-    /** A host alone allows the usual port: a runtime must not choose which other services of it are called. */
+    /**
+     * An entry without a port allows only the default port, so a runtime can't direct calls to other services
+     * of the host.
+     */
     private static boolean covers(String pattern, String scheme, String host, int port) {
         String start = scheme + "://";
         if (!pattern.startsWith(start)) {

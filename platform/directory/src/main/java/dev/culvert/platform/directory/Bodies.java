@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** JSON of requests, as records, and of answers. */
+/** The JSON of requests, as records, and of responses. */
 final class Bodies {
     /** A rule with all its values. */
     private static final int MAX_BYTES = 64 << 10;
@@ -170,7 +170,7 @@ final class Bodies {
         return HandlerException.of(Reason.BAD_REQUEST, detail);
     }
 
-    /** Throws IllegalArgumentException unless it is a line that a person can read. */
+    /** Throws IllegalArgumentException unless the value is one readable line. */
     private static void text(String field, @Nullable String text) {
         if (text == null || text.isBlank() || text.length() > MAX_TEXT
                 || text.chars().anyMatch(c -> c < ' ' || c == '<' || c == '>' || c == 127)) {

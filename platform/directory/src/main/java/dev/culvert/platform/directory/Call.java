@@ -8,28 +8,28 @@ import reactor.core.publisher.Mono;
 /**
  * One call of the API.
  *
- * @param template its path
- * @param who may make it
- * @param work what answers it; its StoreExceptions become problems
+ * @param template the template of its path
+ * @param who the permitted holders
+ * @param work makes the response; its StoreExceptions become problems
  */
 record Call(HttpMethod method, PathTemplate template, Who who, Work work) {
     Call(HttpMethod method, String template, Who who, Work work) {
         this(method, new PathTemplate(template), who, work);
     }
 
-    /** Whose key it takes. */
+    /** The holders whose keys are accepted. */
     enum Who {
-        /** Anybody with a key. */
+        /** Any holder of a key. */
         HOLDER,
-        /** A user who administers the account. */
+        /** An administrator of the account. */
         ADMIN,
-        /** A user who administers all accounts. */
+        /** An operator: an administrator of all accounts. */
         OPERATOR,
         /** A runtime. */
         RUNTIME
     }
 
-    /** Answers a call. */
+    /** Makes the response to a call. */
     @FunctionalInterface
     interface Work {
         Mono<? extends EdgeResponse> answer(Scope scope);

@@ -21,9 +21,9 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
 /**
- * Tells App-Proxies, through edge and tunnel, that something changed: an empty POST without a token, upon which they ask
- * what. Of each runtime one at a time, five a second at most; one that fails is not tried again, the App-Proxy looks by
- * itself every few seconds.
+ * Notifies App-Proxies of changes, through edge and tunnel, by an empty POST without a token. They then read
+ * the changes. Each runtime gets one notification at a time, at most five a second. A failed one is not
+ * repeated, because App-Proxies also poll every few seconds.
  */
 final class ChangeNotifier {
     static final String PATH = "/app-proxy/api/changes";
@@ -57,7 +57,7 @@ final class ChangeNotifier {
                 .secure(spec -> spec.sslContext(tls));
     }
 
-    /** Something of this account changed. Returns at once. */
+    /** Notifies the runtimes of a changed account. Returns at once. */
     void changed(String account) {
         turns.run(account, directory.urls(account).doOnNext(urls -> tell(account, urls)).then());
     }

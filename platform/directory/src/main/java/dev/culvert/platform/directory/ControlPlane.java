@@ -34,8 +34,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A running control plane: the directory behind one listener, with {@code /healthz}, {@code /readyz}, {@code /metrics}.
- * Safe for use by any thread.
+ * A running control plane: the directory behind one listener, with {@code /healthz}, {@code /readyz}, {@code
+ * /metrics}. Callable from any thread.
  */
 public final class ControlPlane {
     private static final String FILE = "directory.db";
@@ -50,9 +50,9 @@ public final class ControlPlane {
     }
 
     /**
-     * Starts everything; an empty database gets its first administrator. Errors: {@link dev.culvert.http.net.ListenException},
-     * {@link StoreException}, {@link dev.culvert.certs.CertsException}, {@link ConfigException};
-     * then nothing is left running.
+     * Starts the listener and the database. An empty database gets its first administrator. Errors: {@link
+     * dev.culvert.http.net.ListenException}, {@link StoreException}, {@link
+     * dev.culvert.certs.CertsException}, {@link ConfigException}; after an error nothing is left running.
      */
     public static Mono<ControlPlane> start(ControlPlaneConfig config) {
         return Directory
@@ -65,8 +65,9 @@ public final class ControlPlane {
     }
 
     /**
-     * Writes what the database in {@code dataDir} holds now to a new file, mode 0600: whole, checked and on the disk, or not at
-     * all. A running control plane goes on meanwhile. Emits the file. Errors: {@link StoreException}.
+     * Writes the present database in {@code dataDir} to a new file, mode 0600. The file is complete, checked
+     * and on the disk, or absent. A running control plane goes on meanwhile. Emits the file. Errors: {@link
+     * StoreException}.
      */
     public static Mono<Path> backup(Path dataDir, Path to) {
         Path file = dataDir.resolve(FILE);
@@ -79,17 +80,17 @@ public final class ControlPlane {
                 .onErrorMap(IOException.class, failed -> DatabaseProblem.of(file, failed));
     }
 
-    /** Where it listens, with the port that was picked. */
+    /** The address of the listener, with the actual port. */
     public HostPort address() {
         return server.address();
     }
 
-    /** Never emits; fails when another process took the database. */
+    /** Never emits. Fails when another process has taken over the database. */
     public Mono<Void> lost() {
         return parts.directory.lost();
     }
 
-    /** Drains within {@code grace}, then frees everything. Completes when that is done. */
+    /** Drains within {@code grace}, then releases all resources. Completes after that. */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
             parts.readiness.set(Readiness.notReady("draining"));
@@ -97,7 +98,7 @@ public final class ControlPlane {
         });
     }
 
-    /** What lives as long as the control plane. */
+    /** The resources with the lifetime of the control plane. */
     private record Parts(Directory directory, EventLoops loops, Telemetry telemetry, AuditTrail audit,
             ChangeNotifier nudges,
             @Nullable SslContext tls, AtomicReference<Readiness> readiness) {
@@ -141,7 +142,9 @@ public final class ControlPlane {
         }
     }
 
-    /** The first key opens every account: it should not lie about for good. */
+    /**
+     * Warns about the file of the first key, which gives access to every account and should not stay there.
+     */
     private static void warnOfKeyFile(Path file) {
         if (Files.exists(file)) {
             log.atWarn()

@@ -13,13 +13,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * control-plane.yaml.
  *
- * @param listen where it takes requests
+ * @param listen the address of the listener
  * @param tls the listener's certificate; null: plain HTTP
  * @param dataDir folder of its database and of its audit log
- * @param adminKeyFile where the first administrator's key is put
- * @param firstAccount name of the account that an empty database begins with
- * @param nudge which runtimes are told of changes at once
- * @param trustedProxies networks whose {@code X-Forwarded-For} says which address a request comes from
+ * @param adminKeyFile the file for the first administrator's key
+ * @param firstAccount the name of the first account of an empty database
+ * @param nudge the runtimes that are notified of changes at once
+ * @param trustedProxies networks whose {@code X-Forwarded-For} is trusted to name the source address of a
+ *        request
  */
 public record ControlPlaneConfig(
         @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "127.0.0.1:3030") HostPort listen,
@@ -40,7 +41,7 @@ public record ControlPlaneConfig(
         }
     }
 
-    /** With defaults, in this folder. */
+    /** Makes a configuration with defaults and a folder. */
     public static ControlPlaneConfig of(HostPort listen, Path dataDir, Nudge nudge) {
         return new ControlPlaneConfig(listen, null, dataDir, null, "main", nudge,
                 List.of(PRIVATE_NETWORKS.split(",")));
@@ -65,10 +66,10 @@ public record ControlPlaneConfig(
     }
 
     /**
-     * What the control plane may call: App-Proxies, through edge and tunnel, to say that something changed.
+     * The App-Proxies that the control plane may notify of changes, through edge and tunnel.
      *
-     * @param allow where runtimes may be
-     * @param ca authorities of their edge
+     * @param allow the allowed origins of runtimes
+     * @param ca further authorities for the certificate of their edge
      */
     public record Nudge(
             @Setting(value = "Where App-Proxies may register to be told of changes at once; empty: nowhere, they look every few seconds", accepts = "origins as https://*.tunnels.example.com, https://*.tunnels.example.com:8443 or http://127.0.0.1:*; without a port: 443 or 80", byDefault = "") List<String> allow,
@@ -84,7 +85,7 @@ public record ControlPlaneConfig(
             }
         }
 
-        /** Tells nobody. */
+        /** Notifies no runtimes. */
         public static Nudge none() {
             return new Nudge(List.of(), null);
         }

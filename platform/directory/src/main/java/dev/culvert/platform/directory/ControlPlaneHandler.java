@@ -16,7 +16,9 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Everything that the control plane serves: {@code /api/ping} to anyone, the REST calls, and GraphQL. */
+/**
+ * Serves the control plane's requests: {@code /api/ping} without authentication, the REST calls, and GraphQL.
+ */
 final class ControlPlaneHandler implements EdgeHandler {
     private static final byte[] PONG = "ok\n".getBytes(StandardCharsets.US_ASCII);
 

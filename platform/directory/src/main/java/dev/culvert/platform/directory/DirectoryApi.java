@@ -18,7 +18,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The REST calls: finds the one that is meant, proves who calls, and writes the audit record of what changes something. */
+/**
+ * Serves the REST calls: finds the call, authenticates the caller, and writes the audit records of changes.
+ */
 final class DirectoryApi implements EdgeHandler {
     private static final Duration RETRY = Duration.ofSeconds(1);
 
@@ -67,7 +69,7 @@ final class DirectoryApi implements EdgeHandler {
         return segments == null ? Map.of() : segments;
     }
 
-    /** One record, however it ends: a caller who leaves at once leaves a trace, too. */
+    /** Writes one record, however the call ends, also when the caller disconnects at once. */
     private Mono<EdgeResponse> audited(EdgeRequest request, KeyOwner holder, AtomicReference<String> place,
             Mono<EdgeResponse> work) {
         var object = new AtomicReference<>(request.path());
@@ -91,7 +93,7 @@ final class DirectoryApi implements EdgeHandler {
         Mono<Void> write(AuditTrail.Decision decision, @Nullable String reason);
     }
 
-    /** The path of what a call made. */
+    /** The path of the object that a call created. */
     private static Optional<String> made(EdgeResponse answer) {
         return answer instanceof EdgeResponse.Http http
                 ? Optional.ofNullable(http.headers().get(HttpHeaderNames.LOCATION))

@@ -21,9 +21,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Who calls, by the key in {@code Authorization} (bare, or behind {@code Bearer}) or {@code x-access-token}, and what they may do here. */
+/**
+ * Authenticates callers by the key in {@code Authorization} (bare, or after {@code Bearer}) or {@code
+ * x-access-token}, and checks their permissions here.
+ */
 final class KeyCheck {
-    /** API keys that are being looked up at once; a tenth of what may wait for the database. */
+    /** The maximum number of concurrent look-ups of API keys: a tenth of the database's queue. */
     static final int MAX_LOOK_UPS = 1_000;
 
     private static final String ACCOUNT = "account=";
@@ -47,7 +50,10 @@ final class KeyCheck {
         this.accounts = accounts;
     }
 
-    /** Errors: HandlerException UNAUTHORIZED, OVERLOADED. Never empty. */
+    /**
+     * Finds the holder of a request's key. Errors: HandlerException UNAUTHORIZED, OVERLOADED. Always emits a
+     * value.
+     */
     Mono<KeyOwner> holder(EdgeRequest request) {
         return holder(request.headers(), request.context());
     }
@@ -65,7 +71,10 @@ final class KeyCheck {
                         "an API key of this control plane is needed in Authorization")));
     }
 
-    /** A look-up takes one of the places; when all are taken, the newest look-up of the source that has most gives way. */
+    /**
+     * Takes a place for a look-up. When all are taken, the newest look-up of the source with the most places
+     * gives way.
+     */
     private Mono<KeyOwner> inTurn(Mono<KeyOwner> lookUp, RequestContext context) {
         return Mono.defer(() -> {
             Sinks.Empty<KeyOwner> gaveWay = Sinks.empty();
@@ -82,7 +91,7 @@ final class KeyCheck {
                 .retryAfter(RETRY);
     }
 
-    /** The account that the call is about. Errors: HandlerException FORBIDDEN, NOT_FOUND. */
+    /** The account of the call. Errors: HandlerException FORBIDDEN, NOT_FOUND. */
     Mono<String> admit(Who who, KeyOwner holder, EdgeRequest request) {
         boolean may = switch (who) {
             case HOLDER -> true;

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import reactor.core.publisher.Mono;
 
-/** {@code me}: who the caller is. */
+/** The GraphQL field {@code me}: the caller's user. */
 final class MeFunction implements GraphQlFunction {
     private final Directory directory;
     private final KeyCheck keys;

@@ -20,7 +20,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** What administrators do: accounts, users, teams, API keys, rules. */
+/** The calls for administrators: accounts, users, teams, API keys, rules. */
 final class PeopleCalls {
     private final Directory directory;
 
@@ -42,7 +42,7 @@ final class PeopleCalls {
         }
     }
 
-    /** A runtime that said where it is reached. */
+    /** A runtime that has registered its URL. */
     record RuntimeView(String name, String url) {}
 
     static List<Call> of(Directory directory) {
@@ -104,7 +104,10 @@ final class PeopleCalls {
         return sparingOperators(scope, id, gone(directory.removeKey(scope.account(), id).then()));
     }
 
-    /** An operator's account has other administrators, who must not become operators by a key of theirs, nor lock them out. */
+    /**
+     * Restricts changes of operators to operators. Other administrators of their account must not become
+     * operators by a new key, nor lock operators out.
+     */
     private <T> Mono<T> sparingOperators(Scope scope, @Nullable String id, Mono<T> work) {
         return id == null || scope.holder().isOperator()
                 ? work

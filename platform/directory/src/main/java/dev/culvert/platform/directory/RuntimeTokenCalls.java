@@ -17,7 +17,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** What App-Proxies ask, with their runtime's key, and what everybody may ask about themselves. */
+/** The calls of App-Proxies with their runtime's key, and the calls of any holder about itself. */
 final class RuntimeTokenCalls {
     private final Directory directory;
     private final AllowedOrigins origins;
@@ -30,11 +30,11 @@ final class RuntimeTokenCalls {
     }
 
     /**
-     * Whose a token is.
+     * The owner of a token.
      *
      * @param state {@code known}, {@code foreign} for a user of another account, {@code unknown}
-     * @param user only when known
-     * @param expires seconds since 1970 from which on it is unknown, if there is such a time
+     * @param user the user, only if the state is {@code known}
+     * @param expires when the token expires, in seconds since 1970; null: it does not expire
      */
     record Resolved(String state, @Nullable User user, @Nullable Long expires) {
         static final Resolved UNKNOWN = new Resolved("unknown", null, null);
@@ -98,7 +98,7 @@ final class RuntimeTokenCalls {
         return String.valueOf(scope.holder().key().runtime());
     }
 
-    /** A runtime's key is no user's, so that neither can be put in the place of the other. */
+    /** A runtime's key belongs to no user, so neither can be used in place of the other. */
     private static Resolved resolved(KeyOwner holder, String account) {
         User user = holder.user();
         if (user == null) {

@@ -5,11 +5,11 @@ import dev.culvert.platform.directory.store.KeyOwner;
 import java.util.Map;
 
 /**
- * A call of somebody who may make it.
+ * An authorised call.
  *
- * @param holder who calls
- * @param account in which account: their own, unless an operator named another
- * @param segments the path's varying segments
+ * @param holder the caller
+ * @param account the account: the caller's own, unless an operator named another
+ * @param segments the values of the path's variable segments
  */
 record Scope(KeyOwner holder, String account, EdgeRequest request, Map<String, String> segments) {
     String segment(String name) {

@@ -1,6 +1,7 @@
 /**
- * The control plane's directory: accounts, users, API keys, teams, rules, the decisions that follow from them, and what
- * changed. Start with {@link dev.culvert.platform.directory.ControlPlane}; {@code Directory} is what it holds.
+ * The control plane's directory: accounts, users, API keys, teams and rules, the decisions by these rules,
+ * and the changes. Start with {@link dev.culvert.platform.directory.ControlPlane}; {@code Directory} stores
+ * the data.
  */
 @NullMarked
 package dev.culvert.platform.directory;

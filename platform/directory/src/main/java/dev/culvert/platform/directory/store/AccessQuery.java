@@ -3,10 +3,10 @@ package dev.culvert.platform.directory.store;
 import java.util.Map;
 
 /**
- * May this user do that?
+ * A permission query: may a user run an action on an object.
  *
  * @param user the user's id
- * @param attributes what the object is like
+ * @param attributes the object's attributes
  */
 public record AccessQuery(String user, String entity, String action, Map<String, String> attributes) {
     private static final int MAX_ATTRIBUTES = 32;

@@ -3,10 +3,10 @@ package dev.culvert.platform.directory.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that answers given before may not hold after.
+ * A change that may invalidate earlier answers.
  *
- * @param seq rises with each change of any account
+ * @param seq increases with each change of any account
  * @param what {@code key}, {@code user}, {@code team} or {@code rule}
- * @param user whom alone it concerns; null: anybody of the account
+ * @param user the only affected user; null: any user of the account
  */
 record Change(long seq, String what, @Nullable String user) {}

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The last changes, oldest first. Every method runs in the caller's transaction and blocks. */
 final class ChangeTable {
-    /** One answer's; who has more to read asks again at once. */
+    /** The maximum number of changes in one answer. A client with more to read asks again at once. */
     static final int PAGE = 1_000;
 
     private final DirectoryLimits limits;
@@ -17,7 +17,7 @@ final class ChangeTable {
         this.limits = limits;
     }
 
-    /** Notes a change, and forgets the oldest ones. */
+    /** Stores a change, and deletes the oldest ones. */
     void add(Connection connection, String account, String what, @Nullable String user) throws SQLException {
         SqliteDatabase.update(connection, "INSERT INTO changes (account, what, user) VALUES (?, ?, ?)",
                 account, what,
@@ -26,9 +26,7 @@ final class ChangeTable {
                 last(connection) - limits.maxChanges());
     }
 
-    /**
-     * What changed behind {@code since}; below 0 nothing but where to begin.
-     */
+    /** The changes after {@code since}; if negative, only the present position. */
     static Changes since(Connection connection, String account, long since) throws SQLException {
         long last = last(connection);
         if (since < 0) {

@@ -3,11 +3,11 @@ package dev.culvert.platform.directory.store;
 import java.util.List;
 
 /**
- * What changed in an account since a client looked last.
+ * The changes of an account since a client's last read.
  *
- * @param next where to go on
- * @param reset whether more changed than is remembered: everything may have
- * @param more whether there is more to read at once
+ * @param next the position of the next read
+ * @param reset whether older changes were deleted unread: anything may have changed
+ * @param more whether more changes can be read at once
  */
 public record Changes(long next, boolean reset, boolean more, List<Change> changes) {
     public Changes {

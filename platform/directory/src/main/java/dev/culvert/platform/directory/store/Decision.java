@@ -1,9 +1,9 @@
 package dev.culvert.platform.directory.store;
 
 /**
- * The answer to a question.
+ * The answer to a permission query.
  *
- * @param isValid whether they may
- * @param message why, for people
+ * @param isValid whether the action is permitted
+ * @param message the reason, for people
  */
 public record Decision(boolean isValid, String message) {}

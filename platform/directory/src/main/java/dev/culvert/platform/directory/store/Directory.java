@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Accounts, users, API keys, teams, rules and what changed of them, in one SQLite file. All work on it happens on the
- * database's own thread. Every operation fails with {@link StoreException}: Absent, Conflict, Full for what was asked;
- * Busy, Held, Failed for the database. Safe for use by any thread.
+ * Stores accounts, users, API keys, teams, rules and their changes in one SQLite file. All work runs on the
+ * database's own thread. Every operation fails with {@link StoreException}: Absent, Conflict, Full for the
+ * request; Busy, Held, Failed for the database. Callable from any thread.
  */
 public final class Directory {
     private final SqliteDatabase database;
@@ -38,24 +38,24 @@ public final class Directory {
         this.changes = new ChangeTable(limits);
     }
 
-    /** Takes the first key, on the database's thread, which may block. */
+    /** Stores the first key. Called on the database's thread; may block. */
     @FunctionalInterface
     public interface FirstKey {
         void keep(KeyText key);
     }
 
-    /** Opens, or makes, {@code file}. */
+    /** Opens or creates {@code file}. */
     public static Mono<Directory> open(Path file, DirectoryLimits limits, Clock clock) {
         return SqliteDatabase.open(file, DirectorySchema.SCHEMA, limits.ofDatabase(), clock)
                 .map(database -> new Directory(database, limits, clock));
     }
 
-    /** Called with the account, on the database's thread, after each change of one. Must not block. */
+    /** Called with the account, on the database's thread, after each change. Must not block. */
     public void onChange(Consumer<String> listener) {
         changed = listener;
     }
 
-    /** Never emits; fails when another process took the database. */
+    /** Never emits. Fails when another process has taken over the database. */
     public Mono<Void> lost() {
         return database.lost();
     }
@@ -65,8 +65,8 @@ public final class Directory {
     }
 
     /**
-     * Makes the first account with its administrator, who is the operator too; {@code keep} takes their key, and when it
-     * fails nothing was made. Nothing is done when there is an account. Completes empty.
+     * Creates the first account with its administrator, who is also the operator. {@code keep} stores the
+     * key; when it fails nothing is created. Does nothing when an account exists. Completes empty.
      */
     public Mono<Void> bootstrap(String accountName, FirstKey keep) {
         return write(connection -> {
@@ -81,7 +81,7 @@ public final class Directory {
         }).then();
     }
 
-    /** Who presented this key; empty when nobody was given it, or it has expired. */
+    /** The holder of a presented key; empty when the key is unknown or has expired. */
     public Mono<KeyOwner> holder(String text) {
         KeyText presented = KeyText.parse(text);
         return presented == null
@@ -93,7 +93,7 @@ public final class Directory {
                                 : Mono.just(holder));
     }
 
-    /** A key serves though its use can't be noted. */
+    /** A key is accepted even if its use can't be stored. */
     private Mono<Void> used(String key) {
         return write(connection -> {
             KeyTable.used(connection, key, now());
@@ -102,8 +102,8 @@ public final class Directory {
     }
 
     /**
-     * A token with which a runtime may learn who the user is, for a while; it serves for nothing else. Errors: Absent when
-     * the account has no such runtime.
+     * Issues a short-lived token that identifies the user to one runtime. It is valid for nothing else.
+     * Errors: Absent when the account has no such runtime.
      */
     public Mono<RuntimeTokens.Issued> issueToken(User user, String runtime, int seconds) {
         return write(connection -> {
@@ -114,7 +114,10 @@ public final class Directory {
         });
     }
 
-    /** Whose token a runtime presented; empty when it is not for this runtime, expired, or no token of this control plane. */
+    /**
+     * The owner of a token presented by a runtime; empty when it is for another runtime, expired, or not a
+     * token of this control plane.
+     */
     public Mono<RuntimeTokens.Known> tokenOf(String account, String runtime, String text) {
         return read(connection -> Optional
                 .ofNullable(RuntimeTokens.check(connection, text, account, runtime, now())))
@@ -151,7 +154,7 @@ public final class Directory {
         }).then();
     }
 
-    /** Whether {@code id} is an operator of this account, or the key of one. */
+    /** Whether {@code id} is an operator of this account, or an operator's key. */
     public Mono<Boolean> isOperators(String account, String id) {
         return read(connection -> PeopleTable.isOperators(connection, account, id));
     }
@@ -172,7 +175,7 @@ public final class Directory {
         }).then();
     }
 
-    /** Puts a user in a team, or takes them out. */
+    /** Adds a user to a team, or removes the user. */
     public Mono<Void> setMember(String account, String team, String user, boolean member) {
         return change(account, "team", user, connection -> {
             if (member) {
@@ -188,7 +191,7 @@ public final class Directory {
         return read(connection -> KeyTable.keys(connection, account));
     }
 
-    /** A new key of a user or of a runtime: one of them is null. */
+    /** Issues a key to a user or a runtime: one of them is null. */
     public Mono<IssuedKey> addKey(String account, @Nullable String user, @Nullable String runtime,
             String name,
             @Nullable Long expires) {
@@ -200,7 +203,7 @@ public final class Directory {
         });
     }
 
-    /** Revokes a key: refused from now on. */
+    /** Revokes a key, which is refused from now on. */
     public Mono<StoredKey> removeKey(String account, String id) {
         return database.transact(connection -> {
             StoredKey gone = KeyTable.remove(connection, account, id);
@@ -232,7 +235,10 @@ public final class Directory {
         return read(connection -> ChangeTable.since(connection, account, since));
     }
 
-    /** Sets where a runtime is reached. Emits whether that is new. Errors: Busy less than a minute after a change. */
+    /**
+     * Sets the URL of a runtime. Emits whether the URL is new. Errors: Busy less than a minute after a
+     * change.
+     */
     public Mono<Boolean> reached(String account, String runtime, String url) {
         return write(connection -> KeyTable.reached(connection, account, runtime, url, now()));
     }

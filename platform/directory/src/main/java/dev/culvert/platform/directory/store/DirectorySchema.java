@@ -3,7 +3,9 @@ package dev.culvert.platform.directory.store;
 import dev.culvert.store.SqliteSchema;
 import java.util.List;
 
-/** The directory's tables, by version. A version that was released is never edited: the next one changes its tables. */
+/**
+ * The directory's tables, by version. A released version is never edited: a later version changes its tables.
+ */
 final class DirectorySchema {
     private static final List<List<String>> VERSIONS = List.of(List.of("""
             CREATE TABLE accounts (

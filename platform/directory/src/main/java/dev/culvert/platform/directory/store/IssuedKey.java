@@ -1,4 +1,4 @@
 package dev.culvert.platform.directory.store;
 
-/** A key that was just made; the only moment in which its text is known here. */
+/** A newly issued key, with its text, which is not stored. */
 public record IssuedKey(StoredKey key, KeyText text) {}

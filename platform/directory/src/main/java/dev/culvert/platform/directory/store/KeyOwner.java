@@ -3,7 +3,7 @@ package dev.culvert.platform.directory.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who presented a key.
+ * The holder of a presented key.
  *
  * @param user null for a runtime
  */
@@ -12,7 +12,7 @@ public record KeyOwner(StoredKey key, @Nullable User user) {
         return key.account();
     }
 
-    /** For logs and the audit trail. */
+    /** The name for logs and the audit trail. */
     public String name() {
         return user == null ? "runtime " + key.runtime() : user.id();
     }

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** API keys, by their hashes, and the runtimes that hold some. Every method runs in the caller's transaction and blocks. */
+/**
+ * API keys, by their hashes, and the runtimes that hold some. Every method runs in the caller's transaction
+ * and blocks.
+ */
 final class KeyTable {
     private static final String KEY = "SELECT id, account, user, runtime, name, created, expires,"
             + " last_used FROM api_keys WHERE ";
@@ -19,7 +22,7 @@ final class KeyTable {
 
     private final DirectoryLimits limits;
 
-    /** Where a runtime is reached, and since when. */
+    /** The URL of a runtime, and the time of its last change. */
     private record Reach(String url, long changed) {}
 
     KeyTable(DirectoryLimits limits) {
@@ -32,7 +35,7 @@ final class KeyTable {
     }
 
     /**
-     * Null when no such key was issued, it was revoked, or it has expired.
+     * The stored key; null when it is unknown, revoked or expired.
      *
      * @param now seconds since 1970
      */
@@ -57,26 +60,26 @@ final class KeyTable {
                 key.name(), key.created(), issued.text().hash(), key.expires());
     }
 
-    /** Notes that a key was used. */
+    /** Stores that a key was used. */
     static void used(Connection connection, String id, long now) throws SQLException {
         SqliteDatabase.update(connection, "UPDATE api_keys SET last_used = ? WHERE id = ?", now, id);
     }
 
-    /** Whether a runtime has a key that it can use. */
+    /** Whether a runtime has a valid key. */
     static boolean hasRuntime(Connection connection, String account, String runtime, long now)
             throws SQLException {
         return Rows.count(connection, "SELECT count(*) FROM api_keys WHERE account = ? AND runtime = ?"
                 + " AND (expires IS NULL OR expires > ?)", account, runtime, now) > 0;
     }
 
-    /** The key that is gone. */
+    /** Deletes a key. Returns it. */
     static StoredKey remove(Connection connection, String account, String id) throws SQLException {
         StoredKey found = Rows.first(connection, KeyTable::key, KEY + "account = ? AND id = ?", account, id);
         if (found == null) {
             throw new StoreException.Absent("there is no such API key");
         }
         SqliteDatabase.update(connection, "DELETE FROM api_keys WHERE id = ?", id);
-        // A runtime without a key is gone: nobody can say any more where it is.
+        // A runtime without a key can't update its URL any more.
         SqliteDatabase.update(connection, "DELETE FROM runtimes WHERE account = ? AND name = ? AND NOT EXISTS"
                 + " (SELECT 1 FROM api_keys WHERE account = ? AND runtime = ?)", account, found.runtime(),
                 account, found.runtime());
@@ -84,8 +87,8 @@ final class KeyTable {
     }
 
     /**
-     * Sets where a runtime is reached. Returns whether that is new. Throws {@link StoreException.Busy} when it changed less
-     * than a minute ago: each change is a line of the audit log, which no runtime may flood.
+     * Sets the URL of a runtime. Returns whether the URL is new. Throws {@link StoreException.Busy} when it
+     * changed less than a minute ago: each change is a line of the audit log, which no runtime may flood.
      *
      * @param now seconds since 1970
      */
@@ -104,7 +107,7 @@ final class KeyTable {
         return true;
     }
 
-    /** Where the runtimes of an account are, by their names. */
+    /** The URLs of an account's runtimes, by name. */
     static Map<String, String> urls(Connection connection, String account) throws SQLException {
         Map<String, String> urls = new TreeMap<>();
         Rows.list(connection, row -> urls.put(row.getString(1), row.getString(2)),

@@ -8,12 +8,12 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An API key as its owner has it: {@code <id>.<secret>}. It is shown once; what is kept is its id and a SHA-256, which is
- * enough for a secret of 256 random bits. Prints as {@code ***}.
+ * The text of an API key: {@code <id>.<secret>}. It is shown once. Only its id and a SHA-256 are stored; a
+ * plain hash is sufficient for a secret of 256 random bits. Prints as {@code ***}.
  */
 public final class KeyText {
     private static final int SECRET_BYTES = 32;
-    /** Ours have 68. */
+    /** The maximum length. Issued keys have 68 characters. */
     private static final int MAX_CHARS = 256;
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -32,7 +32,7 @@ public final class KeyText {
         return new KeyText(id + "." + Base64.getUrlEncoder().withoutPadding().encodeToString(secret), id);
     }
 
-    /** Null when it can't be one of ours. */
+    /** Parses a key. Null when the text is not a possible key. */
     static @Nullable KeyText parse(String text) {
         int dot = text.indexOf('.');
         if (dot < 0 || text.length() > MAX_CHARS || !Id.valid(text.substring(0, dot))) {
@@ -41,7 +41,7 @@ public final class KeyText {
         return new KeyText(text, text.substring(0, dot));
     }
 
-    /** What the database may know. */
+    /** The hash for the database. */
     String id() {
         return id;
     }

@@ -3,7 +3,7 @@ package dev.culvert.platform.directory.store;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The words of rules and questions. What is not listed can't be allowed. */
+/** The actions of rules and queries. Unlisted actions can't be allowed. */
 final class KnownActions {
     static final Set<String> ACTIONS = Set.of("ACCESS_ARTIFACTS", "ACCESS_LOGS", "APP_ROLLBACK", "CREATE",
             "DELETE",
@@ -26,7 +26,7 @@ final class KnownActions {
 
     private KnownActions() {}
 
-    /** Throws IllegalArgumentException naming the nearest way out: the whole list. */
+    /** Throws IllegalArgumentException naming the whole list. */
     static String require(String field, String word, Set<String> known) {
         if (!known.contains(word)) {
             throw new IllegalArgumentException(

@@ -83,7 +83,7 @@ final class PeopleTable {
         return whole;
     }
 
-    /** The ids of the teams that a user is in. */
+    /** The ids of a user's teams. */
     static Set<String> teamsOf(Connection connection, String user) throws SQLException {
         return Set.copyOf(Rows.list(connection, row -> row.getString(1),
                 "SELECT team FROM team_members WHERE user = ?", user));
@@ -131,14 +131,14 @@ final class PeopleTable {
                 .size(), "team");
     }
 
-    /** Throws {@link StoreException.Absent} unless a row was there. */
+    /** Throws {@link StoreException.Absent} if no row was changed. */
     static void requireOne(int rows, String what) {
         if (rows == 0) {
             throw new StoreException.Absent("there is no such " + what);
         }
     }
 
-    /** Throws {@link StoreException.Full}. */
+    /** Throws {@link StoreException.Full} at the limit. */
     static void requireRoom(long present, int max, String what) {
         if (present >= max) {
             throw new StoreException.Full("there are " + max + " " + what + " already; delete one first");

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class Rows {
     private Rows() {}
 
-    /** Makes a value of the row that the cursor is at. */
+    /** Makes a value from the cursor's present row. */
     @FunctionalInterface
     interface Reader<T> {
         T read(ResultSet row) throws SQLException;

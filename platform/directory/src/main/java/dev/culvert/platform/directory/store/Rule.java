@@ -5,11 +5,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What some may do: entity, actions, and what the object must be like. Rules only allow; what none allows is denied.
+ * A rule that allows actions on an entity, for objects with certain attributes. Rules only allow; actions
+ * without a matching rule are denied.
  *
- * @param teams whose members it allows
- * @param users whom it allows
- * @param attributes each must be told in the question, with one of the values; one that ends with {@code *} is a prefix
+ * @param teams the teams whose members it allows
+ * @param users the users that it allows
+ * @param attributes the required attributes; the query must have each with one of the values. A value that
+ *        ends with {@code *} is a prefix
  */
 public record Rule(String id, String entity, List<String> actions, List<String> teams, List<String> users,
         Map<String, List<String>> attributes) {
@@ -42,7 +44,7 @@ public record Rule(String id, String entity, List<String> actions, List<String> 
         }
     }
 
-    /** Whether it allows this to that user, who is in these teams. */
+    /** Whether the rule allows a query of a user in these teams. */
     boolean allows(AccessQuery question, Set<String> theirTeams) {
         return entity.equals(question.entity()) && actions.contains(question.action())
                 && (users.contains(question.user()) || teams.stream().anyMatch(theirTeams::contains))
@@ -52,7 +54,10 @@ public record Rule(String id, String entity, List<String> actions, List<String> 
                                 .anyMatch(value -> matches(wanted.getValue(), value)));
     }
 
-    /** An object has many labels: {@code label} is told as {@code team=red,tier=web}, and each counts. */
+    /**
+     * An object may have many labels: {@code label} has the form {@code team=red,tier=web}, and each label is
+     * compared.
+     */
     private static List<String> told(AccessQuery question, String attribute) {
         String value = question.attributes().get(attribute);
         if (value == null) {

@@ -47,7 +47,7 @@ final class RuleTable {
                 "DELETE FROM rules WHERE account = ? AND id = ?", account, id), "rule");
     }
 
-    /** Administrators may all; for others a rule must say yes. */
+    /** Decides a query. Administrators may do anything; other users need a rule. */
     static Decision decide(Connection connection, String account, AccessQuery question) throws SQLException {
         User user = PeopleTable.user(connection, account, question.user());
         if (user == null) {

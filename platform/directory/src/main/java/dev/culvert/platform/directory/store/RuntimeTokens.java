@@ -18,24 +18,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Short-lived tokens with which a user shows one runtime, and no other, who they are: a cluster that keeps one has it for
- * minutes, and can do nothing with it elsewhere. A JWT (RFC 7519) with HS256 and a secret that never leaves the database:
- * only the control plane checks it, when that runtime asks, so that a removed user is refused at once. Every method runs in
- * the caller's transaction and blocks.
+ * Short-lived tokens that identify a user to one runtime, and no other. A cluster that stores one can use it
+ * for minutes, and nowhere else. A token is a JWT (RFC 7519) with HS256 and a secret that never leaves the
+ * database. Only the control plane verifies it, when that runtime asks, so a removed user is refused at once.
+ * Every method runs in the caller's transaction and blocks.
  */
 public final class RuntimeTokens {
     public static final int DEFAULT_SECONDS = 15 * 60;
     public static final int MAX_SECONDS = 60 * 60;
-    /** RFC 7518 §3.2: as long as the hash. */
+    /** The length of the secret: that of the hash (RFC 7518 §3.2). */
     private static final int SECRET_BYTES = 32;
-    /** Ours have about 300. */
+    /** The maximum length. Issued tokens have about 300 characters. */
     private static final int MAX_CHARS = 1024;
     private static final String ACCOUNT = "account";
 
     private RuntimeTokens() {}
 
     /**
-     * A token that was just made.
+     * A newly issued token.
      *
      * @param expires seconds since 1970
      */
@@ -47,13 +47,13 @@ public final class RuntimeTokens {
     }
 
     /**
-     * Whose a token is.
+     * The owner of a token.
      *
      * @param expires seconds since 1970
      */
     public record Known(User user, long expires) {}
 
-    /** Whether a text can be one of these tokens: no API key has two dots. */
+    /** Whether a text may be a runtime token: API keys never have two dots. */
     public static boolean looksLike(String text) {
         return text.length() <= MAX_CHARS && text.chars().filter(c -> c == '.').count() == 2;
     }
@@ -75,7 +75,10 @@ public final class RuntimeTokens {
         return new Issued(jwt.serialize(), runtime, expires);
     }
 
-    /** Null unless the token is genuine, for this runtime, not expired, and of a user who is still there. */
+    /**
+     * The owner of a token. Null unless the token is genuine, for this runtime, not expired, and its user
+     * still exists.
+     */
     static @Nullable Known check(Connection connection, String text, String account, String runtime, long now)
             throws SQLException {
         byte[] secret = secret(connection);
