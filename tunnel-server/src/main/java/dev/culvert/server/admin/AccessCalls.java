@@ -14,7 +14,10 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/** The calls that show and change who may call a runtime. A change holds for the next request. */
+/**
+ * The calls that show and change the access rules of a runtime. A change is effective from the next request
+ * on.
+ */
 final class AccessCalls {
     static final String PATH = "/api/v1/runtimes/{account}/{name}/access";
 
@@ -28,7 +31,7 @@ final class AccessCalls {
         this.audit = audit;
     }
 
-    /** Rules can open what was closed: changing them needs the role of those who own the server. */
+    /** Rules can open closed runtimes, so a change needs the role {@code admin}. */
     List<AdminRoute> routes() {
         return List.of(
                 new AdminRoute(HttpMethod.GET, PATH,

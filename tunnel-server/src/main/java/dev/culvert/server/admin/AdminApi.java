@@ -32,8 +32,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The admin API and its web page, as openapi.yaml in this module describes them. Everything below {@code /api/} needs
- * a bearer token, unknown paths included, and each call a role. Health and metrics are {@code HealthFilter}'s, in front of this handler.
+ * The admin API and its web page, as openapi.yaml in this module describes them. Everything below {@code
+ * /api/} needs a bearer token, unknown paths included, and each call a role. {@code HealthFilter}, in front
+ * of this handler, serves health and metrics.
  */
 public final class AdminApi implements EdgeHandler {
     /** Far above any body of this API. */
@@ -63,18 +64,18 @@ public final class AdminApi implements EdgeHandler {
     }
 
     /**
-     * What the API works on.
+     * The components that the API uses.
      *
      * @param token the token file
      * @param adminTokens the named tokens
-     * @param audit where changes are noted
+     * @param audit the audit log of changes
      * @param store the runtimes
      * @param registrar changes them
-     * @param quotas what the runtimes may use, and use
+     * @param quotas the limits and usage of the runtimes
      * @param withoutRules whether runtimes without access rules may be called
      * @param tunnels the live sessions
      * @param inbox the webhooks
-     * @param events what happens
+     * @param events the events of the server
      * @param clock the time of entries and tokens
      */
     public record Parts(AdminToken token, AdminTokenStore adminTokens, AuditStore audit, RuntimeStore store,

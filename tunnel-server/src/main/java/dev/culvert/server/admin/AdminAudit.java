@@ -12,7 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
-/** Who changed what, when: an entry of the store, and a line of the logger {@code audit}, for each change through the admin API. */
+/**
+ * Records each change through the admin API, with user, object and time: an entry in the store, and a line of
+ * the logger {@code audit}.
+ */
 final class AdminAudit {
     private static final Logger log = LoggerFactory.getLogger(AdminAudit.class);
 
@@ -25,8 +28,10 @@ final class AdminAudit {
     }
 
     /**
-     * Makes a change and notes it: in the change's own transaction where it has one, right after it otherwise. A change that
-     * fails leaves no entry, one whose caller has gone meanwhile is made and noted all the same; one that only touches sessions is made even when its entry can't be kept, which is logged.
+     * Makes a change and records it: in the change's own transaction if it has one, otherwise right after it.
+     * A failed change leaves no entry. A change whose caller disconnects meanwhile is made and recorded all
+     * the same. A change that only affects sessions is made even if its entry can't be stored, which is
+     * logged.
      *
      * @param what the kind of change, fixed text: {@code runtime created}
      * @param thing what is changed
@@ -42,7 +47,7 @@ final class AdminAudit {
         });
     }
 
-    /** Queues the entry of a change that was no transaction. Nobody waits: sessions end no later for it. */
+    /** Queues the entry of a change without a transaction. Does not wait, so sessions end without delay. */
     private void keep(AuditMark mark) {
         if (!mark.isWritten()) {
             store.add(mark.entry())
@@ -60,7 +65,7 @@ final class AdminAudit {
                 thing.toString());
     }
 
-    /** Without the slash that Java writes in front of an address without a name. */
+    /** The address without the leading slash that Java writes if it has no name. */
     private static String remote(RequestContext who) {
         String remote = who.remote().toString();
         return remote.startsWith("/") ? remote.substring(1) : remote;

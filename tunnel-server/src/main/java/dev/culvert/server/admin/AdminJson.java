@@ -21,7 +21,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the admin API answers: records whose components are the JSON's members, as openapi.yaml says. */
+/** The responses of the admin API: records whose components are the JSON's members, as in openapi.yaml. */
 public final class AdminJson {
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -70,7 +70,7 @@ public final class AdminJson {
         }
     }
 
-    /** A tunnel in the list of all: with its runtime, which is null when that was deleted a moment ago. */
+    /** A tunnel in the list of all: with its runtime, or null when the runtime was just deleted. */
     public record RuntimeTunnelView(String id, @Nullable String account, @Nullable String name,
             long generation,
             String state,

@@ -8,9 +8,15 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/** The web page and the API's description: files of this jar, served to anyone because they hold nothing secret. */
+/**
+ * The web page and the API's description: files of this jar, served to anyone because they hold nothing
+ * secret.
+ */
 final class AdminPages {
-    /** The page runs nothing but its own script, talks to nobody but this server, and is shown in no frame. */
+    /**
+     * The content security policy: the page runs only its own script, connects only to this server, and can't
+     * be framed.
+     */
     private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -12,23 +12,23 @@ import reactor.core.publisher.Mono;
  * One call of the admin API.
  *
  * @param method the method; GET answers HEAD too
- * @param template its path
- * @param call what answers it
- * @param role what a token must allow at least, below {@code /api/}
+ * @param template the template of its path
+ * @param call makes the response
+ * @param role the lowest role that a token must have, below {@code /api/}
  */
 public record AdminRoute(HttpMethod method, PathTemplate template, Call call, AdminRole role) {
-    /** Looking needs the least, changing the most, unless {@link #needs} says otherwise. */
+    /** By default, reads need the lowest role and changes the highest; {@link #needs} sets another. */
     AdminRoute(HttpMethod method, String template, Call call) {
         this(method, new PathTemplate(template), call,
                 method.equals(HttpMethod.GET) ? AdminRole.READ : AdminRole.ADMIN);
     }
 
-    /** This route for another role. */
+    /** Returns this route with another role. */
     AdminRoute needs(AdminRole other) {
         return new AdminRoute(method, template, call, other);
     }
 
-    /** Answers a call. Errors as in {@link AdminApi}. */
+    /** Makes the response to a call. Errors as in {@link AdminApi}. */
     @FunctionalInterface
     public interface Call {
         Mono<EdgeResponse> answer(EdgeRequest request, Map<String, String> segments);

@@ -48,7 +48,7 @@ final class AuditCalls {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // told below
+            // reported below
         }
         throw HandlerException.of(Reason.BAD_REQUEST, name + ": not a value (expected: "
                 + (most == Long.MAX_VALUE ? "next of the page before" : "1.." + most) + ")");

@@ -20,11 +20,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** {@code GET /api/v1/events}: what happens, as server-sent events, until the server stops or the caller's token is worth nothing. */
+/**
+ * {@code GET /api/v1/events}: the server's events, as server-sent events, until the server stops or the
+ * caller's token becomes invalid.
+ */
 public final class EventCalls {
-    /** Well below the minute after which proxies give silent connections up. */
+    /** Well below the minute after which proxies close idle connections. */
     static final Duration HEARTBEAT = Duration.ofSeconds(15);
-    /** A comment: shows that the stream is open, before anything happens. */
+    /** A comment that shows that the stream is open, before the first event. */
     private static final String COMMENT = ":\n\n";
 
     private final ServerEvents events;
@@ -43,7 +46,7 @@ public final class EventCalls {
                         (request, segments) -> stream(mayGoOn(request))));
     }
 
-    /** Whether the caller's token is still good. What can't be told counts as no. */
+    /** Whether the caller's token is still valid. False when that can't be determined. */
     private Mono<Boolean> mayGoOn(EdgeRequest request) {
         String presented = AdminApi.bearer(request);
         return presented == null
@@ -51,7 +54,7 @@ public final class EventCalls {
                 : Mono.defer(() -> access.caller(presented)).hasElement().onErrorReturn(false);
     }
 
-    /** Asks {@code mayGoOn} at each heartbeat. Errors: {@link StoreException.Busy}. */
+    /** Checks {@code mayGoOn} at each heartbeat. Errors: {@link StoreException.Busy}. */
     Mono<EdgeResponse> stream(Mono<Boolean> mayGoOn) {
         return Mono.defer(() -> {
             if (events.isFull()) {

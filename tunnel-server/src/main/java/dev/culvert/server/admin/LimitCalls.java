@@ -14,8 +14,8 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * The calls that show and change limits: a runtime's own, which the store keeps, and the server's, which hold until it
- * ends. A change holds for the next request.
+ * The calls that show and change limits: a runtime's own, which are stored, and the server's, which last
+ * until it stops. A change is effective from the next request on.
  */
 final class LimitCalls {
     static final String OF_SERVER = "/api/v1/limits";

@@ -10,11 +10,14 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 
-/** The limits of a request's JSON object: what is wrong is answered 400 with the key, the value and what is accepted. */
+/**
+ * Parses the limits of a request's JSON object. An error is answered 400 with the key, the value and the
+ * accepted values.
+ */
 final class LimitFields {
     private LimitFields() {}
 
-    /** Reads the limits that are given; null is as left out. Throws HandlerException with {@code BAD_REQUEST}. */
+    /** Reads the given limits; null counts as absent. Throws HandlerException with {@code BAD_REQUEST}. */
     static OwnLimits read(byte[] body) {
         return JsonFields.read(body, Set.copyOf(RuntimeLimit.keys()), LimitFields::limits);
     }
@@ -35,7 +38,7 @@ final class LimitFields {
         try {
             value = limit.isSize() ? ByteSize.parse(text).bytes() : Long.parseLong(text);
         } catch (IllegalArgumentException | ArithmeticException e) {
-            // answered below, as any other value that is not accepted
+            // reported below, as any other invalid value
         }
         if (!limit.takes(value)) {
             throw HandlerException.of(Reason.BAD_REQUEST,

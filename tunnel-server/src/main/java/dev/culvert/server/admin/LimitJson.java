@@ -7,7 +7,10 @@ import dev.culvert.relay.quota.RuntimeUsage;
 import dev.culvert.relay.quota.RuntimeUsage.Refusal;
 import org.jspecify.annotations.Nullable;
 
-/** What the admin API answers about limits and usage: records whose components are the JSON's members, as openapi.yaml says. */
+/**
+ * The responses of the admin API about limits and usage: records whose components are the JSON's members, as
+ * in openapi.yaml.
+ */
 public final class LimitJson {
     private LimitJson() {}
 
@@ -17,7 +20,7 @@ public final class LimitJson {
         }
     }
 
-    /** What was given; null: the usual value. */
+    /** The given limits; null: the default. */
     public record OwnLimitsView(@Nullable Long maxStreams, @Nullable Long requestsPerSecond,
             @Nullable Long requestBurst, @Nullable Long maxBodyBytes, @Nullable Long bytesPerSecond) {
         static OwnLimitsView of(OwnLimits own) {

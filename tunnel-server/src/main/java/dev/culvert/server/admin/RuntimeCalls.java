@@ -72,7 +72,7 @@ final class RuntimeCalls {
 
     private record NewRuntime(RuntimeName name, List<String> hosts) {}
 
-    /** Off the event loop: the list may be long. */
+    /** Runs off the event loop, because the list may be long. */
     private Mono<EdgeResponse> list() {
         return Mono.<EdgeResponse>fromSupplier(() -> {
             Map<String, List<SessionView>> sessions = tunnels.sessions()
@@ -143,7 +143,7 @@ final class RuntimeCalls {
         return ttl == null ? RuntimeRegistrar.TOKEN_LIFE : TokenLife.of("ttl", ttl);
     }
 
-    /** A name that breaks the rules for names is that of no runtime. */
+    /** An invalid name belongs to no runtime. */
     static RuntimeName name(Map<String, String> segments) {
         String account = segments.getOrDefault("account", "");
         String name = segments.getOrDefault("name", "");

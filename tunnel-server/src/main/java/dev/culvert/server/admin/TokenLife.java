@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** How long a token lives, as callers of the admin API write it: {@code 30m}. */
+/** Parses the lifetime of a token in requests of the admin API: {@code 30m}. */
 final class TokenLife {
     private static final Pattern FORM = Pattern.compile("(\\d{1,6})(s|m|h|d)");
     private static final Map<String, Duration> UNITS = Map.of("s", Duration.ofSeconds(1), "m",
@@ -18,7 +18,10 @@ final class TokenLife {
 
     private TokenLife() {}
 
-    /** Reads the value of {@code field}. Throws HandlerException with {@code BAD_REQUEST} unless it is 1s to 7d. */
+    /**
+     * Reads the value of {@code field}. Throws HandlerException with {@code BAD_REQUEST} unless it is 1s to
+     * 7d.
+     */
     static Duration of(String field, String text) {
         Matcher matcher = FORM.matcher(text);
         Duration life = matcher.matches()

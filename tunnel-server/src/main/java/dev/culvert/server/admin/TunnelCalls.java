@@ -34,7 +34,7 @@ final class TunnelCalls {
                         .needs(AdminRole.OPERATE));
     }
 
-    /** Off the event loop: the list may be long. */
+    /** Runs off the event loop, because the list may be long. */
     private Mono<EdgeResponse> list() {
         return Mono.<EdgeResponse>fromSupplier(() -> AdminJson.answer(HttpResponseStatus.OK,
                 new AdminJson.Page<>(tunnels.sessions()

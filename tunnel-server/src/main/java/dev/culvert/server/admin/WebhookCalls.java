@@ -109,7 +109,7 @@ final class WebhookCalls {
                 return limit;
             }
         } catch (NumberFormatException e) {
-            // told below
+            // reported below
         }
         throw wrong("limit: not a number of entries (expected: 1.." + InboxQuery.MAX_LIMIT + ")");
     }
@@ -169,7 +169,7 @@ final class WebhookCalls {
                 .switchIfEmpty(Mono.error(() -> new StoreException.Absent("there is no webhook " + id)));
     }
 
-    /** Ids are of letters, digits and hyphens: nothing to decode. */
+    /** Ids consist of letters, digits and hyphens, so there is nothing to decode. */
     private static String id(Map<String, String> segments) {
         return segments.getOrDefault("id", "");
     }

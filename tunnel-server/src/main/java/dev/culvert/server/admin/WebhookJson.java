@@ -7,11 +7,14 @@ import dev.culvert.server.tunnel.ServerEvent;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** What the admin API answers about webhooks. Their fields and bodies, which may hold secrets, are not shown. */
+/**
+ * The responses of the admin API about webhooks. Fields and bodies of webhooks are not shown, because they
+ * may contain secrets.
+ */
 final class WebhookJson {
     private WebhookJson() {}
 
-    /** A webhook; account and name are null when its runtime was deleted a moment ago. */
+    /** A webhook; account and name are null when its runtime was just deleted. */
     record WebhookView(String id, @Nullable String account, @Nullable String name, String source,
             String method, String host, String path, long bytes, @Nullable String providerId, String state,
             int attempts, @Nullable String nextAttemptAt, boolean outOfOrder, String outcome, String storedAt,
@@ -29,10 +32,10 @@ final class WebhookJson {
         }
     }
 
-    /** How many webhooks were forgotten. */
+    /** The number of deleted webhooks. */
     record PurgedView(long purged) {}
 
-    /** Something that happened to a webhook. */
+    /** An event of a webhook. */
     record EventView(String at, @Nullable String account, @Nullable String name, String webhook,
             String source, int attempts, String outcome) {
         static EventView of(ServerEvent.OfWebhook event) {
