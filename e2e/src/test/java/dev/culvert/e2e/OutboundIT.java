@@ -137,7 +137,7 @@ class OutboundIT {
                     .untilAsserted(
                             () -> assertThat(body("http://" + client.healthAddress() + "/status"))
                                     .contains("\"state\":\"connecting\"", "\"runtime\":\"acme/prod\"",
-                                            "401: no client certificate was shown, and this server takes no other"));
+                                            "401: no client certificate was shown, and this server requires mutual TLS"));
         }
     }
 }
