@@ -14,8 +14,8 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
- * A response's body of fabric8's HTTP client as a stream with demand: the next chunk is asked for when it is wanted, so a
- * reader that stalls stalls the sender. At most two chunks wait. Cancelling closes the exchange.
+ * A response's body of fabric8's HTTP client as a stream with demand: the next chunk is requested on demand,
+ * so a stalled reader stalls the sender. At most two chunks are buffered. Cancelling closes the exchange.
  */
 final class ApiBodyStream implements AsyncBody.Consumer<List<ByteBuffer>> {
     private final AtomicBoolean asked = new AtomicBoolean();
@@ -25,13 +25,16 @@ final class ApiBodyStream implements AsyncBody.Consumer<List<ByteBuffer>> {
     private ApiBodyStream() {}
 
     /**
-     * The head of an answer.
+     * The head of a response.
      *
-     * @param body its bytes; to be subscribed exactly once
+     * @param body its bytes; must be subscribed exactly once
      */
     record Answer(int status, Flux<byte[]> body) {}
 
-    /** Sends a request. Cancelling before the head drops the answer when it comes. Errors are those of the client. */
+    /**
+     * Sends a request. Cancelling before the head drops the answer when it comes. Errors are those of the
+     * client.
+     */
     static Mono<Answer> send(HttpClient http, HttpRequest request) {
         return Mono.create(head -> {
             var stream = new ApiBodyStream();

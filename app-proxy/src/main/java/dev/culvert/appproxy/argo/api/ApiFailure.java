@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
-/** An API of the cluster did not do what it was asked. Carries no stack trace: it becomes an answer. */
+/** A call to an API of the cluster failed. Carries no stack trace: it becomes a response. */
 public final class ApiFailure extends RuntimeException {
     /** Statuses of our own: no connection, and no answer in time. */
     static final int UNREACHED = 0;
@@ -50,12 +50,12 @@ public final class ApiFailure extends RuntimeException {
         return status == 404;
     }
 
-    /** Whether somebody else changed the object in between. */
+    /** Whether another client changed the object in between. */
     boolean conflict() {
         return status == 409;
     }
 
-    /** What the caller is told. {@code what} names the object, as {@code workflow argo/build}. */
+    /** The error for the caller. {@code what} names the object, as {@code workflow argo/build}. */
     public HandlerException told(String what) {
         String text = String.valueOf(getMessage());
         if (status != 404 && (status == 400 || status == 409 || status == 412

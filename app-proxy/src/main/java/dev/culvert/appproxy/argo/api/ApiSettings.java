@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an API is and how to be let in.
+ * The address and credentials of an API.
  *
- * @param url its base, {@code http} or {@code https}
- * @param tokenFile holds the bearer token; read for every call
+ * @param url its base URL, {@code http} or {@code https}
+ * @param tokenFile the file of the bearer token; read for every call
  * @param ca certificates to trust; null for those that Java trusts
  */
 public record ApiSettings(

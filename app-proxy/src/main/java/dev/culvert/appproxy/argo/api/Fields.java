@@ -43,7 +43,7 @@ public final class Fields {
         return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
-    /** Who did what last, as Argo labels it. */
+    /** The user and kind of the latest action, as Argo's labels. */
     public static void actor(ObjectNode labels, AuthenticatedCaller caller, String action) {
         labels.put(ACTOR, labelled(caller.id()));
         labels.put(ACTOR_EMAIL, labelled(caller.email().replaceFirst("@", ".at.")));

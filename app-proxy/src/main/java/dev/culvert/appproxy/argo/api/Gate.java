@@ -16,17 +16,18 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The way to an object: who asks, may they, then the work. The object is read first, with the App-Proxy's own
- * credentials, because rules ask for its labels; who may not, learns nothing of it, not even whether it is there.
+ * Guards objects: authenticates the caller, checks permission, then runs the work. The object is read first,
+ * with the App-Proxy's own credentials, because rules test its labels. A caller without permission learns
+ * nothing of it, not even whether it exists.
  *
- * @param kind what is worked on
- * @param entity what rules call it
- * @param cluster what rules call the cluster
+ * @param kind the kind of the objects
+ * @param entity the name of the kind in rules
+ * @param cluster the name of the cluster in rules
  * @param runtime the runtime, or null when it is not known
  */
 public record Gate(Access access, Kind kind, String entity, String cluster, @Nullable String runtime) {
 
-    /** What to do with an object that the caller may work on. */
+    /** The work on an object, after the permission check. */
     public interface Work {
         Mono<JsonNode> on(Judged object, AuthenticatedCaller caller);
     }
@@ -61,14 +62,17 @@ public record Gate(Access access, Kind kind, String entity, String cluster, @Nul
         return new Judged(object, newer -> access.allow(caller, operation(action, key, newer)));
     }
 
-    /** Completes when the caller may do this with all objects of a namespace. Errors: {@link HandlerException}. */
+    /**
+     * Completes when the caller has this permission for all objects of a namespace. Errors: {@link
+     * HandlerException}.
+     */
     public Mono<Void> allow(String action, String namespace, HttpHeaders headers) {
         return access.caller(headers)
                 .flatMap(caller -> access.allow(caller, new Operation(action, entity, namespace + "/*",
                         attributes(namespace, Map.of()))));
     }
 
-    /** What a failure is to the caller. */
+    /** The error for the caller. */
     public Function<ApiFailure, Throwable> told(ObjectKey key) {
         return failure -> failure.told(kind.singular() + " " + key);
     }

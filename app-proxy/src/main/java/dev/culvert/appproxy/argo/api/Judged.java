@@ -7,11 +7,12 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
- * The version of an object that permission was judged on: the one that a change is bound to. When somebody else was faster,
- * the newer version is judged as well.
+ * The version of an object for which permission was checked. A change is bound to this version. If another
+ * client changed the object first, the newer version is judged as well.
  *
  * @param object the object as it was judged
- * @param judge completes when the caller may change an object like this one; errors: HandlerException FORBIDDEN, UNAVAILABLE
+ * @param judge completes when the caller may change an object like this one; errors: HandlerException
+ *        FORBIDDEN, UNAVAILABLE
  */
 public record Judged(JsonNode object, Function<JsonNode, Mono<Void>> judge) {
 
@@ -20,7 +21,10 @@ public record Judged(JsonNode object, Function<JsonNode, Mono<Void>> judge) {
         return new Judged(result, judge);
     }
 
-    /** A newer version once it is judged. Errors: those of the judge; HandlerException CONFLICT for another object of that name. */
+    /**
+     * A newer version once it is judged. Errors: those of the judge; HandlerException CONFLICT for another
+     * object of that name.
+     */
     Mono<Judged> renewed(JsonNode newer) {
         return uid(newer).equals(uid(object))
                 ? judge.apply(newer).thenReturn(new Judged(newer, judge))
@@ -29,9 +33,10 @@ public record Judged(JsonNode object, Function<JsonNode, Mono<Void>> judge) {
     }
 
     /**
-     * The object as it is just before a change through an API that binds changes to no version: judged again if it is not
-     * the version that was judged. What changes between this and the API's own work stays unseen. Errors: those of the
-     * read and of the judge; HandlerException CONFLICT for another object of that name.
+     * The object as it is just before a change through an API that binds changes to no version: judged again
+     * if it is not the version that was judged. What changes between this and the API's own work stays
+     * unseen. Errors: those of the read and of the judge; HandlerException CONFLICT for another object of
+     * that name.
      */
     public Mono<Judged> again(Mono<JsonNode> read) {
         return read.flatMap(newer -> same(newer) ? Mono.just(this) : renewed(newer));

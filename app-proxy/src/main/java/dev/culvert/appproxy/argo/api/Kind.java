@@ -1,6 +1,6 @@
 package dev.culvert.appproxy.argo.api;
 
-/** The custom resources that are changed, all of group {@code argoproj.io/v1alpha1}. */
+/** The changeable custom resources, all of group {@code argoproj.io/v1alpha1}. */
 public enum Kind {
     WORKFLOW("workflows"), ROLLOUT("rollouts"), APPLICATION("applications");
 
@@ -15,12 +15,12 @@ public enum Kind {
         return plural.substring(0, plural.length() - 1);
     }
 
-    /** The path of all of a namespace in the Kubernetes API. */
+    /** The path of all objects of a namespace in the Kubernetes API. */
     String path(String namespace) {
         return "/apis/argoproj.io/v1alpha1/namespaces/" + namespace + "/" + plural;
     }
 
-    /** The path of one in the Kubernetes API. */
+    /** The path of one object in the Kubernetes API. */
     String path(ObjectKey key) {
         return path(key.namespace()) + "/" + key.name();
     }

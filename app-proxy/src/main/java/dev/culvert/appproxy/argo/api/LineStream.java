@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
-/** Cuts a stream of bytes at its line ends. A line longer than allowed comes in pieces. */
+/** Cuts a stream of bytes at its line ends. A line longer than allowed is emitted in pieces. */
 public final class LineStream {
     private final int maxBytes;
     private final ByteArrayOutputStream rest = new ByteArrayOutputStream();
@@ -15,7 +15,10 @@ public final class LineStream {
         this.maxBytes = maxBytes;
     }
 
-    /** The lines of UTF-8 text, without their ends and without empty ones; demand and cancellation go to the source. */
+    /**
+     * The lines of UTF-8 text, without their ends and without empty ones; demand and cancellation go to the
+     * source.
+     */
     public static Flux<String> of(Flux<byte[]> chunks, int maxBytes) {
         return Flux.defer(() -> {
             var lines = new LineStream(maxBytes);

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which part of a log is wanted.
+ * The requested part of a log.
  *
  * @param pod the only pod, or null for all
  * @param container of the pods; empty for their only one

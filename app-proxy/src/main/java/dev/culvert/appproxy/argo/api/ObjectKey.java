@@ -19,7 +19,7 @@ public record ObjectKey(String namespace, String name) {
         }
     }
 
-    /** Refuses what can't be a namespace. */
+    /** Refuses an invalid namespace. */
     public static void checkNamespace(String namespace) {
         if (namespace.length() > MAX_NAMESPACE || namespace.contains(".")
                 || !NAME.matcher(namespace).matches()) {

@@ -8,10 +8,10 @@ import reactor.core.publisher.Mono;
 
 /** Logs of pods, through the Kubernetes API. Errors of all calls: {@link ApiFailure}. */
 public final class PodLogs {
-    /** Pods read at the same time for one caller; further ones wait for their turn. */
+    /** The maximum number of pods read concurrently for one caller; further ones wait. */
     private static final int PODS = 16;
 
-    /** Pods of one log in all. */
+    /** The maximum number of pods in one log. */
     private static final int MAX_PODS = 2_000;
 
     /** Argo's own limit of a line. */
@@ -31,7 +31,8 @@ public final class PodLogs {
     }
 
     /**
-     * The lines of all pods with a label, those of one pod in order. Demand and cancellation reach the Kubernetes API.
+     * The lines of all pods with a label, those of one pod in order. Demand and cancellation reach the
+     * Kubernetes API.
      *
      * @param selector of labels, escaped for a query
      * @param end completes when no new pods will come; only subscribed to while following
@@ -54,7 +55,7 @@ public final class PodLogs {
                 .flatMap(name -> ofPod(pods + "/" + name, name, query), PODS, 1);
     }
 
-    /** Deletes a pod; one that is gone already is as good. */
+    /** Deletes a pod. Succeeds if it is already deleted. */
     public Mono<Void> delete(ObjectKey pod) {
         return kubernetes
                 .call("DELETE", "/api/v1/namespaces/" + pod.namespace() + "/pods/" + pod.name(),

@@ -25,8 +25,9 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A JSON API of the cluster: the Kubernetes API, or one of Argo's, over fabric8's HTTP client. Tokens and certificates are
- * read on a bounded scheduler of its own; nothing else blocks. Safe for use by any thread after {@link #open}.
+ * A JSON API of the cluster: the Kubernetes API, or one of Argo's, over fabric8's HTTP client. Tokens and
+ * certificates are read on a bounded scheduler of its own; nothing else blocks. Safe for use by any thread
+ * after {@link #open}.
  *
  * <p>Errors of all calls: {@link ApiFailure}.
  */
@@ -52,7 +53,7 @@ public final class RemoteApi {
     private volatile @Nullable KubernetesClient client;
 
     /**
-     * Nothing is opened yet.
+     * Makes an API. Opens nothing yet.
      *
      * @param name how errors name it, as {@code the Argo server}
      * @param key of its settings, as {@code handlers.workflows.kubernetes}
@@ -65,7 +66,7 @@ public final class RemoteApi {
         this.files = Schedulers.newBoundedElastic(THREADS, QUEUED, "culvert-argo", 60, true);
     }
 
-    /** Gets ready for calls; connects to nothing. Errors: {@link ConfigException} when a file can't be read. */
+    /** Prepares for calls. Opens no connection. Errors: {@link ConfigException} when a file can't be read. */
     public Mono<Void> open() {
         return Mono
                 .<Void>fromRunnable(() -> client = new KubernetesClientBuilder().withConfig(config()).build())
@@ -82,13 +83,14 @@ public final class RemoteApi {
         }).subscribeOn(Schedulers.boundedElastic()).doFinally(end -> files.dispose());
     }
 
-    /** Asks for what is at a path. */
+    /** Gets the JSON at a path. */
     public Mono<JsonNode> read(String path) {
         return call("GET", path, JSON, null);
     }
 
     /**
-     * One call, answered with JSON; nothing at all is {@link MissingNode}. Never empty. Cancelling gives the answer up.
+     * Makes one call with a JSON response; an empty one is {@link MissingNode}. Always emits a value.
+     * Cancelling drops the response.
      *
      * @param path below the base, with its query
      * @param type of the body
@@ -104,8 +106,8 @@ public final class RemoteApi {
     }
 
     /**
-     * The body of an answer that goes on, emitted once its head has come. Read as far as it is demanded; cancelling ends
-     * the exchange. The body is to be subscribed once.
+     * Emits the body of a streaming response once its head has arrived. The body is read on demand;
+     * cancelling ends the exchange. The body must be subscribed once.
      */
     public Mono<Flux<byte[]>> stream(String path, String accept) {
         return send("GET", path, JSON, null, accept, true).flatMap(answer -> answer.status() < 300

@@ -14,7 +14,10 @@ import reactor.util.retry.Retry;
 
 /** Custom resources of one kind in the Kubernetes API. Errors of all calls: {@link ApiFailure}. */
 public final class Resources {
-    /** Others change a busy object a few times a second; who loses six times in a row is told so. */
+    /**
+     * The number of further tries. A busy object changes a few times a second; after six conflicts in a row
+     * the call fails.
+     */
     public static final int TRIES_AGAIN = 5;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
@@ -36,7 +39,9 @@ public final class Resources {
         return kubernetes.read(kind.path(key));
     }
 
-    /** A JSON merge patch (RFC 7386) of this version of the object; refused (409) when there is a newer one. */
+    /**
+     * A JSON merge patch (RFC 7386) of this version of the object; refused (409) when there is a newer one.
+     */
     public Mono<JsonNode> patch(ObjectKey key, JsonNode object, ObjectNode patch) {
         return kubernetes.call("PATCH", kind.path(key), PatchType.JSON_MERGE.getContentType(),
                 bound(patch, object));
@@ -64,8 +69,8 @@ public final class Resources {
     }
 
     /**
-     * Changes the object as it was judged. When somebody else was faster, the newer version is read, judged and changed,
-     * {@value #TRIES_AGAIN} times at most. Errors: those of the judge, too.
+     * Changes the object as it was judged. When somebody else was faster, the newer version is read, judged
+     * and changed, {@value #TRIES_AGAIN} times at most. Errors: those of the judge, too.
      */
     public Mono<JsonNode> insist(ObjectKey key, Judged judged, Function<Judged, Mono<JsonNode>> change) {
         return Mono.defer(() -> {
@@ -81,7 +86,10 @@ public final class Resources {
         });
     }
 
-    /** What is there, then what happens: events {@code {"type","object"}}. Cancelling ends the watch. */
+    /**
+     * Emits the present objects, then their changes: events {@code {"type","object"}}. Cancelling ends the
+     * watch.
+     */
     public Flux<JsonNode> watch(String namespace, String query) {
         return open(namespace, query).flatMapMany(Function.identity());
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Answers that go on until their reader leaves, a bounded number at a time. */
+/** Streaming responses, which last until the reader disconnects; their number is bounded. */
 public final class Streams {
     private static final Duration SOON = Duration.ofSeconds(5);
 
@@ -26,12 +26,14 @@ public final class Streams {
         this.max = max;
     }
 
-    /** How many are open. */
+    /** The number of open streams. */
     int open() {
         return open.get();
     }
 
-    /** Server-sent events, each chunk one or more whole or part of one. Errors: OVERLOADED beyond the bound. */
+    /**
+     * Server-sent events, each chunk one or more whole or part of one. Errors: OVERLOADED beyond the bound.
+     */
     public Mono<EdgeResponse> events(Mono<Flux<byte[]>> source) {
         return answer(source, new DefaultHttpHeaders().set(HttpHeaderNames.CONTENT_TYPE, RemoteApi.EVENTS)
                 .set(HttpHeaderNames.CACHE_CONTROL, "no-store"));
@@ -71,7 +73,7 @@ public final class Streams {
         });
     }
 
-    /** A failure after the head cuts the answer off, so that it is not taken for complete. */
+    /** A failure after the head resets the response, so that it does not look complete. */
     private static EdgeResponse response(HttpHeaders headers, Flux<byte[]> body, Runnable close) {
         Flux<ByteBuf> bytes = body.<ByteBuf>map(Unpooled::wrappedBuffer).doFinally(end -> close.run());
         return EdgeResponse.Http.streaming(HttpResponseStatus.OK, headers, bytes);

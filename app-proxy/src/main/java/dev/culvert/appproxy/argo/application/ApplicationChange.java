@@ -1,12 +1,12 @@
 package dev.culvert.appproxy.argo.application;
 
-/** What can be done to an application. */
+/** A change of an application. */
 sealed interface ApplicationChange {
-    /** What permission rules call it. */
+    /** Its name in permission rules. */
     String action();
 
     /**
-     * Brings the cluster to what Git says.
+     * Brings the cluster to the state in Git.
      *
      * @param revision branch, tag or commit; empty for the application's own
      */
@@ -17,7 +17,7 @@ sealed interface ApplicationChange {
         }
     }
 
-    /** Ends the operation that runs. */
+    /** Ends the running operation. */
     record Terminate() implements ApplicationChange {
         @Override
         public String action() {
@@ -26,7 +26,7 @@ sealed interface ApplicationChange {
     }
 
     /**
-     * Brings the cluster to what was deployed before.
+     * Brings the cluster to an earlier deployment.
      *
      * @param id of the deployment in the application's history
      */

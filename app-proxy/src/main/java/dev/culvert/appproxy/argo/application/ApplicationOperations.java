@@ -7,11 +7,13 @@ import dev.culvert.appproxy.argo.api.Fields;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 
-/** The merge patches that make Argo CD's controller work. */
+/** The merge patches that start operations of Argo CD's controller. */
 final class ApplicationOperations {
     private ApplicationOperations() {}
 
-    /** What a change means for the application as it is. Errors: HandlerException for what its state forbids. */
+    /**
+     * What a change means for the application as it is. Errors: HandlerException for what its state forbids.
+     */
     static ObjectNode patch(ApplicationChange change, JsonNode application, AuthenticatedCaller caller) {
         return switch (change) {
             case ApplicationChange.Sync sync -> sync(sync, application, caller);

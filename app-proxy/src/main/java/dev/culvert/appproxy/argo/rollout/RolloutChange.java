@@ -1,6 +1,6 @@
 package dev.culvert.appproxy.argo.rollout;
 
-/** What can be done to a rollout. */
+/** A change of a rollout. */
 public enum RolloutChange {
     PROMOTE("promoteRollout", "ROLLOUT_RESUME"), PROMOTE_FULL("promoteRolloutFull",
             "ROLLOUT_PROMOTE_FULL"), SKIP(
@@ -23,7 +23,7 @@ public enum RolloutChange {
         return field;
     }
 
-    /** What permission rules call it. */
+    /** Its name in permission rules. */
     String action() {
         return action;
     }

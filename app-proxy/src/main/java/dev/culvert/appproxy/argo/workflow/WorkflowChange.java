@@ -2,7 +2,7 @@ package dev.culvert.appproxy.argo.workflow;
 
 import java.util.Locale;
 
-/** What can be done to a workflow, named as permission rules name it. */
+/** A change of a workflow, named as in permission rules. */
 enum WorkflowChange {
     TERMINATE, STOP, SUSPEND, RESUME, RETRY, RESUBMIT;
 

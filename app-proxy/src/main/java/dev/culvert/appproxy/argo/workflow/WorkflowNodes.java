@@ -21,7 +21,10 @@ final class WorkflowNodes {
         }
     }
 
-    /** Marks each active Suspend node as succeeded, outputs that nobody supplied with their defaults. True if any was. */
+    /**
+     * Marks each active Suspend node as succeeded. Missing outputs get their defaults. Returns true if there
+     * was any.
+     */
     static boolean resume(ObjectNode workflow, String message) {
         boolean any = false;
         for (JsonNode node : workflow.path("status").path("nodes")) {

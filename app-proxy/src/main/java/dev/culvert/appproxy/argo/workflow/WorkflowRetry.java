@@ -16,11 +16,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a retry makes of a failed workflow: steps that failed, and all after them, are gone with their pods; the groups
- * around them run again; what succeeded stays.
+ * The retry of a failed workflow. Failed steps, and all steps after them, are removed with their pods. The
+ * groups around them run again, and succeeded steps stay.
  *
  * @param workflow to store in place of the old one, under its version
- * @param podsToDelete names of the pods of steps that are gone
+ * @param podsToDelete the names of the pods of removed steps
  */
 record WorkflowRetry(ObjectNode workflow, List<String> podsToDelete) {
     private static final Set<String> STEPS = Set.of("Pod", "Container", "HTTP", "Plugin");
@@ -161,7 +161,10 @@ record WorkflowRetry(ObjectNode workflow, List<String> podsToDelete) {
         }
     }
 
-    /** Version 2 of Argo's names: workflow, template and the FNV-1a hash of the node's name; version 1: the node's id. */
+    /**
+     * Version 2 of Argo's names: workflow, template and the FNV-1a hash of the node's name; version 1: the
+     * node's id.
+     */
     static String podName(JsonNode workflow, JsonNode node) {
         String version = workflow.path("metadata")
                 .path("annotations")
