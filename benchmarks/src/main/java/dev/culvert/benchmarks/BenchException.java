@@ -13,7 +13,7 @@ final class BenchException extends RuntimeException {
         this.exitCode = exitCode;
     }
 
-    /** A run failed, so its figures are invalid. */
+    /** Signals a failed run, whose figures are invalid. */
     static BenchException failed(String message) {
         return new BenchException(message, FAILED);
     }

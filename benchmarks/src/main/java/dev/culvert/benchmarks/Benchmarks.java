@@ -8,7 +8,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code culvert bench}. Exit codes: 0 done, 1 a run failed, 64 wrong usage, 69 a needed program is missing.
+ * {@code culvert bench}. Exit codes: 0 done, 1 a failed run, 64 wrong usage, 69 a needed program is missing.
  */
 public final class Benchmarks {
     private static final int USAGE = 64;

@@ -94,7 +94,7 @@ public final class Inbox {
         long bytes = setup.config().memory().bytes();
         this.memory = new Budget(bytes / 2, bytes / 4);
         this.intakes = new Intakes(bytes / 2, bytes / 4, setup.config().maxRuntimeBytes().bytes() / 2);
-        // What is being sent keeps up to half of a runtime's quarter: this leaves room beside it.
+        // Webhooks in delivery keep up to half of a runtime's quarter: this leaves room beside them.
         this.turns = new StoreTurns(bytes / 16);
         this.room = files.room();
         this.rates = new AddressRates(setup.config().perAddress());
@@ -332,12 +332,15 @@ public final class Inbox {
         return intakes;
     }
 
-    /** Of webhooks that have arrived and are to be stored. */
+    /** Returns the turns in which webhooks that have arrived are stored. */
     public StoreTurns turns() {
         return turns;
     }
 
-    /** Why webhooks are refused though all else works, for {@code /readyz}; null: they are not. Any thread. */
+    /**
+     * Returns the reason for which webhooks are refused although everything else works, for {@code /readyz};
+     * null: they are not refused. Any thread.
+     */
     public @Nullable String trouble() {
         return room.isThere() ? null : "webhooks are refused: " + room.reason();
     }
@@ -367,9 +370,10 @@ public final class Inbox {
     }
 
     /**
-     * Stores a webhook. Either is told, on any thread, once: {@code done} after the fsync.
+     * Stores a webhook. One callback runs once, on any thread: {@code done} after the fsync.
      *
-     * @param turn ends when it is refused, or when the dispatcher has seen it, which may let go of its content
+     * @param turn the webhook's turn. It ends when the webhook is refused, or when the dispatcher has received
+     *     it and may release its content
      */
     public void store(IncomingWebhook draft, StoreTurns.Turn turn, Consumer<Receipt> done,
             Consumer<StoreException> failed) {

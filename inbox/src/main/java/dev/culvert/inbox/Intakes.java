@@ -104,12 +104,12 @@ public final class Intakes {
             this.giveWay = giveWay;
         }
 
-        /** Who sends it. */
+        /** Returns the source address of the sender. */
         public SourceAddress source() {
             return whole.account();
         }
 
-        /** Takes memory; false: there is no room, or the intake gave way. */
+        /** Takes memory. Returns false if there is no room, or the intake was displaced. */
         public boolean grow(long bytes) {
             if (!whole.tryTake(bytes)) {
                 return false;

@@ -9,16 +9,17 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Webhooks that have arrived and are to be stored. Some are being stored at once; the others wait, and source addresses take turns.
- * So what one address sends does not wait behind all that another one sent. A webhook that waits still counts in {@link Intakes},
- * which bounds how many do. Safe for use by any thread.
+ * The turns in which webhooks that have arrived are stored. A bounded number is stored at once; the others
+ * wait, and source addresses take turns, so that the webhooks of one address do not wait behind all webhooks
+ * of another. A waiting webhook still counts in {@link Intakes}, which bounds their number. Safe for use by
+ * any thread.
  */
 public final class StoreTurns {
-    /** Webhooks being stored: those of a transaction, and those of the next one, which gather meanwhile. */
+    /** The maximum number being stored: one transaction, and the next one, which gathers meanwhile. */
     static final int AT_ONCE = 512;
 
     private final long maxBytes;
-    /** The address that is next comes first, and in it the webhook that came first. Guarded by this. */
+    /** The next address first; its webhooks in order of arrival. Guarded by this. */
     private final Map<SourceAddress, LinkedHashSet<Turn>> waiting = new LinkedHashMap<>();
     private int storing;
     private long bytes;
@@ -28,7 +29,7 @@ public final class StoreTurns {
         WAITING, STORING, OVER
     }
 
-    /** @param maxBytes what webhooks that are being stored take up in memory; one alone may take up more */
+    /** @param maxBytes memory of the webhooks being stored; a single webhook may take more */
     StoreTurns(long maxBytes) {
         this.maxBytes = maxBytes;
     }
@@ -46,7 +47,7 @@ public final class StoreTurns {
             this.begin = begin;
         }
 
-        /** It is stored, refused or does not wait any longer. Again: does nothing. */
+        /** Ends the turn: the webhook is stored, refused, or no longer waits. Idempotent. */
         public void end() {
             ended(this).forEach(Turn::run);
         }
@@ -60,7 +61,8 @@ public final class StoreTurns {
      * Waits for a turn.
      *
      * @param cost bytes in memory
-     * @param begin runs once, unless the turn ends before: at once, or on any thread. It ends the turn that it is given
+     * @param begin runs once, at once or later on any thread, unless the turn ends first. It must end the turn
+     *     that it receives
      */
     public Turn enter(SourceAddress source, long cost, Consumer<Turn> begin) {
         var turn = new Turn(source, cost, begin);
@@ -121,7 +123,7 @@ public final class StoreTurns {
             waiting.remove(next.source);
             turns.remove(next);
             if (!turns.isEmpty()) {
-                waiting.put(next.source, turns); // behind the others
+                waiting.put(next.source, turns); // behind the other addresses
             }
             start(next);
             started.add(next);
@@ -129,7 +131,7 @@ public final class StoreTurns {
         return started;
     }
 
-    /** Nothing waits any longer, now or later. */
+    /** Starts all waiting turns. Later ones start at once. */
     void close() {
         closing().forEach(Turn::run);
     }
@@ -139,7 +141,7 @@ public final class StoreTurns {
         return startWaiting();
     }
 
-    /** Webhooks that wait. */
+    /** Returns the number of waiting webhooks. */
     synchronized int waiting() {
         return waiting.values().stream().mapToInt(LinkedHashSet::size).sum();
     }

@@ -85,7 +85,7 @@ final class Upload implements RequestSink {
     private final UnwrittenParts unwritten = new UnwrittenParts();
     private boolean writing;
     private boolean ended;
-    /** Where it waits to be stored, once it has arrived. */
+    /** The turn to be stored; null until the body has arrived. */
     private @Nullable Turn turn;
     private boolean over;
 
@@ -393,7 +393,7 @@ final class Upload implements RequestSink {
         }
         long cost = headCost + (body == null ? 0 : body.length);
         turn = inbox.turns().enter(intake.source(), cost, mine -> {
-            if (turn == null && request.loop().inEventLoop()) { // else it began within another's end
+            if (turn == null && request.loop().inEventLoop()) { // otherwise it began while another turn ended
                 store(body, written, cost, mine);
                 return;
             }
@@ -405,7 +405,7 @@ final class Upload implements RequestSink {
         });
     }
 
-    /** It is its turn. */
+    /** Runs when its turn begins. */
     private void store(byte @Nullable [] body, @Nullable SpoolWriter written, long cost, Turn mine) {
         Budget.Held held = over ? null : inbox.memory().take(target.runtimeId(), cost);
         if (held == null) {

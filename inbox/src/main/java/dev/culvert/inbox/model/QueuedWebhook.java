@@ -27,9 +27,9 @@ public final class QueuedWebhook {
     public boolean probing;
     /** Whether it is tried before its scheduled time, because its source is back. */
     public boolean early;
-    /** Whether it has failed since its source last answered one of its line for good. */
+    /** Whether it has failed since its source last gave a final response to a webhook of the queue. */
     public boolean suspect;
-    /** Whether that was such an attempt beyond the schedule, with others answered for good between its failures. */
+    /** Whether it failed again in an early attempt, after other webhooks got final responses. */
     public boolean suspectAgain;
     /** Whether its attempt counts towards the attempts at sources that are not known to be fast. */
     public boolean unproven;

@@ -8,18 +8,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether the first webhook of a line fails, or its event source: sends those from behind it as probes. If one is
- * answered for good right after the first one failed, that one is poison and steps aside. If probes fail, too, some are sent one
- * after the other; beyond that the source is taken for down, and a further one follows after a growing pause. When one passes
- * after others failed, the source may have been down: what failed is tried again at once, in order, and is poison if it fails
- * and another passes without a pause between. Nothing steps aside unless another passes after it. Pure state of one
- * {@link SourceQueue}.
+ * Determines whether the first webhook of a queue fails, or its event source. It sends later webhooks as
+ * probes. If a probe gets a final response right after the first webhook failed, the first webhook is poison
+ * and steps aside. If probes fail, too, a row of them follows without a pause; after that the source counts
+ * as down, and further probes follow after growing pauses. When a probe passes after others failed, the
+ * source may have been down: the failed webhooks are tried again at once, in order, and a webhook that fails
+ * again is poison if another one passes with no pause in between. No webhook steps aside unless another one
+ * passes after it. Pure state of one {@link SourceQueue}.
  *
  * <pre>
  *  first fails ──► probe ──passes──► first steps aside; the next that fails is probed at once, for a while
  *                  │  ▲ └─passes after others failed──► what failed is tried again, in order:
  *                  │  │                                   fails ──► probe ──passes──► steps aside
- *                  fails, some times in a row; then pause
+ *                  fails, several times in a row; then a pause
  * </pre>
  */
 final class Probes {
@@ -30,15 +31,15 @@ final class Probes {
     private static final int FAILURES = 2;
     /** The time after a poisoned webhook for which the next failure is probed at once. */
     private static final long WARY = Duration.ofMinutes(10).toMillis();
-    /** Probes that may fail in a row without a pause between. */
+    /** The number of probes that may fail in a row without a pause. */
     private static final int IN_A_ROW = 6;
-    /** The same, at most, of a source that has answered another one for good after as long a row of failures. */
+    /** The maximum of that number, for a source that gave a final response after as long a row of failures. */
     static final int MOST_IN_A_ROW = 2 * SourceQueue.WINDOW;
-    /** Probes after which only one is sent between two pauses: a source that is down gets little. */
+    /** The number of failed probes after which one probe follows each pause: a source that is down gets few attempts. */
     private static final int SEARCHED = 6 * IN_A_ROW;
-    /** Rows of failures are interrupted by chance: the next one may be longer, and each fails twice before it steps aside. */
+    /** The next row of failures may be longer by chance, and each webhook fails twice before it steps aside. */
     private static final int LONGER = 4;
-    /** After the last probe of a row that failed; doubled each time. */
+    /** The pause after a row of failed probes. It doubles each time. */
     private static final long PAUSE = 1000;
     private static final long LONGEST_PAUSE = 60_000;
     private static final long NEVER = Long.MAX_VALUE;
@@ -46,8 +47,8 @@ final class Probes {
     /** The number of consecutive failed probes since a webhook passed. */
     private int failed;
     /**
-     * Times that nothing was sent for a while, since something passed: the source may have been down, and what failed may have
-     * failed for that.
+     * The number of pauses since a webhook passed. With one, the source may have been down, and webhooks may
+     * have failed for that reason.
      */
     private int pauses;
     private int mostInARow = IN_A_ROW;
@@ -74,8 +75,8 @@ final class Probes {
     }
 
     /**
-     * What is out of order once {@code probe} is answered for good: those that are poison, which then step aside, and the probe,
-     * if it overtakes others, too.
+     * Returns the webhooks that leave the order once {@code probe} has its final response: the poison, which
+     * then steps aside, and the probe, if it overtakes others.
      *
      * @param overtaken the webhooks before the probe in the queue
      */
@@ -92,7 +93,7 @@ final class Probes {
         return out;
     }
 
-    /** Whether it fails although its source is alive, when another one passes now. */
+    /** Whether it fails although its source is alive, given that another webhook passes now. */
     private boolean isPoison(QueuedWebhook waiting) {
         return pauses == 0 && waiting.suspect && (failed == 0 || waiting.suspectAgain);
     }
@@ -100,7 +101,7 @@ final class Probes {
     /**
      * A webhook of the queue has its final response.
      *
-     * @param line what stays in line
+     * @param line the webhooks that stay in the queue
      */
     void passed(QueuedWebhook pending, long now, Collection<QueuedWebhook> line) {
         if (pending.probing) {
@@ -119,8 +120,8 @@ final class Probes {
     }
 
     /**
-     * The webhook that is sent now, before the first one of {@code line}, which is not due; null: none. What is tried again comes
-     * before what is new, and that before what failed.
+     * Returns the probe to send now, before the first webhook of {@code line}, which is not due; null: none.
+     * Early retries come before new webhooks, and these before failed ones.
      */
     @Nullable
     QueuedWebhook next(Collection<QueuedWebhook> line, long now) {
@@ -143,7 +144,10 @@ final class Probes {
         return waiting.early ? -1 : waiting.failures;
     }
 
-    /** When {@link #next} gives one; {@link Long#MAX_VALUE}: not before something happens. */
+    /**
+     * Returns the time at which {@link #next} returns a probe; {@link Long#MAX_VALUE}: not before an event
+     * occurs.
+     */
     long at(Collection<QueuedWebhook> line) {
         QueuedWebhook first = null;
         long due = NEVER;

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 public final class SourceQueue {
     /** The number of webhooks read at once. Enough to deliver while the next are read. */
     public static final int WINDOW = 64;
-    /** With so many in line no more are read, although all of them failed: at most one window more is held. */
+    /** The queue length from which no more are read, even if all failed. At most one more window is held. */
     static final int MOST_LOADED = Probes.MOST_IN_A_ROW;
-    /** Attempts at once to a source that wants no order. */
+    /** The maximum number of concurrent attempts at an unordered source. */
     static final int UNORDERED = 8;
     private static final long NEVER = Long.MAX_VALUE;
     /**
@@ -118,7 +118,7 @@ public final class SourceQueue {
         return wants;
     }
 
-    /** Those in line that may pass at once: what failed must not keep them on the disk. */
+    /** Returns the number of untried webhooks in the queue: failed ones must not keep others on the disk. */
     private long untried() {
         return line.values().stream().filter(waiting -> waiting.failures == 0).count();
     }
