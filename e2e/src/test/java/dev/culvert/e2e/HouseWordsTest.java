@@ -19,7 +19,10 @@ class HouseWordsTest {
             + "|CallersAsked|GoneCaller|KeptBody|HeldBytes|TimesSpent|BodyPatience|TunnelDoor|Tenure"
             + "|Settlement|Lanes|Nudges|Vocabulary|HangUp|PortTrouble|LengthOfTime|Arrivals|Answerer)\\b");
     private static final Pattern OLD_PHRASES = Pattern.compile(
-            "may everything|run failed|gave no new one|\\bso many\\b|\\bis told\\b", Pattern.CASE_INSENSITIVE);
+            "may everything|run failed|gave no new one|\\bso many\\b|\\bis told\\b",
+            Pattern.CASE_INSENSITIVE);
+
+    private static final Pattern LONG_COMMENT = Pattern.compile("^(?=.{111})\\s*(\\* [^ {]|// |/\\*\\* ).*");
 
     @Test
     void noMainCodeHasAnOldName() throws IOException {
@@ -34,6 +37,12 @@ class HouseWordsTest {
     @Test
     void noDocumentHasAnOldName() throws IOException {
         assertThat(found(HouseWordsTest::isDocument, OLD_NAMES)).isEmpty();
+    }
+
+    /** Drawings and examples, whose lines begin with more than one blank or with a brace, are as wide as they need. */
+    @Test
+    void commentsAreAtMost110ColumnsWide() throws IOException {
+        assertThat(found(HouseWordsTest::isMainCode, LONG_COMMENT)).isEmpty();
     }
 
     private static List<String> found(Predicate<Path> which, Pattern pattern) throws IOException {

@@ -372,8 +372,8 @@ public final class Inbox {
     /**
      * Stores a webhook. One callback runs once, on any thread: {@code done} after the fsync.
      *
-     * @param turn the webhook's turn. It ends when the webhook is refused, or when the dispatcher has received
-     *     it and may release its content
+     * @param turn the webhook's turn. It ends when the webhook is refused, or when the dispatcher has
+     *     received it and may release its content
      */
     public void store(IncomingWebhook draft, StoreTurns.Turn turn, Consumer<Receipt> done,
             Consumer<StoreException> failed) {

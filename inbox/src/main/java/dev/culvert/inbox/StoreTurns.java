@@ -61,8 +61,8 @@ public final class StoreTurns {
      * Waits for a turn.
      *
      * @param cost bytes in memory
-     * @param begin runs once, at once or later on any thread, unless the turn ends first. It must end the turn
-     *     that it receives
+     * @param begin runs once, at once or later on any thread, unless the turn ends first. It must end the
+     *     turn that it receives
      */
     public Turn enter(SourceAddress source, long cost, Consumer<Turn> begin) {
         var turn = new Turn(source, cost, begin);

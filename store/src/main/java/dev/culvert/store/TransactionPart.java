@@ -4,8 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * Data to write in the same transaction as a change. Passed under the key {@code TransactionPart.class} in the
- * Reactor context of {@link SqliteDatabase#transact}. Called on the database's thread.
+ * Data to write in the same transaction as a change. Passed under the key {@code TransactionPart.class} in
+ * the Reactor context of {@link SqliteDatabase#transact}. Called on the database's thread.
  */
 public interface TransactionPart {
     /**

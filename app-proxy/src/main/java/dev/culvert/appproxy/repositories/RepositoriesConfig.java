@@ -19,7 +19,7 @@ public record RepositoriesConfig(
         @Setting(value = "Git providers and folders of repositories; the first is the default", accepts = "a list, each with name, kind and apiUrl or folder", fileOnly = true) List<IntegrationConfig> integrations,
         TokensConfig tokens,
         @Setting(value = "How long one call to a provider may take, answer included", byDefault = "10s", accepts = "100ms..5m") Duration timeout,
-        @Setting(value = "How long a call waits for a provider that limits its rate; beyond it the caller is told 429 and when to come back", byDefault = "2s", accepts = "0s..30s") Duration maxWait) {
+        @Setting(value = "How long a call waits for a provider that limits its rate; after that the caller gets 429 with a Retry-After", byDefault = "2s", accepts = "0s..30s") Duration maxWait) {
     private static final Duration MAX_TIMEOUT = Duration.ofMinutes(5);
     private static final Duration MIN_TIMEOUT = Duration.ofMillis(100);
     private static final Duration MAX_WAIT = Duration.ofSeconds(30);

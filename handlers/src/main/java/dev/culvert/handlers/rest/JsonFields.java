@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a request's JSON object, read strictly. Methods note what is wrong and return an empty value, so that
- * one answer with the status 400 names all mistakes, each with its field.
+ * The fields of a request's JSON object, read strictly. Methods note what is wrong and return an empty value,
+ * so that one answer with the status 400 names all mistakes, each with its field.
  */
 public final class JsonFields {
     /** The maximum number of mistakes in an answer. A person mends no more at once. */
@@ -44,8 +44,9 @@ public final class JsonFields {
     }
 
     /**
-     * Reads an object that has no other fields than {@code known}. Throws HandlerException with {@code BAD_REQUEST} for
-     * all mistakes of the fields, else for an IllegalArgumentException of {@code making}; other exceptions pass.
+     * Reads an object that has no other fields than {@code known}. Throws HandlerException with
+     * {@code BAD_REQUEST} for all mistakes of the fields, else for an IllegalArgumentException of
+     * {@code making}; other exceptions pass.
      *
      * @param body JSON in UTF-8, borrowed for the call
      * @param making makes a value from the fields; gets empty values in place of wrong ones

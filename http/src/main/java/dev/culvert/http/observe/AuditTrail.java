@@ -77,8 +77,8 @@ public final class AuditTrail {
     }
 
     /**
-     * A requested change. Its components are the keys of all audit logs, in this order after {@code time}; null and
-     * empty ones are left out. No component may hold a secret.
+     * A requested change. Its components are the keys of all audit logs, in this order after {@code time};
+     * null and empty ones are left out. No component may hold a secret.
      *
      * @param user the id of the user or other authenticated identity; empty if there is none
      * @param account the user's account

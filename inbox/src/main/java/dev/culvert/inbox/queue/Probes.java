@@ -33,11 +33,18 @@ final class Probes {
     private static final long WARY = Duration.ofMinutes(10).toMillis();
     /** The number of probes that may fail in a row without a pause. */
     private static final int IN_A_ROW = 6;
-    /** The maximum of that number, for a source that gave a final response after as long a row of failures. */
+    /**
+     * The maximum of that number, for a source that gave a final response after as long a row of failures.
+     */
     static final int MOST_IN_A_ROW = 2 * SourceQueue.WINDOW;
-    /** The number of failed probes after which one probe follows each pause: a source that is down gets few attempts. */
+    /**
+     * The number of failed probes after which one probe follows each pause: a source that is down gets few
+     * attempts.
+     */
     private static final int SEARCHED = 6 * IN_A_ROW;
-    /** The next row of failures may be longer by chance, and each webhook fails twice before it steps aside. */
+    /**
+     * The next row of failures may be longer by chance, and each webhook fails twice before it steps aside.
+     */
     private static final int LONGER = 4;
     /** The pause after a row of failed probes. It doubles each time. */
     private static final long PAUSE = 1000;

@@ -233,7 +233,7 @@ public final class TunnelRegistry implements TunnelDirectory {
         return one == null || other.handler.streamCount() < one.handler.streamCount() ? other : one;
     }
 
-    /** Whether a hop to another event loop costs less than sharing this one with so many more streams. */
+    /** Whether a hop to another event loop costs less than sharing this loop with that many more streams. */
     private static boolean isOverburdened(LiveSession own, LiveSession least) {
         return own.handler.streamCount() > 2 * least.handler.streamCount() + HOP_WORTH_STREAMS;
     }

@@ -12,7 +12,10 @@ import reactor.core.publisher.Mono;
 public abstract class ApiProvider implements EdgeHandlerProvider {
     private final List<RemoteApi> apis = new ArrayList<>();
 
-    /** Returns an API that this provider opens and closes. For {@link #create}; parameters as those of RemoteApi. */
+    /**
+     * Returns an API that this provider opens and closes. For {@link #create}; parameters as those of
+     * RemoteApi.
+     */
     protected final RemoteApi api(String name, String setting, @Nullable ApiSettings settings) {
         var api = new RemoteApi(name, "handlers." + name() + "." + setting, settings);
         apis.add(api);

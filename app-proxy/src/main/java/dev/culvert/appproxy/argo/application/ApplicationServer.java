@@ -17,8 +17,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Steers applications through the API of the Argo CD server. That binds changes to no {@code resourceVersion}, so the
- * application is judged again just before the change if it is newer than the judged one ({@link Judged#again}).
+ * Steers applications through the API of the Argo CD server. That binds changes to no
+ * {@code resourceVersion}, so the application is judged again just before the change if it is newer than the
+ * judged one ({@link Judged#again}).
  */
 final class ApplicationServer implements ApplicationSteering {
     private static final JsonMapper MAPPER = new JsonMapper();

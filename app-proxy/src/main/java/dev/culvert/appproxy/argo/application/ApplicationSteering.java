@@ -10,7 +10,10 @@ import dev.culvert.appproxy.argo.api.PodLogs;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Reads and changes applications. Errors of all: {@link ApiFailure}, HandlerException for what the state forbids. */
+/**
+ * Reads and changes applications. Errors of all: {@link ApiFailure}, HandlerException for what the state
+ * forbids.
+ */
 interface ApplicationSteering {
     Mono<JsonNode> application(ObjectKey key);
 

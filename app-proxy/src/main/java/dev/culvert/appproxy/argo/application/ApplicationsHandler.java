@@ -29,8 +29,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Applications of Argo CD: state changes by GraphQL; the logs of their pods at {@code logs} below its mount, as a
- * download or, for who accepts them, as server-sent events.
+ * Applications of Argo CD: state changes by GraphQL; the logs of their pods at {@code logs} below its mount,
+ * as a download or, for who accepts them, as server-sent events.
  */
 final class ApplicationsHandler implements EdgeHandler, GraphQlFunction {
     static final String MOUNT = "/app-proxy/api/applications/";

@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
  */
 record RolloutPatches(@Nullable ObjectNode status, @Nullable ObjectNode spec, ObjectNode unified) {
 
-    /** What a change means for the rollout as it is. Errors: HandlerException for what the rollout has no room for. */
+    /**
+     * What a change means for the rollout as it is. Errors: HandlerException for what the rollout has no room
+     * for.
+     */
     static RolloutPatches of(RolloutChange change, JsonNode rollout) {
         return switch (change) {
             case PROMOTE -> promote(rollout);

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads and changes rollouts: by their custom resources; or, where the API of Argo Rollouts is configured and has the
- * change, through that. Errors: {@link ApiFailure}, HandlerException for what the state forbids.
+ * Reads and changes rollouts: by their custom resources; or, where the API of Argo Rollouts is configured and
+ * has the change, through that. Errors: {@link ApiFailure}, HandlerException for what the state forbids.
  */
 final class RolloutSteering {
     private final Resources resources;
@@ -30,9 +30,9 @@ final class RolloutSteering {
     }
 
     /**
-     * Changes it as it was judged and emits what it is then. The API of Argo Rollouts binds changes to no {@code
-     * resourceVersion}: before those, the rollout is judged again if it is newer than the judged one ({@link
-     * Judged#again}).
+     * Changes it as it was judged and emits what it is then. The API of Argo Rollouts binds changes to no
+     * {@code resourceVersion}: before those, the rollout is judged again if it is newer than the judged one
+     * ({@link Judged#again}).
      */
     Mono<JsonNode> change(RolloutChange change, ObjectKey key, Judged judged) {
         RemoteApi api = rollouts;
@@ -78,7 +78,10 @@ final class RolloutSteering {
                         : unpaused(key, rollout.changed(patched), spec));
     }
 
-    /** The status is changed by then: a conflict here must not change it once more, as that could be another step. */
+    /**
+     * The status is changed by then: a conflict here must not change it once more, as that could be another
+     * step.
+     */
     private Mono<JsonNode> unpaused(ObjectKey key, Judged rollout, ObjectNode spec) {
         return resources.insist(key, rollout, current -> resources.patch(key, current.object(), spec))
                 .onErrorMap(ApiFailure.class, failure -> failure.told(Kind.ROLLOUT.singular() + " " + key));

@@ -18,8 +18,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Steers workflows by their custom resources, as Argo's own tools do without a server: merge patches for what is one
- * field, a whole update for what touches nodes, both under the version that was judged.
+ * Steers workflows by their custom resources, as Argo's own tools do without a server: merge patches for what
+ * is one field, a whole update for what touches nodes, both under the version that was judged.
  */
 final class WorkflowResources implements WorkflowSteering {
     private static final Set<String> DONE = Set.of("Succeeded", "Failed", "Error");
@@ -116,8 +116,9 @@ final class WorkflowResources implements WorkflowSteering {
     }
 
     /**
-     * The pods of failed nodes are deleted before the nodes are: the controller would adopt them otherwise. A delete of a
-     * pod can't be bound to the workflow's version, so the labels are written first: that fails when the workflow is newer.
+     * The pods of failed nodes are deleted before the nodes are: the controller would adopt them otherwise. A
+     * delete of a pod can't be bound to the workflow's version, so the labels are written first: that fails
+     * when the workflow is newer.
      */
     private Mono<JsonNode> retry(ObjectKey key, AuthenticatedCaller caller, JsonNode workflow) {
         WorkflowRetry.of(workflow);

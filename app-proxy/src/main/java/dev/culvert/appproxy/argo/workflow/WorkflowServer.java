@@ -11,9 +11,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Steers workflows through the API of the Argo server, which also has archived and offloaded ones. It binds changes to no
- * {@code resourceVersion}, so the workflow is judged again just before the change if it is newer than the judged one
- * ({@link Judged#again}).
+ * Steers workflows through the API of the Argo server, which also has archived and offloaded ones. It binds
+ * changes to no {@code resourceVersion}, so the workflow is judged again just before the change if it is
+ * newer than the judged one ({@link Judged#again}).
  */
 final class WorkflowServer implements WorkflowSteering {
     private final RemoteApi argo;

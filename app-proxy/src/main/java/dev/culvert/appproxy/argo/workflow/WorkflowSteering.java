@@ -9,7 +9,10 @@ import dev.culvert.appproxy.argo.api.ObjectKey;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Reads and changes workflows. Errors of all: {@link ApiFailure}, HandlerException for what the state forbids. */
+/**
+ * Reads and changes workflows. Errors of all: {@link ApiFailure}, HandlerException for what the state
+ * forbids.
+ */
 interface WorkflowSteering {
     /** One workflow, as it is now. */
     Mono<JsonNode> workflow(ObjectKey key);
@@ -20,6 +23,9 @@ interface WorkflowSteering {
     /** Log lines as server-sent events, {@code {"result":{"content","podName"}}} each. */
     Mono<Flux<byte[]>> log(ObjectKey key, LogQuery query);
 
-    /** What happens to a namespace's workflows as server-sent events, {@code {"result":{"type","object"}}} each. */
+    /**
+     * What happens to a namespace's workflows as server-sent events, {@code {"result":{"type","object"}}}
+     * each.
+     */
     Mono<Flux<byte[]>> events(String namespace);
 }

@@ -23,8 +23,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Workflows: state changes by GraphQL; logs and events as streams at {@code {namespace}/{name}/log} and {@code
- * events/{namespace}} below its mount.
+ * Workflows: state changes by GraphQL; logs and events as streams at {@code {namespace}/{name}/log} and
+ * {@code events/{namespace}} below its mount.
  */
 public final class WorkflowsHandler implements EdgeHandler, GraphQlFunction {
     static final String MOUNT = "/app-proxy/api/workflows/";
