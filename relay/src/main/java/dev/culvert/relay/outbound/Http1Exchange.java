@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * to the exchange's event loop.
  *
  * <pre>
- * waiting ─► dialling ─► writing ─► head ─► body ─► ended ─┬─► connection kept     (request written, response framed)
- *    │          │          │         │ 101    │            ├─► connection closed   (anything else)
- *    │          │          │         ▼        │            └─► writing on          (request not ended yet)
+ * waiting ─► dialling ─► writing ─► head ─► body ─► ended ─┬─► kept (request written, response framed)
+ *    │          │          │         │ 101    │            ├─► closed (anything else)
+ *    │          │          │         ▼        │            └─► writing on (request not ended yet)
  *    │          │          │        raw ──────┤
  *    └──────────┴──────────┴──────────────────┴─► failed or cancelled: connection closed
  * </pre>
