@@ -94,7 +94,7 @@ final class UpstreamDialler {
         } else if (endpoints.areKnown()) {
             dial.next(UpstreamProblem.NO_CONNECTION);
         } else {
-            look(upstream, endpoints, () -> dial.next(UpstreamProblem.NO_NAME));
+            dial.look();
         }
     }
 
@@ -128,6 +128,8 @@ final class UpstreamDialler {
         private final List<Endpoint> tried = new ArrayList<>(MAX_TRIED);
         /** The token of the address that is being tried; see {@link Endpoint#end}. */
         private int begun;
+        /** The epoch of the addresses that this dial picks from. */
+        private int epoch;
 
         Dial(UpstreamAddress upstream, Endpoints endpoints, Function<Channel, C> install,
                 Outcome<C> outcome) {
@@ -135,15 +137,28 @@ final class UpstreamDialler {
             this.endpoints = endpoints;
             this.install = install;
             this.outcome = outcome;
+            this.epoch = endpoints.epoch();
         }
 
-        /** Tries the next address. If there is none, fails with the problem of the last one. */
+        /** Resolves the addresses and tries the best one. */
+        void look() {
+            epoch = endpoints.epoch();
+            UpstreamDialler.this.look(upstream, endpoints, () -> next(UpstreamProblem.NO_NAME));
+        }
+
+        /**
+         * Tries the next address. If there is none, fails with the problem of the last one, unless another
+         * thread replaced the configured names meanwhile and so made this dial's addresses unknown.
+         */
         void next(Problem otherwise) {
-            Endpoint next = outcome.isWanted() && tried.size() < MAX_TRIED ? endpoints.pick(tried) : null;
-            if (next == null) {
-                loop.execute(() -> outcome.failed(otherwise));
-            } else {
+            boolean wanted = outcome.isWanted() && tried.size() < MAX_TRIED;
+            Endpoint next = wanted ? endpoints.pick(tried) : null;
+            if (next != null) {
                 connect(next);
+            } else if (wanted && endpoints.epoch() != epoch) {
+                look();
+            } else {
+                loop.execute(() -> outcome.failed(otherwise));
             }
         }
 

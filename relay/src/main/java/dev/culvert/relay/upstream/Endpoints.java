@@ -210,9 +210,8 @@ public final class Endpoints {
      * Forgets the addresses, because the configured names changed. The next caller resolves again, and so
      * does a caller that is resolving now.
      */
-    @SuppressWarnings("NonAtomicVolatileUpdate")
-    public // written under the lock, read without it
-    synchronized void forget() {
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock, read without it
+    public synchronized void forget() {
         epoch++;
         current.stream().filter(Endpoint::isEjected).forEach(this::restore);
         current = List.of();

@@ -1,0 +1,114 @@
+package dev.culvert.relay.outbound;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.config.HostPort;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.relay.upstream.Ejection;
+import dev.culvert.relay.upstream.Endpoint;
+import dev.culvert.relay.upstream.Endpoints;
+import dev.culvert.relay.upstream.UpstreamAddress;
+import dev.culvert.relay.upstream.UpstreamConnection;
+import dev.culvert.relay.upstream.UpstreamLimits;
+import dev.culvert.relay.upstream.UpstreamNames;
+import dev.culvert.relay.upstream.UpstreamTrust;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Dials while the configured names are replaced. */
+class UpstreamDiallerIT {
+    private static final UpstreamAddress UPSTREAM = new UpstreamAddress(false, false, "x", 1);
+
+    private final EventLoops loops = EventLoops.create(1);
+
+    @AfterEach
+    void end() {
+        loops.dispose();
+    }
+
+    @Test
+    void aDialWhoseAddressesAreForgottenResolvesAgain() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            var names = new UpstreamNames(
+                    Map.of("x:1", List.of(new HostPort("127.0.0.1", server.getLocalPort()))), List.of());
+            var shared = new Upstreams(UpstreamLimits.defaults(), names, UpstreamTrust.NONE);
+            EventLoop loop = loops.group().next();
+            UpstreamDialler dialler = new UpstreamDialler(shared, loop);
+            ForgetfulClock clock = new ForgetfulClock();
+            Endpoints endpoints = new Endpoints("x:1", Ejection.defaults(), clock::nanos);
+            clock.endpoints = endpoints;
+            CompletableFuture<String> outcome = new CompletableFuture<>();
+
+            loop.execute(() -> dialler.dial(UPSTREAM, endpoints, null, Dialled::new, new Recorder(outcome)));
+
+            assertThat(outcome.get(20, TimeUnit.SECONDS)).isEqualTo("connected");
+            assertThat(clock.reads.get()).as("reads of the clock").isGreaterThan(2);
+            loop.submit(dialler::close).get(20, TimeUnit.SECONDS);
+            shared.close();
+        }
+    }
+
+    /**
+     * A clock that replaces the configured names in the last step of the first resolution, which is between
+     * the addresses' arrival and the choice of one.
+     */
+    private static final class ForgetfulClock {
+        private static final int LAST_OF_FIRST_RESOLUTION = 2;
+        private final AtomicInteger reads = new AtomicInteger();
+        private volatile Endpoints endpoints;
+
+        long nanos() {
+            if (reads.incrementAndGet() == LAST_OF_FIRST_RESOLUTION) {
+                endpoints.forget();
+            }
+            return System.nanoTime();
+        }
+    }
+
+    private record Recorder(
+            CompletableFuture<String> outcome) implements UpstreamDialler.Outcome<Dialled> {
+        @Override
+        public void connected(Dialled connection) {
+            connection.close();
+            outcome.complete("connected");
+        }
+
+        @Override
+        public void failed(Problem problem) {
+            outcome.complete(problem.detail());
+        }
+    }
+
+    private record Dialled(Channel channel) implements UpstreamConnection {
+        @Override
+        public void adopt() {}
+
+        @Override
+        public void at(Endpoint reached) {}
+
+        @Override
+        public boolean isUsable() {
+            return channel.isActive();
+        }
+
+        @Override
+        public void close() {
+            channel.close();
+        }
+
+        @Override
+        public void abandon() {
+            channel.close();
+        }
+    }
+}
