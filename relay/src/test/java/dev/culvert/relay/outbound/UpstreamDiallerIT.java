@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -46,7 +47,7 @@ class UpstreamDiallerIT {
             UpstreamDialler dialler = new UpstreamDialler(shared, loop);
             ForgetfulClock clock = new ForgetfulClock();
             Endpoints endpoints = new Endpoints("x:1", Ejection.defaults(), clock::nanos);
-            clock.endpoints = endpoints;
+            clock.endpoints.set(endpoints);
             CompletableFuture<String> outcome = new CompletableFuture<>();
 
             loop.execute(() -> dialler.dial(UPSTREAM, endpoints, null, Dialled::new, new Recorder(outcome)));
@@ -65,11 +66,11 @@ class UpstreamDiallerIT {
     private static final class ForgetfulClock {
         private static final int LAST_OF_FIRST_RESOLUTION = 2;
         private final AtomicInteger reads = new AtomicInteger();
-        private volatile Endpoints endpoints;
+        private final AtomicReference<Endpoints> endpoints = new AtomicReference<>();
 
         long nanos() {
             if (reads.incrementAndGet() == LAST_OF_FIRST_RESOLUTION) {
-                endpoints.forget();
+                endpoints.get().forget();
             }
             return System.nanoTime();
         }
