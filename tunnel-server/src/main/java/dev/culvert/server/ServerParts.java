@@ -22,6 +22,7 @@ import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.enrol.CertificateIssuer;
 import dev.culvert.server.enrol.EnrolmentService;
 import dev.culvert.server.enrol.RenewalService;
+import dev.culvert.server.link.LoopPlacement;
 import dev.culvert.server.link.ServerSession;
 import dev.culvert.server.link.SessionAdmission;
 import dev.culvert.server.link.TunnelHandshake;
@@ -186,7 +187,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 // A runtime's host may match a wildcard. A proof relayed by the runtime's service is not made
                 // for this server.
                 host -> files.entrances.provenTo().test(host) && store.byHost(host) == null,
-                openings, sessions::start, telemetry, clock);
+                openings, new LoopPlacement(loops.group(), registry::loopsOf), sessions::start, telemetry,
+                clock);
         ListenerSecurity entrances = files.entrances;
         entrances.measure(telemetry);
         OpenConnections sharedTunnels = new OpenConnections();

@@ -157,6 +157,7 @@ public final class ServerSession implements SessionListener {
                 .addKeyValue("remote", remote)
                 .log("session opened");
         SessionAdmission.opened(channel);
+        LoopPlacement.opened(channel);
         HandshakeFairness.over(channel);
         if (live != null) {
             shared.events.publish(ServerEvent.Kind.CONNECTED, live, null);

@@ -22,6 +22,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpRequest;
@@ -74,6 +75,8 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     private final boolean once;
     private long startedNanos;
     private @Nullable Future<?> timeout;
+    /** Whether the connection becomes a tunnel. The client then waits for the response. */
+    private boolean accepted;
 
     /**
      * The dependencies that all connections share.
@@ -82,10 +85,11 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
      * @param requireMutualTls whether only certificates that TLS carried are accepted
      * @param provenTo accepts the server's names, in their compared form; a proof for another name is refused
      * @param openings bounds the sessions that are being opened
+     * @param placement chooses the event loops of connections whose runtime is known
      */
     public record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
             Supplier<List<X509Certificate>> authorities, boolean requireMutualTls,
-            Predicate<String> provenTo, SessionAdmission openings,
+            Predicate<String> provenTo, SessionAdmission openings, LoopPlacement placement,
             Tunnels tunnels,
             Telemetry telemetry, Clock clock) {}
 
@@ -137,6 +141,11 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         if (!(message instanceof FullHttpRequest request)) {
             ReferenceCountUtil.release(message);
+            return;
+        }
+        if (accepted) {
+            request.release();
+            ctx.close();
             return;
         }
         try {
@@ -297,6 +306,23 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
             return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many sessions are being opened at once")
                     .retryAfter(shared.openings().retryAfter());
         }
+        stopTimer();
+        accepted = true;
+        EventLoop present = ctx.channel().eventLoop();
+        EventLoop chosen = proven == null
+                ? present
+                : shared.placement().place(proven.runtime().id(), ctx.channel());
+        if (chosen.equals(present)) {
+            switchProtocols(ctx, request, proven);
+        } else {
+            FullHttpRequest head = request.replace(Unpooled.EMPTY_BUFFER);
+            LoopPlacement.move(ctx.channel(), chosen, () -> switchProtocols(ctx, head, proven));
+        }
+        return null;
+    }
+
+    private void switchProtocols(ChannelHandlerContext ctx, FullHttpRequest request,
+            @Nullable Proven proven) {
         String host = host(request);
         var config = WebSocketDecoderConfig.newBuilder()
                 .maxFramePayloadLength(MAX_MESSAGE)
@@ -305,7 +331,6 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 .build();
         var handshaker = new WebSocketServerHandshaker13("wss://" + request.headers().get("host") + PATH,
                 SUBPROTOCOL, config);
-        stopTimer();
         // The WebSocket codec replaces the HTTP codec only after the 101 is written.
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
             if (done.isSuccess()) {
@@ -316,7 +341,6 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 ctx.close();
             }
         });
-        return null;
     }
 
     private void refuse(ChannelHandlerContext ctx, Problem problem, String id) {

@@ -248,6 +248,14 @@ public final class TunnelRegistry implements TunnelDirectory {
         return false;
     }
 
+    /** The event loops of the sessions of a runtime that accept streams, one entry for each session. */
+    public List<EventLoop> loopsOf(String runtimeId) {
+        return Stream.of(sessionsIn(runtimeId))
+                .filter(LiveSession::isAccepting)
+                .map(session -> session.loop)
+                .toList();
+    }
+
     /** The longest of all sessions' last round trips, in seconds; 0 before the first. */
     double longestRttSeconds() {
         long longest = 0;

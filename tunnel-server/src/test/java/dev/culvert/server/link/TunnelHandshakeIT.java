@@ -83,7 +83,7 @@ class TunnelHandshakeIT {
         var renewal = new RenewalService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
         var shared = new TunnelHandshake.Shared(store, enrolment, renewal, () -> List.of(ca.certificate()),
                 false, host -> host.equals("acme.example"),
-                openings,
+                openings, new LoopPlacement(loops.group(), id -> List.of()),
                 (ctx, let, host, left) -> {
                     if (let == null) {
                         timesLeft.add(left);
