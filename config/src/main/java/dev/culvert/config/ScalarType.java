@@ -5,20 +5,15 @@ import java.net.URISyntaxException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The types that one text can hold. Parses, prints and describes them. */
 final class ScalarType {
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
-    private static final Map<String, Long> UNIT_MILLIS = Map.of("ms", 1L, "s", 1000L, "m", 60_000L, "h",
-            3_600_000L, "d",
-            86_400_000L);
     private static final Map<Class<?>, String> ACCEPTED = Map.of(String.class, "text", HostPort.class,
             "host:port, as 127.0.0.1:8443 or [::1]:8443", ByteSize.class,
             "a size as 512, 64KiB, 25MiB or 1GiB",
@@ -74,29 +69,17 @@ final class ScalarType {
     static String format(Object value) {
         return switch (value) {
             case Enum<?> constant -> constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-            case Duration duration -> format(duration);
+            case Duration duration -> Durations.format(duration);
             default -> value.toString();
         };
     }
 
-    private static String format(Duration duration) {
-        long millis = duration.toMillis();
-        for (String unit : new String[]{"d", "h", "m", "s"}) {
-            long unitMillis = UNIT_MILLIS.getOrDefault(unit, 1L);
-            if (millis > 0 && millis % unitMillis == 0) {
-                return millis / unitMillis + unit;
-            }
-        }
-        return millis == 0 ? "0s" : millis + "ms";
-    }
-
     private static Duration duration(String text) {
-        Matcher matcher = DURATION.matcher(text);
-        if (!matcher.matches()) {
+        Duration value = Durations.parse(text, Durations.MAX_DIGITS, ChronoUnit.MILLIS, ChronoUnit.DAYS);
+        if (value == null) {
             throw new IllegalArgumentException(text);
         }
-        return Duration
-                .ofMillis(Long.parseLong(matcher.group(1)) * UNIT_MILLIS.getOrDefault(matcher.group(2), 1L));
+        return value;
     }
 
     private static Path path(String text, @Nullable Path folder) {

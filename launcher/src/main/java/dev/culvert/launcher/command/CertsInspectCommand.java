@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.culvert.certs.CertificateFacts;
 import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.PemFiles;
+import dev.culvert.config.Durations;
 import dev.culvert.launcher.admin.AdminCommand;
 import dev.culvert.launcher.admin.TextTable;
 import dev.culvert.launcher.certs.Inspection;
@@ -102,10 +103,10 @@ final class CertsInspectCommand implements Task {
     private static String state(Inspection.Certificate certificate, Instant now) {
         CertificateFacts facts = certificate.facts();
         return switch (certificate.state()) {
-            case VALID -> "valid, ends in " + Durations.text(Duration.between(now, facts.notAfter()));
-            case EXPIRED -> "EXPIRED " + Durations.text(Duration.between(facts.notAfter(), now)) + " ago";
+            case VALID -> "valid, ends in " + Durations.rounded(Duration.between(now, facts.notAfter()));
+            case EXPIRED -> "EXPIRED " + Durations.rounded(Duration.between(facts.notAfter(), now)) + " ago";
             case EARLY ->
-                "NOT VALID YET, begins in " + Durations.text(Duration.between(now, facts.notBefore()))
+                "NOT VALID YET, begins in " + Durations.rounded(Duration.between(now, facts.notBefore()))
                         + "; compare the clocks";
         };
     }

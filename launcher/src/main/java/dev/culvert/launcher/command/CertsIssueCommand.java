@@ -2,6 +2,7 @@ package dev.culvert.launcher.command;
 
 import dev.culvert.certs.CertificateFiles;
 import dev.culvert.certs.CertsException;
+import dev.culvert.config.Durations;
 import dev.culvert.launcher.certs.CertsFolder;
 import dev.culvert.launcher.certs.ListenerNames;
 import dev.culvert.launcher.run.CommandException;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -68,7 +70,9 @@ final class CertsIssueCommand implements Task {
                     "--days and --life say the same (expected: one of them)");
         }
         String given = days == null ? life : days + "d";
-        Duration wanted = given == null ? CertsFolder.LIFE : Durations.parse(given);
+        Duration wanted = given == null
+                ? CertsFolder.LIFE
+                : Durations.parse(given, 6, ChronoUnit.SECONDS, ChronoUnit.DAYS);
         if (wanted == null || wanted.isZero() || wanted.compareTo(LONGEST) > 0) {
             throw new CommandException(ExitCode.USAGE, (days == null ? "--life: " + life : "--days: " + days)
                     + " (expected: " + (days == null ? "1s to 3650d, as 90d or 12h" : "1 to 3650") + ")");
@@ -102,7 +106,7 @@ final class CertsIssueCommand implements Task {
                         ? "; browsers refuse certificates that live longer than 398 days"
                         : "";
         return "Wrote " + files.certificate() + " and " + files.key() + ", for " + String.join(", ", names)
-                + "\nIt ends at " + end + ", in " + Durations.text(lives) + note
+                + "\nIt ends at " + end + ", in " + Durations.rounded(lives) + note
                 + ". The key is readable by its owner alone.";
     }
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.culvert.client.dial.ClientConfig;
 import dev.culvert.client.dial.Finding;
 import dev.culvert.client.doctor.Preflight;
+import dev.culvert.config.Durations;
 import dev.culvert.config.SettingInfo;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.launcher.admin.AdminCommand;
@@ -14,6 +15,7 @@ import dev.culvert.launcher.run.ExitCode;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -110,7 +112,7 @@ final class DoctorCommand extends ConfiguredCommand {
     }
 
     private static Duration bound(String text) {
-        Duration bound = Durations.parse(text);
+        Duration bound = Durations.parse(text, 6, ChronoUnit.SECONDS, ChronoUnit.DAYS);
         if (bound != null && bound.compareTo(LONGEST) <= 0) {
             return bound;
         }

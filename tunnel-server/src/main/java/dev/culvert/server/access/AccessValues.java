@@ -1,5 +1,6 @@
 package dev.culvert.server.access;
 
+import dev.culvert.config.Durations;
 import dev.culvert.handlers.rest.JsonFields;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
@@ -7,13 +8,11 @@ import io.netty.util.NetUtil;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -21,9 +20,6 @@ import java.util.regex.Pattern;
  */
 final class AccessValues {
     private static final int MAX_CHARS = 1024;
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(ms|s|m)");
-    private static final Map<String, Duration> UNITS = Map.of("ms", Duration.ofMillis(1), "s",
-            Duration.ofSeconds(1), "m", Duration.ofMinutes(1));
     private static final Pattern FIELD_NAME = Pattern.compile("[a-z0-9!#$%&'*+.^_`|~-]{1,64}");
     /** Fields that frame a message or describe its route. A service can't set them. */
     private static final Set<String> FRAMING = Set.of("host", "connection", "content-length",
@@ -59,12 +55,8 @@ final class AccessValues {
         if (text == null) {
             return usual;
         }
-        Matcher matcher = DURATION.matcher(text);
-        Duration value = matcher.matches()
-                ? Objects.requireNonNull(UNITS.get(matcher.group(2)))
-                        .multipliedBy(Long.parseLong(matcher.group(1)))
-                : most.plusMillis(1);
-        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+        Duration value = Durations.parse(text, 6, ChronoUnit.MILLIS, ChronoUnit.MINUTES);
+        if (value == null || value.compareTo(least) < 0 || value.compareTo(most) > 0) {
             throw invalid(fields.key(field), text,
                     least.toMillis() + "ms.." + most.toSeconds() + "s, as 500ms or 2s");
         }
