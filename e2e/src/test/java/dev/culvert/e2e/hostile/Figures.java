@@ -10,6 +10,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 final class Figures {
     final Samples requests = new Samples();
     final Samples webhooks = new Samples();
+    /** Webhooks of the event source whose line may hold webhooks that fail. They are delivered, if later. */
+    final Samples poisonedLine = new Samples();
     final Samples admin = new Samples();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private final Map<String, Double> peaks = new TreeMap<>();

@@ -52,7 +52,11 @@ final class HonestTenant implements AutoCloseable {
     private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
     private static final GenericSslContextSpec<?> TRUSTING = Http11SslContextSpec.forClient()
             .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
-    private static final int EVENT_SOURCES = 3;
+    /** Begins the body of a webhook; its number follows. */
+    private static final String ID = "webhook-";
+    private static final int EVENT_SOURCES = 4;
+    /** The event source that attackers send webhooks to that fail; the order of its line is promised. */
+    static final String POISONED_SOURCE = "push" + (EVENT_SOURCES - 1);
 
     private final ConnectionProvider pool = ConnectionProvider.create("honest", 200);
     private final Map<String, Long> sent = new ConcurrentHashMap<>();
@@ -157,11 +161,11 @@ final class HonestTenant implements AutoCloseable {
 
     private Mono<String> webhook() {
         long at = number.incrementAndGet();
-        String id = "webhook-" + at;
+        String id = ID + at;
         Figures now = figures;
         sent.put(id, System.nanoTime());
         return caller(pool).post()
-                .uri("/webhooks/argo/push" + at % EVENT_SOURCES + "/x")
+                .uri("/webhooks/argo/" + source(at) + "/x")
                 .send(ByteBufFlux.fromString(Mono.just(id)))
                 .responseSingle((head, body) -> body.asString()
                         .defaultIfEmpty("")
@@ -185,8 +189,14 @@ final class HonestTenant implements AutoCloseable {
     private void arrived(String body) {
         Long began = sent.remove(body);
         if (began != null) {
-            figures.webhooks.add(System.nanoTime() - began);
+            long number = Long.parseLong(body.substring(ID.length()));
+            boolean behindPoison = source(number).equals(POISONED_SOURCE);
+            (behindPoison ? figures.poisonedLine : figures.webhooks).add(System.nanoTime() - began);
         }
+    }
+
+    private static String source(long number) {
+        return "push" + number % EVENT_SOURCES;
     }
 
     /** What its callers notice from now on. */

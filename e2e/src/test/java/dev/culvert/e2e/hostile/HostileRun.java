@@ -191,10 +191,11 @@ final class HostileRun implements AutoCloseable {
 
     private void report(List<Scenario> wave, Figures figures, List<String> faults) {
         System.out.println(String.format(Locale.ROOT,
-                "hostile %-10s %-6s p99 ms (quiet): requests %.0f (%.0f), webhooks %.0f (%.0f), admin %.0f (%.0f);"
+                "hostile %-10s %-6s p99 ms (quiet): requests %.0f (%.0f), webhooks %.0f (%.0f), poisoned line %.0f, admin %.0f (%.0f);"
                         + " %d requests, %d webhooks; server %.2f cores; peak MiB: budget %.1f of %.0f, buffered %.1f, heap %.0f, live %.0f, direct %.0f; %s",
                 Form.names(wave), faults.isEmpty() ? "ok" : "FAILED", figures.requests.p99(),
-                quiet.requests.p99(), figures.webhooks.p99(), quiet.webhooks.p99(), figures.admin.p99(),
+                quiet.requests.p99(), figures.webhooks.p99(), quiet.webhooks.p99(),
+                figures.poisonedLine.p99(), figures.admin.p99(),
                 quiet.admin.p99(), figures.requests.count(), figures.webhooks.count(), figures.cores(),
                 figures.peak(Watch.USED) / MIB, figures.peak(Watch.MAX) / MIB,
                 figures.peak(Watch.BUFFERED) / MIB, figures.peak(Watch.HEAP) / MIB,

@@ -99,7 +99,8 @@ final class WebhookScenarios {
         RawHttp2 caller = attack.connected(1, () -> RawHttp2.connect(attack.target, attack.address(), HONEST))
                 .getFirst();
         attack.paced(perSecond, () -> {
-            int stream = caller.open(HeadBlock.request("POST", HONEST, "/webhooks/argo/push0/x"), false);
+            int stream = caller.open(HeadBlock.request("POST", HONEST,
+                    "/webhooks/argo/" + HonestTenant.POISONED_SOURCE + "/x"), false);
             caller.frame(RawHttp2.DATA, RawHttp2.END_STREAM, stream,
                     HonestTenant.POISON.getBytes(StandardCharsets.US_ASCII));
         });
