@@ -2,6 +2,7 @@ package dev.culvert.relay.inbound;
 
 import dev.culvert.config.HostPort;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.relay.exchange.DeadCallerDetector;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.listen.Entrance;
@@ -40,17 +41,15 @@ public final class EdgeListener {
     }
 
     private static void init(Channel channel, Entrance entrance, EdgeContext context) {
-        channel.pipeline().addLast(new DeadCallerDetector(context.memory()));
+        channel.pipeline().addLast(HandlerNames.DEAD_CALLER, new DeadCallerDetector(context.memory()));
         if (!entrance.open(channel)) {
             channel.close();
             return;
         }
         channel.config().setWriteBufferWaterMark(WATER_MARK);
-        if (entrance.isPlain()) {
-            channel.pipeline().addLast(new PlainEdgeProtocol(context));
-        } else {
-            channel.pipeline().addLast(new EdgeProtocol(context));
-        }
+        channel.pipeline()
+                .addLast(HandlerNames.PROTOCOL,
+                        entrance.isPlain() ? new PlainEdgeProtocol(context) : new EdgeProtocol(context));
     }
 
     public RelayListener listener() {

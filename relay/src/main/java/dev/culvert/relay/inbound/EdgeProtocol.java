@@ -1,5 +1,6 @@
 package dev.culvert.relay.inbound;
 
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.inbound.http1.Http1EdgeConnection;
 import dev.culvert.relay.inbound.http1.Http1RequestDecoder;
@@ -40,13 +41,20 @@ final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
     static void http1(ChannelPipeline pipeline, EdgeContext shared) {
         var decoder = new Http1RequestDecoder(shared.limits());
         var encoder = new Http1ResponseEncoder();
-        pipeline.addLast(decoder, encoder, new Http1EdgeConnection(shared, decoder, encoder));
+        pipeline.addLast(HandlerNames.HTTP1_DECODER, decoder);
+        pipeline.addLast(HandlerNames.HTTP1_ENCODER, encoder);
+        pipeline.addLast(HandlerNames.HTTP1, new Http1EdgeConnection(shared, decoder, encoder));
+    }
+
+    /** Adds the handler of HTTP/2. */
+    static void http2(ChannelPipeline pipeline, EdgeContext shared) {
+        pipeline.addLast(HandlerNames.HTTP2, Http2EdgeConnection.of(shared));
     }
 
     @Override
     protected void configurePipeline(ChannelHandlerContext ctx, String protocol) {
         if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
-            ctx.pipeline().addLast(Http2EdgeConnection.of(shared));
+            http2(ctx.pipeline(), shared);
         } else {
             http1(ctx.pipeline(), shared);
         }

@@ -1,7 +1,6 @@
 package dev.culvert.relay.inbound;
 
 import dev.culvert.relay.exchange.EdgeContext;
-import dev.culvert.relay.inbound.http2.Http2EdgeConnection;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.listen.RelayListener;
 import io.netty.buffer.ByteBuf;
@@ -58,7 +57,7 @@ final class PlainEdgeProtocol extends ByteToMessageDecoder {
             return; // both protocols are still possible
         }
         if (http2) {
-            ctx.pipeline().addLast(Http2EdgeConnection.of(shared));
+            EdgeProtocol.http2(ctx.pipeline(), shared);
         } else {
             EdgeProtocol.http1(ctx.pipeline(), shared);
         }

@@ -1,5 +1,6 @@
 package dev.culvert.relay.listen;
 
+import dev.culvert.http.net.HandlerNames;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
@@ -77,10 +78,11 @@ public sealed interface Entrance {
 
         @Override
         public boolean open(Channel channel) {
-            channel.pipeline()
-                    .addLast(byName.getAsBoolean()
-                            ? new NameChoice(contexts, channel)
-                            : contexts.of(null).newHandler(channel.alloc()));
+            if (byName.getAsBoolean()) {
+                channel.pipeline().addLast(HandlerNames.SERVER_NAME, new NameChoice(contexts, channel));
+            } else {
+                channel.pipeline().addLast(HandlerNames.TLS, contexts.of(null).newHandler(channel.alloc()));
+            }
             return true;
         }
     }

@@ -1,5 +1,6 @@
 package dev.culvert.relay.listen;
 
+import dev.culvert.http.net.HandlerNames;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -41,7 +42,7 @@ public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
 
     /** Makes {@code channel} wait for its turn from now on. */
     public static void begin(Channel channel) {
-        channel.pipeline().addFirst(new HandshakeFairness());
+        channel.pipeline().addFirst(HandlerNames.HANDSHAKE_TURN, new HandshakeFairness());
     }
 
     /** Ends the waiting: the connection is set up. Call on its event loop. */

@@ -1,5 +1,6 @@
 package dev.culvert.relay.listen;
 
+import dev.culvert.http.net.HandlerNames;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -28,12 +29,12 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
 
     /** Starts the close. The caller has flushed all writes. */
     public static void begin(Channel channel) {
-        if (!channel.isActive()) {
+        if (!channel.isActive() || channel.pipeline().get(HandlerNames.LINGERING_CLOSE) != null) {
             return;
         }
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         ChannelFuture said = tls == null ? channel.newSucceededFuture() : tls.closeOutbound();
-        channel.pipeline().addFirst(new LingeringClose());
+        channel.pipeline().addFirst(HandlerNames.LINGERING_CLOSE, new LingeringClose());
         said.addListener(done -> {
             if (done.isSuccess() && channel instanceof SocketChannel socket) {
                 socket.shutdownOutput().addListener(ChannelFutureListener.CLOSE_ON_FAILURE);

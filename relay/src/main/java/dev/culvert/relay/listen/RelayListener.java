@@ -3,6 +3,7 @@ package dev.culvert.relay.listen;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Reason;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.net.KeepAlive;
 import dev.culvert.http.net.ListenException;
 import dev.culvert.http.quota.SourceAddress;
@@ -81,7 +82,8 @@ public final class RelayListener {
     private static void await(Channel channel, ProxySenders senders, Runnable open) {
         if (channel.remoteAddress() instanceof InetSocketAddress remote
                 && senders.peers().include(remote.getAddress())) {
-            channel.pipeline().addLast(new ProxyHeaderReader(senders.patience(), open));
+            channel.pipeline()
+                    .addLast(HandlerNames.PROXY_HEADER, new ProxyHeaderReader(senders.patience(), open));
             channel.config().setAutoRead(true);
         } else {
             channel.close();
@@ -97,7 +99,8 @@ public final class RelayListener {
         init.accept(channel);
         Future<?> handshake = Entrance.handshake(channel);
         if (handshake != null) {
-            channel.pipeline().addFirst(new HandshakeSlot(gate, source, handshake));
+            channel.pipeline()
+                    .addFirst(HandlerNames.HANDSHAKE_SLOT, new HandshakeSlot(gate, source, handshake));
         }
         channel.config().setAutoRead(true);
     }

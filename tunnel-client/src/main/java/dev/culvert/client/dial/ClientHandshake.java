@@ -1,5 +1,6 @@
 package dev.culvert.client.dial;
 
+import dev.culvert.http.net.HandlerNames;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -114,7 +115,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
             return;
         }
         settle();
-        ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
+        ctx.pipeline().addLast(HandlerNames.WEB_SOCKET_MESSAGE, new WebSocketFrameAggregator(MAX_MESSAGE));
         upgraded.accept(ctx.channel());
         ctx.pipeline().remove(this);
         done.accept(ctx.channel());

@@ -3,6 +3,7 @@ package dev.culvert.client.dial;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Reason;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.HandlerNames;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -173,9 +174,9 @@ public final class Connector {
                     @Override
                     protected void initChannel(Channel channel) {
                         if (proxy != null) {
-                            channel.pipeline().addLast(proxy);
+                            channel.pipeline().addLast(HandlerNames.OUTBOUND_PROXY, proxy);
                         }
-                        channel.pipeline().addLast(new Listened());
+                        channel.pipeline().addLast(HandlerNames.CONNECT_WAIT, new Listened());
                     }
                 });
     }

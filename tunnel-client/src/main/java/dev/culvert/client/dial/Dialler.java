@@ -1,6 +1,7 @@
 package dev.culvert.client.dial;
 
 import dev.culvert.config.HostPort;
+import dev.culvert.http.net.HandlerNames;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
@@ -91,6 +92,9 @@ public final class Dialler {
         SslHandler ssl = tls.newHandler(channel.alloc(), bareName(address.host()), address.port());
         ssl.setHandshakeTimeoutMillis(HANDSHAKE_TIMEOUT.toMillis());
         channel.pipeline()
-                .addLast(ssl, new HttpClientCodec(), new HttpObjectAggregator(MAX_REFUSAL), handshake);
+                .addLast(HandlerNames.TLS, ssl)
+                .addLast(HandlerNames.HTTP, new HttpClientCodec())
+                .addLast(HandlerNames.REFUSAL_BODY, new HttpObjectAggregator(MAX_REFUSAL))
+                .addLast(HandlerNames.TUNNEL_HANDSHAKE, handshake);
     }
 }

@@ -4,6 +4,7 @@ import dev.culvert.certs.ClientCertificates;
 import dev.culvert.certs.ClientCertificates.Verdict;
 import dev.culvert.http.fields.HostName;
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.observe.Telemetry;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
@@ -22,6 +23,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
@@ -103,15 +105,20 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left);
     }
 
+    private TunnelHandshake(Shared shared, boolean once) {
+        this.shared = shared;
+        this.once = once;
+    }
+
     /**
-     * Makes the handler of one connection.
+     * Adds the handlers of one connection behind an HTTP/1.1 codec.
      *
      * @param once whether it serves one request only, because the next one may be another client's: balancers
      *        reuse their connections
      */
-    TunnelHandshake(Shared shared, boolean once) {
-        this.shared = shared;
-        this.once = once;
+    static void add(ChannelPipeline pipeline, Shared shared, boolean once) {
+        pipeline.addLast(HandlerNames.ENROLMENT_BODY, new EnrolmentBodies());
+        pipeline.addLast(HandlerNames.TUNNEL_HANDSHAKE, new TunnelHandshake(shared, once));
     }
 
     @Override
@@ -334,7 +341,8 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         // The WebSocket codec replaces the HTTP codec only after the 101 is written.
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
             if (done.isSuccess()) {
-                ctx.pipeline().addLast(new WebSocketFrameAggregator(MAX_MESSAGE));
+                ctx.pipeline()
+                        .addLast(HandlerNames.WEB_SOCKET_MESSAGE, new WebSocketFrameAggregator(MAX_MESSAGE));
                 shared.tunnels().start(ctx, proven, host, left());
                 ctx.pipeline().remove(this);
             } else {

@@ -2,6 +2,7 @@ package dev.culvert.server.link;
 
 import dev.culvert.config.HostPort;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.relay.inbound.EdgeListener;
 import dev.culvert.relay.listen.Entrance;
 import dev.culvert.relay.listen.HandshakeFairness;
@@ -75,10 +76,10 @@ public final class TunnelListener {
         tune(channel);
         HandshakeFairness.begin(channel);
         ChannelPipeline pipeline = channel.pipeline();
-        pipeline.addLast(new HttpServerCodec(new HttpDecoderConfig().setStrictLineParsing(true)
-                .setUseRfc9112TransferEncoding(true)));
-        pipeline.addLast(new EnrolmentBodies());
-        pipeline.addLast(new TunnelHandshake(shared, entrance.isPlain()));
+        pipeline.addLast(HandlerNames.HTTP,
+                new HttpServerCodec(new HttpDecoderConfig().setStrictLineParsing(true)
+                        .setUseRfc9112TransferEncoding(true)));
+        TunnelHandshake.add(pipeline, shared, entrance.isPlain());
     }
 
     public int connections() {

@@ -1,5 +1,6 @@
 package dev.culvert.server.link;
 
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
@@ -44,7 +45,7 @@ public final class TunnelSessions {
         ServerSession listener = new ServerSession(shared, ctx.channel(), host, hello.nonce(), proven);
         TunnelChannelHandler handler = new TunnelChannelHandler(session, false, listener, meter);
         listener.handler = handler;
-        ctx.pipeline().addLast(handler);
+        ctx.pipeline().addLast(HandlerNames.SESSION, handler);
     }
 
     private Hello.Nonce nonce() {

@@ -1,6 +1,7 @@
 package dev.culvert.server.link;
 
 import dev.culvert.http.fields.HostName;
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.relay.exchange.TunnelWay;
 import dev.culvert.relay.listen.HandshakeFairness;
 import dev.culvert.relay.listen.OpenConnections;
@@ -52,8 +53,8 @@ public final class TunnelUpgrade implements TunnelWay {
         TunnelListener.tune(edge.channel());
         HandshakeFairness.begin(edge.channel());
         ChannelPipeline pipeline = edge.pipeline();
-        pipeline.replace(encoder, null, new HttpResponseEncoder());
-        pipeline.addLast(new EnrolmentBodies(), new TunnelHandshake(shared, true));
+        pipeline.replace(encoder, HandlerNames.HTTP1_ENCODER, new HttpResponseEncoder());
+        TunnelHandshake.add(pipeline, shared, true);
         edge.channel().config().setAutoRead(true);
         edge.fireChannelRead(request);
         while (!behind.isEmpty()) {

@@ -2,6 +2,7 @@ package dev.culvert.relay.inbound.raw;
 
 import dev.culvert.config.HostPort;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.net.RawSocket;
 import dev.culvert.relay.exchange.DeadCallerDetector;
 import dev.culvert.relay.exchange.EdgeContext;
@@ -48,7 +49,8 @@ public final class RawListener {
         channel.config().setWriteBufferWaterMark(WATER_MARK);
         RawSocket.prepare(channel);
         channel.pipeline()
-                .addLast(new DeadCallerDetector(shared.memory()), new RawConnection(shared, channel));
+                .addLast(HandlerNames.DEAD_CALLER, new DeadCallerDetector(shared.memory()))
+                .addLast(HandlerNames.RAW, new RawConnection(shared, channel));
     }
 
     public HostPort address() {
