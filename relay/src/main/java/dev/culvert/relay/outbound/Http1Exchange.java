@@ -1,13 +1,8 @@
 package dev.culvert.relay.outbound;
 
-import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RelayRequest.Kind;
-import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
-import dev.culvert.relay.upstream.DroppedBytes;
-import dev.culvert.relay.upstream.ExchangeTimes;
-import dev.culvert.relay.upstream.ResponseCredit;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamProblem;
 import io.netty.buffer.ByteBuf;
@@ -15,114 +10,32 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.util.concurrent.ScheduledFuture;
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One exchange with an HTTP/1.1 upstream: the asker's calls on one side, a connection on the other. Belongs
- * to the exchange's event loop.
- *
- * <pre>
- * waiting ─► dialling ─► writing ─► head ─► body ─► ended ─┬─► kept (request written, response framed)
- *    │          │          │         │ 101    │            ├─► closed (anything else)
- *    │          │          │         ▼        │            └─► writing on (request not ended yet)
- *    │          │          │        raw ──────┤
- *    └──────────┴──────────┴──────────────────┴─► failed or cancelled: connection closed
- * </pre>
+ * One exchange with an HTTP/1.1 upstream. Its connection is kept for the next one if the response is framed
+ * and began after the whole request was written; otherwise it is closed.
  */
-final class Http1Exchange implements RequestSink {
-    /**
-     * The maximum number of informational responses: without a limit they could keep an exchange alive for
-     * ever.
-     */
-    static final int MAX_INFORMATIONAL = 32;
-    /**
-     * The time for an upstream that stopped reading to send its reason, and for the rest of a request to be
-     * written after its response is complete.
-     */
-    static final Duration LINGER = Duration.ofSeconds(5);
-
+final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
     private final Http1Pool pool;
-    private final RelayRequest request;
-    private final UpstreamCall outgoing;
-    private final ResponseSink response;
     private final Http1RequestBody body;
-    private final ResponseCredit credit;
-    private final DroppedBytes dropped;
-    private final ExchangeTimes times = new ExchangeTimes();
-
-    private @Nullable Http1UpstreamConnection connection;
-    private @Nullable ScheduledFuture<?> patience;
-    private boolean retried;
-    private int informational;
-    /**
-     * The head being received is informational or a 101, so the end of its message is not the end of the
-     * response.
-     */
-    private boolean betweenHeads;
-    private boolean headSeen;
     private boolean bodiless;
     private boolean keepConnection;
     private boolean endsWithConnection;
-    private boolean raw;
-    private boolean responseEnded;
-    /** The exchange is over: the asker receives only reports of consumed bytes. */
-    private boolean over;
-    /** The asker receives no reports of consumed bytes either. */
-    private boolean mute;
 
     Http1Exchange(Http1Pool pool, RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
+        super(pool, request, outgoing, response);
         this.pool = pool;
-        this.request = request;
-        this.outgoing = outgoing;
-        this.response = response;
         this.body = new Http1RequestBody(this, request, pool.buffered());
-        this.credit = new ResponseCredit(pool.buffered());
-        this.dropped = new DroppedBytes(request.loop(), this::requestConsumed);
     }
 
-    boolean isOver() {
-        return over;
+    @Override
+    RequestBody body() {
+        return body;
     }
 
-    /** Starts the exchange, or fails it if the head is not valid. */
-    void start() {
-        CharSequence method = request.fields().method();
-        if (method == null || body.isContradictory()) {
-            fail(UpstreamProblem.badRequest("the request's head contradicts its body"));
-        } else if (Http1UpstreamRequest.isForUs(method)) {
-            fail(UpstreamProblem.methodNotAllowed(method));
-        } else {
-            pool.acquire(this);
-        }
-    }
-
-    // ---- the way to a connection ----
-
-    /**
-     * Starts the connect time-out: the exchange waits for a connection, and fails with {@code otherwise} when
-     * the time is up.
-     */
-    void await(Problem otherwise) {
-        stopWaiting();
-        patience = request.loop()
-                .schedule(() -> fail(otherwise), pool.limits().connectTimeout().toNanos(),
-                        TimeUnit.NANOSECONDS);
-    }
-
-    private void stopWaiting() {
-        if (patience != null) {
-            patience.cancel(false);
-            patience = null;
-        }
-    }
-
-    /** Takes a connection, and writes the head and the body bytes held so far. */
-    void attach(Http1UpstreamConnection taken) {
-        stopWaiting();
-        times.attached();
+    @Override
+    void send(Http1UpstreamConnection taken) {
         CharSequence method = request.fields().method();
         ByteBuf head = Http1UpstreamRequest.encode(taken.allocator(), request, outgoing,
                 body.headFields(method == null ? "" : method));
@@ -131,7 +44,7 @@ final class Http1Exchange implements RequestSink {
             fail(UpstreamProblem.badRequest("the request's head is not valid HTTP"));
             return;
         }
-        connection = taken;
+        sent(taken);
         taken.begin(this, Http1UpstreamRequest.isHead(request));
         body.start(taken, head);
     }
@@ -139,60 +52,20 @@ final class Http1Exchange implements RequestSink {
     // ---- the request ----
 
     @Override
-    public void data(ByteBuf part) {
-        if (!body.data(part)) {
-            contradicted("the request's body is longer than its head says");
-        }
-    }
-
-    @Override
-    public void end(@Nullable Http2Headers trailers) {
-        if (!body.end(trailers)) {
-            contradicted("the request's body is shorter than its head says");
-        }
-    }
-
-    private void contradicted(String detail) {
-        if (responseEnded) {
-            giveUp();
-        } else {
-            fail(UpstreamProblem.badRequest(detail));
-        }
-    }
-
-    @Override
-    public void cancel(Problem reason) {
-        if (!over) {
-            mute = true;
-            giveUp();
-        }
-    }
-
-    /** Request bytes were written. */
-    void requestConsumed(int bytes) {
-        if (!mute && bytes > 0) {
-            response.consumed(bytes);
-        }
-    }
-
-    /** Request bytes were dropped. They are reported later, because the asker may respond with more bytes. */
-    void requestDropped(int bytes) {
-        dropped.add(bytes);
-    }
-
-    /** The whole request was written. */
     void requestWritten() {
         Http1UpstreamConnection upstream = connection;
         if (upstream == null) {
             return;
         }
-        if (responseEnded) {
-            giveUp();
-        } else if (raw) {
-            upstream.endOutput();
-        } else if (!headSeen) {
-            times.requestWritten();
-            upstream.deadline().set(outgoing.headTimeout(pool.limits()), () -> fail(UpstreamProblem.TIMEOUT));
+        switch (state) {
+            case HEAD -> {
+                times.requestWritten();
+                upstream.deadline().set(headTimeout(), () -> fail(UpstreamProblem.TIMEOUT));
+            }
+            case RAW -> upstream.endOutput();
+            case ENDED -> giveUp();
+            default -> {
+            }
         }
     }
 
@@ -202,13 +75,13 @@ final class Http1Exchange implements RequestSink {
      */
     void requestBroken() {
         Http1UpstreamConnection upstream = connection;
-        if (over || upstream == null) {
+        if (upstream == null) {
             return;
         }
         body.discard();
-        if (responseEnded) {
+        if (state == State.ENDED) {
             giveUp();
-        } else if (!headSeen) {
+        } else if (state == State.HEAD) {
             upstream.deadline().set(LINGER, this::reset);
         }
     }
@@ -217,36 +90,27 @@ final class Http1Exchange implements RequestSink {
 
     /** Receives a response head. Informational ones end like others, with an empty body. */
     void head(HttpResponse head) {
-        if (headSeen || !Http1UpstreamResponse.isValid(head)) {
-            badResponse();
-            return;
-        }
         int status = head.status().code();
-        betweenHeads = status < 200;
-        if (status == 101) {
-            if (request.kind() == Kind.UPGRADE) {
-                headSeen = true;
-                connection().answered();
-                connection().deadline().clear();
-                times.tell(response);
-                response.head(Http1UpstreamResponse.of(head, true), false);
-            } else {
-                badResponse();
-            }
-        } else if (status < 200) {
-            if (++informational > MAX_INFORMATIONAL) {
-                badResponse();
-            } else {
-                response.informational(Http1UpstreamResponse.of(head, false));
-            }
-        } else {
+        boolean upgraded = status == 101;
+        if (state != State.HEAD || !Http1UpstreamResponse.isValid(head)
+                || (upgraded && request.kind() != Kind.UPGRADE)) {
+            badResponse();
+        } else if (upgraded) {
+            answered(State.SWITCHING);
+            connection().deadline().clear();
+            times.tell(response);
+            response.head(Http1UpstreamResponse.of(head, true), false);
+        } else if (status >= 200) {
             finalHead(head);
+        } else if (++informational > MAX_INFORMATIONAL) {
+            badResponse();
+        } else {
+            response.informational(Http1UpstreamResponse.of(head, false));
         }
     }
 
     private void finalHead(HttpResponse head) {
-        headSeen = true;
-        connection().answered();
+        answered(State.BODY);
         connection().deadline().clear();
         bodiless = Http1UpstreamResponse.isBodiless(head, Http1UpstreamRequest.isHead(request));
         endsWithConnection = !bodiless && !Http1UpstreamResponse.isFramed(head);
@@ -262,7 +126,7 @@ final class Http1Exchange implements RequestSink {
     /** Receives response bytes, of a body or raw. Takes ownership of {@code part}. */
     void responseData(ByteBuf part) {
         int bytes = part.readableBytes();
-        if (over || !headSeen || responseEnded || bytes == 0) {
+        if (bytes == 0 || !(state == State.BODY || state == State.RAW)) {
             part.release();
             return;
         }
@@ -276,7 +140,7 @@ final class Http1Exchange implements RequestSink {
 
     @Override
     public void consumed(int bytes) {
-        if (over || responseEnded) {
+        if (state == State.ENDED || state == State.OVER) {
             return;
         }
         credit.consumed(bytes);
@@ -286,34 +150,32 @@ final class Http1Exchange implements RequestSink {
         }
     }
 
-    /** Receives the end of a message. */
+    /** Receives the end of a message: of a response, a 101 or, while the head is awaited, informational. */
     void responseEnd(HttpHeaders trailers) {
-        if (betweenHeads) {
-            betweenHeads = false;
-            if (headSeen) {
-                raw = true;
-                connection().switchToRaw();
-                body.startRaw();
+        if (state == State.SWITCHING) {
+            state = State.RAW;
+            connection().switchToRaw();
+            body.startRaw();
+        } else if (state == State.BODY) {
+            if (endsWithConnection && !connection().isEndedByPeer()) {
+                reset();
+            } else {
+                endResponse(trailers.isEmpty() ? null : Http1UpstreamResponse.trailers(trailers));
             }
-            return;
-        }
-        if (endsWithConnection && !connection().isEndedByPeer()) {
-            reset();
-        } else {
-            endResponse(trailers.isEmpty() ? null : Http1UpstreamResponse.trailers(trailers));
         }
     }
 
     /** Ends the response. With raw bytes, the asker's half may continue. */
     private void endResponse(@Nullable Http2Headers trailers) {
-        responseEnded = true;
+        boolean refusedUpgrade = request.kind() == Kind.UPGRADE && state == State.BODY;
+        state = State.ENDED;
         credit.forget();
         Http1UpstreamConnection upstream = connection();
         if (keepConnection) {
             connection = null;
-            over = true;
+            over();
             upstream.release();
-        } else if (body.isWritten() || (request.kind() == Kind.UPGRADE && !raw)) {
+        } else if (body.isWritten() || refusedUpgrade) {
             giveUp();
         } else {
             upstream.resume();
@@ -331,22 +193,19 @@ final class Http1Exchange implements RequestSink {
     /** The upstream sends nothing more. If {@code dead}, it also accepts nothing more. */
     void inputEnded(boolean dead) {
         Http1UpstreamConnection upstream = connection;
-        if (over || upstream == null) {
+        if (upstream == null) {
             return;
         }
-        if (raw && !dead) {
-            if (!responseEnded) {
-                endResponse(null);
-            }
-        } else if (responseEnded) {
+        if (state == State.ENDED) {
             if (dead) {
                 giveUp();
             }
+        } else if (state == State.RAW && !dead) {
+            endResponse(null);
         } else if (isRepeatable(upstream)) {
-            retried = true;
-            connection = null;
+            sendAgain();
             upstream.close();
-            pool.acquireNew(this);
+            pool.acquireNew(this, null);
         } else {
             reset();
         }
@@ -357,58 +216,22 @@ final class Http1Exchange implements RequestSink {
      * connection while the gateway writes to it.
      */
     private boolean isRepeatable(Http1UpstreamConnection upstream) {
-        return !retried && !headSeen && request.ended() && request.kind() == Kind.HTTP && upstream.isReused()
-                && !upstream.isReceiving() && Http1UpstreamRequest.isSafe(request);
+        return !retried && state == State.HEAD && request.ended() && request.kind() == Kind.HTTP
+                && upstream.isReused() && !upstream.isReceiving() && Http1UpstreamRequest.isSafe(request);
     }
 
     private void reset() {
-        fail(headSeen ? UpstreamProblem.BROKEN_RESPONSE : UpstreamProblem.NO_RESPONSE);
+        fail(isHeadAwaited() ? UpstreamProblem.NO_RESPONSE : UpstreamProblem.BROKEN_RESPONSE);
     }
 
     /** Fails the exchange: the received bytes are not valid HTTP. */
     void badResponse() {
-        if (responseEnded) {
-            giveUp();
-        } else {
-            fail(UpstreamProblem.BAD_RESPONSE);
-        }
+        fail(UpstreamProblem.BAD_RESPONSE);
     }
 
-    /** Ends the response with a problem, or with a response on behalf of the upstream. */
-    void fail(Problem problem) {
-        if (over || responseEnded) {
-            giveUp();
-            return;
-        }
-        if (connection != null && !headSeen && problem.hop() == Problem.Hop.UPSTREAM) {
-            connection.failed();
-        }
-        responseEnded = true;
-        mute = true;
-        giveUp();
-        boolean answered = !headSeen && outgoing.away() != null && outgoing.away().answer(problem, response);
-        mute = !answered;
-        if (!answered) {
-            response.fail(problem);
-        }
-    }
-
-    /** Releases everything. The caller has notified the asker. */
-    private void giveUp() {
-        if (over) {
-            return;
-        }
-        over = true;
-        credit.forget();
-        stopWaiting();
-        Http1UpstreamConnection upstream = connection;
-        connection = null;
-        body.discard();
-        if (upstream != null) {
-            upstream.close();
-        } else {
-            pool.forget(this);
-        }
+    @Override
+    void detach(Http1UpstreamConnection upstream) {
+        upstream.close();
     }
 
     private Http1UpstreamConnection connection() {

@@ -1,7 +1,5 @@
 package dev.culvert.relay.outbound;
 
-import dev.culvert.protocol.body.BodyQueue;
-import dev.culvert.protocol.body.BodyWriter;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RelayRequest.Kind;
 import dev.culvert.relay.upstream.DeclaredLength;
@@ -10,17 +8,12 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
-import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The request's half of an exchange after its head. Frames the body, and holds bytes that arrive before they
- * can be written. The asker's own credit bounds them, because bytes are reported as consumed only after they
- * were written.
- */
-final class Http1RequestBody {
+/** The request's half of an HTTP/1.1 exchange after its head. Frames the body. */
+final class Http1RequestBody extends RequestBody {
     private static final ByteBuf CRLF = Unpooled
             .unreleasableBuffer(Unpooled.directBuffer(2).writeByte('\r').writeByte('\n').asReadOnly());
 
@@ -30,33 +23,17 @@ final class Http1RequestBody {
     }
 
     private final Http1Exchange exchange;
-    private final LongAdder buffered;
     private final boolean upgrade;
-    private final long length;
     private Framing framing;
-    private long bytes;
-    private @Nullable BodyQueue held;
-    private final BodyWriter writer = new BodyWriter(this::writePart);
-    private @Nullable Http2Headers trailers;
-    private boolean ended;
-    private boolean written;
-    private boolean discarding;
     private @Nullable Http1UpstreamConnection connection;
 
     Http1RequestBody(Http1Exchange exchange, RelayRequest request, LongAdder buffered) {
+        super(exchange, request, buffered);
         this.exchange = exchange;
-        this.buffered = buffered;
         upgrade = request.kind() == Kind.UPGRADE;
-        ended = request.ended() && !upgrade;
-        length = upgrade ? DeclaredLength.UNKNOWN : DeclaredLength.of(request.fields());
-        framing = upgrade || ended
+        framing = upgrade || empty
                 ? Framing.NONE
                 : length == DeclaredLength.UNKNOWN ? Framing.CHUNKED : Framing.LENGTH;
-    }
-
-    /** Whether the head contradicts the exchange about the body. */
-    boolean isContradictory() {
-        return length == DeclaredLength.INVALID || (ended && length > 0);
     }
 
     /** Returns the fields that the head needs for the body, beyond those of the request. */
@@ -72,20 +49,10 @@ final class Http1RequestBody {
                 : "";
     }
 
-    /** Whether the asker has ended the body. */
-    boolean isEnded() {
-        return ended;
-    }
-
-    /** Whether the whole body was written to the upstream's socket. */
-    boolean isWritten() {
-        return written;
-    }
-
     /** Starts writing, after {@code head}. Takes ownership of {@code head}. */
     void start(Http1UpstreamConnection upstream, ByteBuf head) {
         connection = upstream;
-        written = false;
+        startAgain();
         ChannelFuture future = upstream.write(head);
         if (upgrade) {
             future.addListener((ChannelFutureListener) this::upgradeWritten);
@@ -110,123 +77,41 @@ final class Http1RequestBody {
         writeHeld();
     }
 
-    /**
-     * Receives a part of the body and takes ownership of it. Returns false if the body is longer than its
-     * declared length.
-     */
-    boolean data(ByteBuf body) {
-        int size = body.readableBytes();
-        bytes += size;
-        buffered.add(size);
-        boolean tooLong = length >= 0 && bytes > length;
-        if (discarding || ended || tooLong) {
-            drop(body);
-            return discarding || ended;
-        }
-        if (connection == null || framing == Framing.NONE) {
-            hold(body);
-        } else {
-            write(body);
-        }
-        return true;
+    @Override
+    boolean isWritable() {
+        return connection != null && framing != Framing.NONE;
     }
 
-    /** Ends the body. Returns false if the body is shorter than its declared length. */
-    boolean end(@Nullable Http2Headers trailers) {
-        if (ended) {
-            return true;
-        }
-        ended = true;
-        this.trailers = trailers;
-        if (discarding) {
-            return true;
-        }
-        if (length >= 0 && bytes < length) {
-            return false;
-        }
-        if (connection != null && framing != Framing.NONE) {
-            writeEnd();
-        }
-        return true;
-    }
-
-    /** Drops the held bytes and all later ones. */
+    @Override
     void discard() {
-        discarding = true;
         connection = null;
-        BodyQueue dropped = held;
-        held = null;
-        for (ByteBuf body = poll(dropped); body != null; body = poll(dropped)) {
-            drop(body);
-        }
-        ByteBuf waiting = writer.takeBack();
-        if (waiting != null) {
-            drop(waiting);
-        }
+        super.discard();
     }
 
-    private void drop(ByteBuf body) {
-        int size = body.readableBytes();
-        buffered.add(-size);
-        body.release();
-        exchange.requestDropped(size);
-    }
-
-    private void hold(ByteBuf body) {
-        if (held == null) {
-            held = new BodyQueue();
-        }
-        held.add(body);
-    }
-
-    private void writeHeld() {
-        BodyQueue earlier = held;
-        held = null;
-        for (ByteBuf body = poll(earlier); body != null; body = poll(earlier)) {
-            write(body);
-        }
-        if (ended) {
-            writeEnd();
-        }
-    }
-
-    private static @Nullable ByteBuf poll(@Nullable BodyQueue parts) {
-        return parts == null ? null : parts.poll();
-    }
-
-    private void write(ByteBuf body) {
-        if (connection == null || !body.isReadable()) {
-            drop(body); // an empty chunk would end the body
-        } else {
-            writer.data(body);
-        }
-    }
-
-    private void writePart(ByteBuf body) {
+    @Override
+    void write(ByteBuf part) {
         Http1UpstreamConnection upstream = connection;
         if (upstream == null) {
-            drop(body);
-            writer.taken();
+            dropUnwritten(part);
             return;
         }
-        int size = body.readableBytes();
+        int size = part.readableBytes();
         if (framing == Framing.CHUNKED) {
             upstream.write(ByteBufUtil.writeAscii(upstream.allocator(), Integer.toHexString(size) + "\r\n"));
         }
-        upstream.write(body).addListener((ChannelFutureListener) future -> {
-            buffered.add(-size);
+        upstream.write(part).addListener((ChannelFutureListener) future -> {
             if (!future.isSuccess()) {
                 exchange.requestBroken();
             }
-            exchange.requestConsumed(size);
-            writer.taken();
+            taken(size);
         });
         if (framing == Framing.CHUNKED) {
             upstream.write(CRLF.duplicate());
         }
     }
 
-    private void writeEnd() {
+    @Override
+    void writeEnd() {
         Http1UpstreamConnection upstream = connection;
         if (upstream == null) {
             return;
@@ -244,12 +129,11 @@ final class Http1RequestBody {
     }
 
     private void lastWritten(ChannelFuture future) {
-        if (discarding) {
+        if (isDiscarding()) {
             return;
         }
         if (future.isSuccess()) {
-            written = true;
-            exchange.requestWritten();
+            written();
         } else {
             exchange.requestBroken();
         }

@@ -88,8 +88,8 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         endpoint = reached;
     }
 
-    /** The address that the connection leads to. */
-    Endpoint endpoint() {
+    @Override
+    public Endpoint endpoint() {
         return Objects.requireNonNull(endpoint);
     }
 
@@ -184,16 +184,6 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
                         : pool.limits().idleTimeout();
             }
         }
-    }
-
-    /** A response arrived: the address is healthy. */
-    void answered() {
-        pool.endpoints().succeeded(endpoint());
-    }
-
-    /** The exchange received no response. */
-    void failed() {
-        pool.endpoints().failed(endpoint());
     }
 
     /** Switches from HTTP to raw bytes. Raw bytes already received follow at once. */

@@ -2,104 +2,66 @@ package dev.culvert.relay.outbound;
 
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.RelayRequest;
-import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.WireProblem;
-import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.upstream.DeclaredLength;
-import dev.culvert.relay.upstream.DroppedBytes;
-import dev.culvert.relay.upstream.ExchangeTimes;
-import dev.culvert.relay.upstream.ResponseCredit;
+import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamProblem;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One exchange with an upstream over a stream of an HTTP/2 connection. Belongs to the exchange's event loop.
- *
- * <pre>
- * waiting ─► head sent ─► head ─► body ─► ended ─► stream left to end, or reset when the request does not
- *    ▲           │          │       │
- *    └─ once ────┤          │       │     not begun by the upstream (GOAWAY, REFUSED_STREAM), and all of it still there
- *                └──────────┴───────┴───► failed or cancelled: stream reset
- * </pre>
+ * One exchange with an upstream over a stream of an HTTP/2 connection. When the response is complete, the
+ * stream is left to end by itself, or reset if the request does not end. The request is sent again if the
+ * upstream has not begun it (GOAWAY, REFUSED_STREAM) and all of it is still kept.
  */
-final class Http2Exchange implements RequestSink {
-    private final Http2Pool pool;
-    private final RelayRequest request;
-    private final UpstreamCall outgoing;
-    private final ResponseSink response;
+final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
+    private final UpstreamAddress address;
     private final Http2RequestBody body;
-    private final ResponseCredit credit;
-    private final DroppedBytes dropped;
-    private final Deadline deadline;
-    private final ExchangeTimes times = new ExchangeTimes();
 
-    private @Nullable Http2UpstreamConnection connection;
     private @Nullable Http2Stream stream;
-    private int informational;
-    private boolean retried;
-    private boolean headSeen;
+    private Http2Error resetCode = Http2Error.CANCEL;
     /**
      * The head announced a body, of which no bytes arrived yet. The codec does not detect an end in this
      * state.
      */
     private boolean owesBody;
-    private boolean responseEnded;
-    /** The exchange is over: the asker receives only reports of consumed bytes. */
-    private boolean over;
-    /** The asker receives no reports of consumed bytes either. */
-    private boolean mute;
 
     Http2Exchange(Http2Pool pool, RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
-        this.pool = pool;
-        this.request = request;
-        this.outgoing = outgoing;
-        this.response = response;
+        super(pool, request, outgoing, response);
+        this.address = pool.address();
         this.body = new Http2RequestBody(this, request, pool.buffered());
-        this.credit = new ResponseCredit(pool.buffered());
-        this.dropped = new DroppedBytes(request.loop(), this::requestConsumed);
-        this.deadline = new Deadline(request.loop());
     }
 
-    /** Starts the exchange, or fails it if the head is not valid. */
-    void start() {
-        CharSequence method = request.fields().method();
-        if (method == null || body.isContradictory()) {
-            fail(UpstreamProblem.badRequest("the request's head contradicts its body"));
-        } else if (Http1UpstreamRequest.isForUs(method)) {
-            fail(UpstreamProblem.methodNotAllowed(method));
-        } else if (!Http2UpstreamRequest.prepare(request.fields(), outgoing, pool.address())) {
-            fail(UpstreamProblem.badRequest("the request's head is not valid HTTP"));
-        } else {
-            pool.acquire(this);
-        }
+    @Override
+    RequestBody body() {
+        return body;
     }
 
     // ---- the way to a stream ----
 
-    /**
-     * Starts the connect time-out: the exchange waits for a connection, and fails with {@code otherwise} when
-     * the time is up.
-     */
-    void await(Problem otherwise) {
-        deadline.set(pool.limits().connectTimeout(), () -> fail(otherwise));
+    @Override
+    void acquire() {
+        if (Http2UpstreamRequest.prepare(request.fields(), outgoing, address)) {
+            super.acquire();
+        } else {
+            fail(UpstreamProblem.badRequest("the request's head is not valid HTTP"));
+        }
     }
 
-    /** Takes a stream of a connection with room. */
-    void attach(Http2UpstreamConnection taken) {
-        deadline.clear();
-        times.attached();
-        taken.open(this, request.fields(), body.isEmpty());
+    @Override
+    void send(Http2UpstreamConnection taken) {
+        taken.open(this, request.fields(), body.empty);
     }
 
     /** The head was passed to the connection. */
     void opened(Http2UpstreamConnection taken, Http2Stream opened) {
-        connection = taken;
+        sent(taken);
         stream = opened;
         body.start(taken, opened);
     }
@@ -107,56 +69,20 @@ final class Http2Exchange implements RequestSink {
     // ---- the request ----
 
     @Override
-    public void data(ByteBuf part) {
-        if (!body.data(part)) {
-            contradicted("the request's body is longer than its head says");
-        }
-    }
-
-    @Override
     public void end(@Nullable Http2Headers trailers) {
-        if (!body.end(trailers)) {
-            contradicted("the request's body is shorter than its head says");
-        } else if (responseEnded && !over) {
-            deadline.set(Http1Exchange.LINGER, () -> giveUp(Http2Error.CANCEL));
-        }
-    }
-
-    private void contradicted(String detail) {
-        if (responseEnded) {
-            giveUp(Http2Error.CANCEL);
-        } else {
-            fail(UpstreamProblem.badRequest(detail));
+        super.end(trailers);
+        if (state == State.ENDED) {
+            deadline.set(LINGER, this::giveUp);
         }
     }
 
     @Override
-    public void cancel(Problem reason) {
-        if (!over) {
-            mute = true;
-            giveUp(Http2Error.CANCEL);
-        }
-    }
-
-    /** Request bytes were written. */
-    void requestConsumed(int bytes) {
-        if (!mute && bytes > 0) {
-            response.consumed(bytes);
-        }
-    }
-
-    /** Request bytes were dropped. */
-    void requestDropped(int bytes) {
-        dropped.add(bytes);
-    }
-
-    /** The whole request was written. */
     void requestWritten() {
-        if (responseEnded) {
+        if (state == State.ENDED) {
             leave();
-        } else if (!headSeen && !over) {
+        } else if (state == State.HEAD) {
             times.requestWritten();
-            deadline.set(outgoing.headTimeout(pool.limits()), this::headTooLate);
+            deadline.set(headTimeout(), this::headTooLate);
         }
     }
 
@@ -176,19 +102,23 @@ final class Http2Exchange implements RequestSink {
 
     /** Receives a header section: informational, the final head, or trailers. */
     void fields(Http2Headers received, boolean ended) {
-        if (responseEnded) {
-            return;
-        }
-        if (headSeen) {
-            if (ended && !owesBody && Http2UpstreamResponse.areTrailers(received)) {
-                endResponse(Http2UpstreamResponse.passed(received));
-            } else {
-                badResponse();
+        switch (state) {
+            case HEAD -> head(received, ended);
+            case BODY -> {
+                if (ended && !owesBody && Http2UpstreamResponse.areTrailers(received)) {
+                    endResponse(Http2UpstreamResponse.passed(received));
+                } else {
+                    badResponse();
+                }
             }
-            return;
+            default -> {
+            }
         }
+    }
+
+    private void head(Http2Headers received, boolean ended) {
         int status = Http2UpstreamResponse.status(received);
-        if (status < 0 || (status < 200 && (ended || ++informational > Http1Exchange.MAX_INFORMATIONAL))) {
+        if (status < 0 || (status < 200 && (ended || ++informational > MAX_INFORMATIONAL))) {
             badResponse();
             return;
         }
@@ -201,10 +131,7 @@ final class Http2Exchange implements RequestSink {
     }
 
     private void finalHead(Http2Headers head, int status, boolean ended) {
-        headSeen = true;
-        if (connection != null) {
-            connection.answered();
-        }
+        answered(State.BODY);
         deadline.clear();
         boolean bodiless = Http2UpstreamResponse.isBodiless(status, Http1UpstreamRequest.isHead(request));
         owesBody = !bodiless && DeclaredLength.of(head) > 0;
@@ -222,16 +149,16 @@ final class Http2Exchange implements RequestSink {
     /** Receives response bytes. Takes ownership of {@code part}. */
     void responseData(ByteBuf part, boolean ended) {
         int bytes = part.readableBytes();
-        if (bytes == 0 || !headSeen || responseEnded) {
-            part.release();
-        } else {
+        if (bytes > 0 && state == State.BODY) {
             owesBody = false;
             credit.received(bytes);
             response.data(part);
+        } else {
+            part.release();
         }
-        if (!headSeen || (ended && owesBody)) {
+        if (isHeadAwaited() || (ended && owesBody)) {
             badResponse();
-        } else if (ended && !over && !responseEnded) {
+        } else if (ended && state == State.BODY) {
             endResponse(null);
         }
     }
@@ -240,7 +167,7 @@ final class Http2Exchange implements RequestSink {
     public void consumed(int bytes) {
         Http2UpstreamConnection upstream = connection;
         Http2Stream from = stream;
-        if (!over && !responseEnded && upstream != null && from != null) {
+        if (!isOver() && state != State.ENDED && upstream != null && from != null) {
             upstream.consumed(from, credit.consumed(bytes));
         }
     }
@@ -252,12 +179,12 @@ final class Http2Exchange implements RequestSink {
 
     /** The response is complete. The request may continue: its asker ends or cancels it. */
     private void afterResponse() {
-        responseEnded = true;
+        state = State.ENDED;
         credit.forget();
         if (body.isWritten()) {
             leave();
         } else if (body.isEnded()) {
-            deadline.set(Http1Exchange.LINGER, () -> giveUp(Http2Error.CANCEL));
+            deadline.set(LINGER, this::giveUp);
         }
     }
 
@@ -265,9 +192,8 @@ final class Http2Exchange implements RequestSink {
     private void leave() {
         Http2UpstreamConnection upstream = connection;
         Http2Stream from = stream;
-        if (!over && upstream != null && from != null) {
-            over = true;
-            deadline.close();
+        if (upstream != null && from != null) {
+            over();
             body.forgetSent();
             upstream.leave(from);
         }
@@ -277,94 +203,47 @@ final class Http2Exchange implements RequestSink {
 
     /** The upstream reset the stream. */
     void wasReset(long code) {
-        stream = null; // RFC 9113 §5.4.2: no reset may follow a received one
-        connection = null;
+        connection = null; // RFC 9113 §5.4.2: no reset may follow a received one
         Http2Error error = Http2Error.valueOf(code);
         if (error == Http2Error.REFUSED_STREAM) {
             unprocessed(UpstreamProblem.REFUSED_STREAM);
         } else if (error == Http2Error.CANCEL) {
-            connectionLost(WireProblem.UPSTREAM_CANCELLED);
+            fail(WireProblem.UPSTREAM_CANCELLED);
         } else {
-            connectionLost(UpstreamProblem.streamReset(error == null ? "code " + code : error.name()));
+            fail(UpstreamProblem.streamReset(error == null ? "code " + code : error.name()));
         }
     }
 
     /** The upstream has not processed the request, which is sent again if possible. */
     void unprocessed(Problem otherwise) {
-        if (over) {
+        if (isOver()) {
             return;
         }
-        stream = null;
         connection = null;
-        if (retried || headSeen || informational > 0 || !body.rewind()) {
+        if (retried || !isHeadAwaited() || informational > 0 || !body.rewind()) {
             fail(otherwise);
             return;
         }
-        retried = true;
+        sendAgain();
         deadline.clear();
-        pool.acquire(this);
+        super.acquire();
     }
 
     /** The stream ended without its exchange. */
     void connectionLost(Problem why) {
-        if (responseEnded) {
-            giveUp(Http2Error.CANCEL);
-        } else {
-            fail(why.equals(UpstreamProblem.NO_RESPONSE) && headSeen ? UpstreamProblem.BROKEN_RESPONSE : why);
-        }
+        fail(why.equals(UpstreamProblem.NO_RESPONSE) && !isHeadAwaited()
+                ? UpstreamProblem.BROKEN_RESPONSE
+                : why);
     }
 
     /** Fails the exchange: the received frames are not valid HTTP. */
     void badResponse() {
-        if (responseEnded) {
-            giveUp(Http2Error.PROTOCOL_ERROR);
-        } else {
-            fail(UpstreamProblem.BAD_HTTP2, Http2Error.PROTOCOL_ERROR);
-        }
+        resetCode = Http2Error.PROTOCOL_ERROR;
+        fail(UpstreamProblem.BAD_HTTP2);
     }
 
-    /** Ends the response with a problem, or with a response on behalf of the upstream. */
-    void fail(Problem problem) {
-        fail(problem, Http2Error.CANCEL);
-    }
-
-    private void fail(Problem problem, Http2Error told) {
-        if (over || responseEnded) {
-            giveUp(told);
-            return;
-        }
-        boolean failed = problem.hop() == Problem.Hop.UPSTREAM
-                && !problem.equals(UpstreamProblem.HEAD_TOO_LARGE); // the request causes that, at any address
-        if (connection != null && !headSeen && failed) {
-            connection.failed();
-        }
-        responseEnded = true;
-        mute = true;
-        giveUp(told);
-        boolean answered = !headSeen && outgoing.away() != null && outgoing.away().answer(problem, response);
-        mute = !answered;
-        if (!answered) {
-            response.fail(problem);
-        }
-    }
-
-    /** Releases everything. The caller has notified the asker. */
-    private void giveUp(Http2Error told) {
-        if (over) {
-            return;
-        }
-        over = true;
-        credit.forget();
-        deadline.close();
-        Http2UpstreamConnection upstream = connection;
-        Http2Stream from = stream;
-        connection = null;
-        stream = null;
-        body.discard();
-        if (upstream != null && from != null) {
-            upstream.reset(from, told);
-        } else {
-            pool.forget(this);
-        }
+    @Override
+    void detach(Http2UpstreamConnection upstream) {
+        upstream.reset(Objects.requireNonNull(stream), resetCode);
     }
 }

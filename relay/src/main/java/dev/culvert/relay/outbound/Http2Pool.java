@@ -2,95 +2,46 @@ package dev.culvert.relay.outbound;
 
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.RelayRequest;
-import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.upstream.Endpoint;
-import dev.culvert.relay.upstream.Endpoints;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
-import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamProblem;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The HTTP/2 connections of one event loop to one upstream. Exchanges share the first connection that has
  * room. If none has, the pool dials another.
  */
-final class Http2Pool implements UpstreamPool {
+final class Http2Pool extends UpstreamPool<Http2UpstreamConnection> {
     /**
      * The maximum number of connections. With {@link Http2UpstreamBuilder#MAX_STREAMS} streams each, they
      * carry more streams than a runtime may have.
      */
     static final int MAX_CONNECTIONS = 16;
 
-    private final LoopUpstreams upstreams;
-    private final UpstreamAddress address;
-    private Endpoints endpoints;
     private final List<Http2UpstreamConnection> connections = new ArrayList<>();
-    private final ArrayDeque<Http2Exchange> waiting = new ArrayDeque<>();
     /** The number of connections that are being dialled, or whose upstream has not sent its SETTINGS. */
     private int starting;
-    private int open;
     /** The stream limit of the newest connection. */
     private int expectedRoom = Http2UpstreamBuilder.MAX_STREAMS;
 
     Http2Pool(LoopUpstreams upstreams, UpstreamAddress address) {
-        this.upstreams = upstreams;
-        this.address = address;
-        this.endpoints = upstreams.endpoints(address);
-    }
-
-    Endpoints endpoints() {
-        return endpoints;
+        super(upstreams, address, Math.min(MAX_CONNECTIONS, upstreams.limits().connectionsPerUpstream()));
     }
 
     @Override
-    public UpstreamAddress address() {
-        return address;
-    }
-
-    UpstreamLimits limits() {
-        return upstreams.limits();
-    }
-
-    int generation() {
-        return upstreams.generation();
-    }
-
-    LongAdder buffered() {
-        return upstreams.buffered();
+    Http2Exchange exchange(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
+        return new Http2Exchange(this, request, outgoing, response);
     }
 
     @Override
-    public RequestSink open(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
-        Http2Exchange exchange = new Http2Exchange(this, request, outgoing, response);
-        exchange.start();
-        return exchange;
-    }
-
-    @Override
-    public boolean isEmpty() {
-        return open == 0 && waiting.isEmpty();
-    }
-
-    @Override
-    public int waiting() {
-        return waiting.size();
-    }
-
-    // ---- for exchanges ----
-
-    /** Gives the exchange a stream, now or later, or fails it. */
-    void acquire(Http2Exchange exchange) {
-        endpoints = upstreams.endpoints(address);
-        upstreams.refresh(address, endpoints);
-        Endpoint best = endpoints.pick(List.of());
+    void acquire(HttpExchange<Http2UpstreamConnection> exchange) {
+        Endpoint best = best();
         Http2UpstreamConnection roomy = withRoom(best);
         if (roomy != null) {
             if (best != null && !best.equals(roomy.endpoint()) && starting == 0 && mayOpen()) {
@@ -102,13 +53,10 @@ final class Http2Pool implements UpstreamPool {
         if (!isRoomComing() && mayOpen()) {
             open(best);
         }
-        boolean coming = isRoomComing();
-        if (coming || upstreams.mayWait()) {
-            upstreams.keep(this);
-            waiting.add(exchange);
-            exchange.await(coming ? UpstreamProblem.NO_HTTP2_CONNECTION : UpstreamProblem.OVERLOADED);
+        if (isRoomComing()) {
+            queue(exchange, UpstreamProblem.NO_HTTP2_CONNECTION);
         } else {
-            exchange.fail(UpstreamProblem.OVERLOADED);
+            queueOrRefuse(exchange);
         }
     }
 
@@ -119,7 +67,7 @@ final class Http2Pool implements UpstreamPool {
     private @Nullable Http2UpstreamConnection withRoom(@Nullable Endpoint best) {
         Http2UpstreamConnection least = null;
         for (Http2UpstreamConnection connection : connections) {
-            if (!endpoints.include(connection.endpoint())) {
+            if (!endpoints().include(connection.endpoint())) {
                 connection.supersede();
             } else if (connection.hasRoom()) {
                 if (connection.endpoint().equals(best)) {
@@ -139,28 +87,15 @@ final class Http2Pool implements UpstreamPool {
                 : other.isEjected();
     }
 
-    void forget(Http2Exchange exchange) {
-        waiting.remove(exchange);
-        upstreams.forgetIfEmpty(this);
-    }
-
     /** Whether the connections being dialled will have room for all waiting exchanges and one more. */
     private boolean isRoomComing() {
         return waiting.size() < starting * expectedRoom;
     }
 
-    private boolean mayOpen() {
-        return open < Math.min(MAX_CONNECTIONS, limits().connectionsPerUpstream()) && upstreams.mayOpen();
-    }
-
-    // ---- connections ----
-
     /** @param to the address; null: the best one */
     private void open(@Nullable Endpoint to) {
-        open++;
         starting++;
-        upstreams.opened(this);
-        upstreams.dial(address, endpoints, to, this::install, new UpstreamDialler.Outcome<>() {
+        dial(to, new UpstreamDialler.Outcome<>() {
             @Override
             public void connected(Http2UpstreamConnection connection) {
                 if (connection.isReady()) {
@@ -177,7 +112,8 @@ final class Http2Pool implements UpstreamPool {
         });
     }
 
-    private Http2UpstreamConnection install(Channel channel) {
+    @Override
+    Http2UpstreamConnection install(Channel channel) {
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         channel.config().setAutoClose(true);
         Http2UpstreamConnection connection = new Http2UpstreamBuilder(this).build();
@@ -211,19 +147,13 @@ final class Http2Pool implements UpstreamPool {
         }
     }
 
-    /** A connection was closed. */
+    @Override
     void closed(Http2UpstreamConnection connection) {
         if (!connections.remove(connection)) {
             starting--;
         }
-        upstreams.forget(connection);
-        lost();
+        super.closed(connection);
         failWaiting(connection.end());
-    }
-
-    private void lost() {
-        open--;
-        upstreams.closed(this);
     }
 
     /** Fails the waiting exchanges if no connection is left for them to wait for. */
@@ -234,7 +164,7 @@ final class Http2Pool implements UpstreamPool {
     }
 
     @Override
-    public void serveWaiting() {
+    void serveWaiting() {
         for (Http2UpstreamConnection connection : List.copyOf(connections)) {
             while (!waiting.isEmpty() && connection.hasRoom()) {
                 waiting.remove().attach(connection);
@@ -246,7 +176,7 @@ final class Http2Pool implements UpstreamPool {
     }
 
     @Override
-    public boolean closeIdle() {
+    boolean closeIdle() {
         for (Http2UpstreamConnection connection : connections) {
             if (connection.isIdle()) {
                 connection.close();
@@ -254,12 +184,5 @@ final class Http2Pool implements UpstreamPool {
             }
         }
         return false;
-    }
-
-    @Override
-    public void refuseWaiting() {
-        for (Http2Exchange next = waiting.poll(); next != null; next = waiting.poll()) {
-            next.fail(UpstreamProblem.DRAINING);
-        }
     }
 }

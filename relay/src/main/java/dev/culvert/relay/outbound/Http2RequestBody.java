@@ -1,9 +1,7 @@
 package dev.culvert.relay.outbound;
 
 import dev.culvert.protocol.body.BodyQueue;
-import dev.culvert.protocol.body.BodyWriter;
 import dev.culvert.relay.RelayRequest;
-import dev.culvert.relay.upstream.DeclaredLength;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
@@ -14,63 +12,24 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request's half of an HTTP/2 exchange after its head. Holds bytes that arrive before the exchange has a
- * stream. Also keeps the first {@link #KEPT_BYTES} sent bytes, as long as the upstream may still report that
- * it has not processed the request.
+ * The request's half of an HTTP/2 exchange after its head. Keeps the first {@link #KEPT_BYTES} sent bytes, as
+ * long as the upstream may still report that it has not processed the request.
  */
-public final class Http2RequestBody {
+public final class Http2RequestBody extends RequestBody {
     /** Enough for most calls, and for those lost when an upstream goes away, because they have just begun. */
     public static final int KEPT_BYTES = 16 << 10;
 
-    private final Http2Exchange exchange;
-    private final LongAdder buffered;
-    private final long length;
-    private final boolean empty;
-    /**
-     * The parts that wait for a stream: first those that were sent before and reported as consumed, then
-     * {@code held}.
-     */
+    /** The parts that were sent before and reported as consumed. They are sent before the held ones. */
     private final BodyQueue again = new BodyQueue();
-    private final BodyQueue held = new BodyQueue();
     private final BodyQueue kept = new BodyQueue();
-    private final BodyWriter writer = new BodyWriter(part -> write(part, false));
-    private long bytes;
     private int keptBytes;
     /** Some sent bytes are no longer kept. */
     private boolean forgotten;
-    private @Nullable Http2Headers trailers;
-    private boolean ended;
-    private boolean written;
-    private boolean discarding;
     private @Nullable Http2UpstreamConnection connection;
     private @Nullable Http2Stream stream;
 
     Http2RequestBody(Http2Exchange exchange, RelayRequest request, LongAdder buffered) {
-        this.exchange = exchange;
-        this.buffered = buffered;
-        empty = request.ended();
-        ended = empty;
-        length = DeclaredLength.of(request.fields());
-    }
-
-    /** Whether the head contradicts the exchange about the body. */
-    boolean isContradictory() {
-        return length == DeclaredLength.INVALID || (empty && length > 0);
-    }
-
-    /** Whether the request has no body. */
-    boolean isEmpty() {
-        return empty;
-    }
-
-    /** Whether the asker has ended the body. */
-    boolean isEnded() {
-        return ended;
-    }
-
-    /** Whether the whole body was written to the upstream's socket. */
-    boolean isWritten() {
-        return written;
+        super(exchange, request, buffered);
     }
 
     /** Starts writing, after the head. */
@@ -78,59 +37,18 @@ public final class Http2RequestBody {
         connection = upstream;
         stream = opened;
         if (empty) {
-            written = true;
-            exchange.requestWritten();
+            written();
             return;
         }
         for (ByteBuf part = again.poll(); part != null; part = again.poll()) {
             write(part, true);
         }
-        for (ByteBuf part = held.poll(); part != null; part = held.poll()) {
-            writer.data(part);
-        }
-        if (ended) {
-            writeEnd();
-        }
+        writeHeld();
     }
 
-    /**
-     * Receives a part of the body and takes ownership of it. Returns false if the body is longer than its
-     * declared length.
-     */
-    boolean data(ByteBuf body) {
-        int size = body.readableBytes();
-        bytes += size;
-        buffered.add(size);
-        boolean tooLong = length >= 0 && bytes > length;
-        if (discarding || ended || tooLong || size == 0) {
-            drop(body, false);
-            return discarding || ended || !tooLong;
-        }
-        if (stream == null) {
-            held.add(body);
-        } else {
-            writer.data(body);
-        }
-        return true;
-    }
-
-    /** Ends the body. Returns false if the body is shorter than its declared length. */
-    boolean end(@Nullable Http2Headers trailers) {
-        if (ended) {
-            return true;
-        }
-        ended = true;
-        this.trailers = Http2UpstreamRequest.trailers(trailers);
-        if (discarding) {
-            return true;
-        }
-        if (length >= 0 && bytes < length) {
-            return false;
-        }
-        if (stream != null) {
-            writeEnd();
-        }
-        return true;
+    @Override
+    boolean isWritable() {
+        return stream != null;
     }
 
     /**
@@ -138,12 +56,12 @@ public final class Http2RequestBody {
      * kept.
      */
     boolean rewind() {
-        if (forgotten || discarding) {
+        if (forgotten || isDiscarding()) {
             return false;
         }
         stream = null;
         connection = null;
-        written = false;
+        startAgain();
         keptBytes = 0;
         for (ByteBuf part = kept.poll(); part != null; part = kept.poll()) {
             again.add(part);
@@ -159,56 +77,48 @@ public final class Http2RequestBody {
     void forgetSent() {
         forgotten = true;
         keptBytes = 0;
-        for (ByteBuf part = kept.poll(); part != null; part = kept.poll()) {
-            drop(part, true);
-        }
+        release(kept);
     }
 
-    /** Drops the held bytes and all later ones. */
+    @Override
     void discard() {
-        discarding = true;
         stream = null;
         connection = null;
         forgetSent();
-        for (ByteBuf part = again.poll(); part != null; part = again.poll()) {
-            drop(part, true);
+        release(again);
+        super.discard();
+    }
+
+    private void release(BodyQueue parts) {
+        for (ByteBuf part = parts.poll(); part != null; part = parts.poll()) {
+            release(part);
         }
-        ByteBuf waiting = writer.takeBack();
-        if (waiting != null) {
-            drop(waiting, false);
-        }
-        for (ByteBuf part = held.poll(); part != null; part = held.poll()) {
-            drop(part, false);
-        }
+    }
+
+    @Override
+    void write(ByteBuf part) {
+        write(part, false);
     }
 
     /** @param repeated whether the part was sent before and reported as consumed */
-    private void drop(ByteBuf part, boolean repeated) {
-        int size = part.readableBytes();
-        buffered.add(-size);
-        part.release();
-        if (!repeated && size > 0) {
-            exchange.requestDropped(size);
-        }
-    }
-
     private void write(ByteBuf part, boolean repeated) {
         Http2UpstreamConnection upstream = connection;
         Http2Stream to = stream;
         if (upstream == null || to == null) {
-            drop(part, repeated);
-            if (!repeated) {
-                writer.taken();
+            if (repeated) {
+                release(part);
+            } else {
+                dropUnwritten(part);
             }
             return;
         }
         keep(part);
         int size = part.readableBytes();
         upstream.writeBody(to, part, false).addListener((ChannelFutureListener) future -> {
-            buffered.add(-size);
-            if (!repeated) {
-                exchange.requestConsumed(size);
-                writer.taken();
+            if (repeated) {
+                buffered.add(-size);
+            } else {
+                taken(size);
             }
         });
     }
@@ -224,18 +134,19 @@ public final class Http2RequestBody {
         }
     }
 
-    private void writeEnd() {
+    @Override
+    void writeEnd() {
         Http2UpstreamConnection upstream = connection;
         Http2Stream to = stream;
         if (upstream != null && to != null) {
             writer.flush();
-            ChannelFuture last = trailers == null
+            Http2Headers fields = Http2UpstreamRequest.trailers(trailers);
+            ChannelFuture last = fields == null
                     ? upstream.writeBody(to, Unpooled.EMPTY_BUFFER, true)
-                    : upstream.writeHead(to, trailers, true);
+                    : upstream.writeHead(to, fields, true);
             last.addListener(future -> {
                 if (future.isSuccess() && to.equals(stream)) {
-                    written = true;
-                    exchange.requestWritten();
+                    written();
                 }
             });
         }

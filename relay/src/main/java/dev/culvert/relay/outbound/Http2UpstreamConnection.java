@@ -110,8 +110,8 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         endpoint = reached;
     }
 
-    /** The address that the connection leads to. */
-    Endpoint endpoint() {
+    @Override
+    public Endpoint endpoint() {
         return Objects.requireNonNull(endpoint);
     }
 
@@ -255,16 +255,6 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
         } catch (Http2Exception e) {
             onError(context(), false, e);
         }
-    }
-
-    /** A response arrived: the address is healthy. */
-    void answered() {
-        pool.endpoints().succeeded(endpoint());
-    }
-
-    /** An exchange received no response. */
-    void failed() {
-        pool.endpoints().failed(endpoint());
     }
 
     /** Detaches the exchange from its stream, which continues. */

@@ -34,7 +34,7 @@ final class LoopUpstreams {
     /**
      * Only pools with connections or exchanges. Others are removed, because callers can choose host names.
      */
-    private final Map<UpstreamAddress, UpstreamPool> pools = new HashMap<>();
+    private final Map<UpstreamAddress, UpstreamPool<?>> pools = new HashMap<>();
     private final Set<UpstreamConnection> connections = new HashSet<>();
     private int open;
     private boolean serving;
@@ -76,8 +76,8 @@ final class LoopUpstreams {
         return exchange;
     }
 
-    private UpstreamPool pool(UpstreamAddress address) {
-        UpstreamPool pool = pools.get(address);
+    private UpstreamPool<?> pool(UpstreamAddress address) {
+        UpstreamPool<?> pool = pools.get(address);
         if (pool == null) {
             pool = address.http2() ? new Http2Pool(this, address) : new Http1Pool(this, address);
             pools.put(address, pool);
@@ -130,7 +130,7 @@ final class LoopUpstreams {
     }
 
     /** A pool has connections or exchanges again. */
-    void keep(UpstreamPool pool) {
+    void keep(UpstreamPool<?> pool) {
         pools.put(pool.address(), pool);
     }
 
@@ -139,7 +139,7 @@ final class LoopUpstreams {
         if (open < limits().connections()) {
             return true;
         }
-        for (UpstreamPool pool : pools.values()) {
+        for (UpstreamPool<?> pool : pools.values()) {
             if (pool.closeIdle()) {
                 return true;
             }
@@ -150,7 +150,7 @@ final class LoopUpstreams {
     /** Whether another exchange may wait. */
     boolean mayWait() {
         int waiting = 0;
-        for (UpstreamPool pool : pools.values()) {
+        for (UpstreamPool<?> pool : pools.values()) {
             waiting += pool.waiting();
         }
         return waiting < limits().waiting();
@@ -164,12 +164,12 @@ final class LoopUpstreams {
                 && pools.values().stream().anyMatch(pool -> pool.waiting() > 0));
     }
 
-    void opened(UpstreamPool pool) {
+    void opened(UpstreamPool<?> pool) {
         keep(pool);
         opened();
     }
 
-    void closed(UpstreamPool pool) {
+    void closed(UpstreamPool<?> pool) {
         forgetIfEmpty(pool);
         closed();
     }
@@ -202,7 +202,7 @@ final class LoopUpstreams {
         connections.remove(connection);
     }
 
-    void forgetIfEmpty(UpstreamPool pool) {
+    void forgetIfEmpty(UpstreamPool<?> pool) {
         if (pool.isEmpty()) {
             pools.remove(pool.address(), pool);
         }
@@ -219,7 +219,7 @@ final class LoopUpstreams {
 
     /** Closes idle connections. */
     void drain() {
-        for (UpstreamPool pool : List.copyOf(pools.values())) {
+        for (UpstreamPool<?> pool : List.copyOf(pools.values())) {
             while (pool.closeIdle()) {
                 // until none is left
             }

@@ -83,7 +83,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         upstreams.dial(address, endpoints, null, this::install, new UpstreamDialler.Outcome<>() {
             @Override
             public void connected(TcpExchange connection) {
-                endpoints.succeeded(Objects.requireNonNull(endpoint));
+                endpoints.succeeded(endpoint());
                 TcpExchange.this.connected();
             }
 
@@ -391,6 +391,11 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     public void at(Endpoint reached) {
         endpoint = reached;
         begun = reached.begin();
+    }
+
+    @Override
+    public Endpoint endpoint() {
+        return Objects.requireNonNull(endpoint);
     }
 
     @Override

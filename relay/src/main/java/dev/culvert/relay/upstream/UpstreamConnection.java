@@ -8,6 +8,9 @@ public interface UpstreamConnection {
     /** Sets the address that the connection leads to. Called once, before the connection is used. */
     void at(Endpoint endpoint);
 
+    /** The address that the connection leads to. */
+    Endpoint endpoint();
+
     /** Whether the connection can take an exchange. */
     boolean isUsable();
 

@@ -98,6 +98,11 @@ class UpstreamDiallerIT {
         public void at(Endpoint reached) {}
 
         @Override
+        public Endpoint endpoint() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
         public boolean isUsable() {
             return channel.isActive();
         }
