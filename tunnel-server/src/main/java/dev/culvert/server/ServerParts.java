@@ -151,10 +151,12 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
         RenewalService renewal = new RenewalService(store, issuer, clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
+        var endpoints = new RuntimeEndpoints(store, quotas, registry, access, webhooks);
         RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
                 new EnrolmentTokens(() -> files.ca.get().certificate()), config.edge().domain(), clock,
                 gone -> Schedulers.parallel().schedule(() -> {
                     meters.forget(gone.name().toString());
+                    endpoints.forget(gone.id());
                     quotas.forget(gone.id());
                     access.forget(gone.id());
                     webhooks.forget(gone);
@@ -177,10 +179,6 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 .register(telemetry.registry());
         FunctionCounter.builder("culvert.tunnel.reconnects", registry, TunnelRegistry::reconnects)
                 .register(telemetry.registry());
-        EdgeRuntimes runtimes = authority -> {
-            RegisteredRuntime runtime = store.byHost(authority);
-            return runtime == null ? null : answerer(runtime, quotas, registry, access, webhooks);
-        };
         var handshake = new TunnelHandshake.Shared(store, enrolment, renewal,
                 () -> files.ca.get().authorities(),
                 config.tunnel().requireMutualTls(),
@@ -202,20 +200,12 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                         registrar,
                         quotas, access.withoutRules(), registry, webhooks.inbox(), events, clock)),
                 events, entrances,
-                new EdgeContext(runtimes, base.rules, config.edge().limits(), telemetry, meters,
+                new EdgeContext(endpoints, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports, memory),
                 handshake, sharedTunnels, access, webhooks,
                 Disposables.composite(webhooks.tell(events, store, clock),
                         CertificateWatch.start(entrances.watched()), files.ca.watch(),
                         memory.ticking()));
-    }
-
-    private static EdgeRuntimes.RuntimeEndpoint answerer(RegisteredRuntime runtime, RuntimeQuotas quotas,
-            TunnelRegistry registry, AccessControl access, Webhooks webhooks) {
-        RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
-        return new EdgeRuntimes.RuntimeEndpoint(runtime.name().toString(),
-                webhooks.inFrontOf(new TunnelRelay(registry, runtime, quota), runtime), quota,
-                access.of(runtime.id(), runtime.access()));
     }
 
     /** Releases all resources except the sockets, which the listeners close. */

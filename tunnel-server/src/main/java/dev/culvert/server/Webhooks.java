@@ -103,9 +103,9 @@ final class Webhooks implements ServerSession.Told {
 
     /** The relay to a runtime with the inbox in front of its tunnel. */
     Relay inFrontOf(Relay tunnel, RegisteredRuntime runtime) {
-        DurableRoutes routes = announced.of(runtime.id());
-        var target = new InboxRelay.Target(runtime.id(), routes, WebhookSecrets.SHARED, Hop.EDGE);
         return (request, response) -> {
+            DurableRoutes routes = announced.of(runtime.id()); // they change without the runtime
+            var target = new InboxRelay.Target(runtime.id(), routes, WebhookSecrets.SHARED, Hop.EDGE);
             InetAddress caller = callers.caller(request.fields());
             return new InboxRelay(inbox, target, caller, false, tunnel).open(request, response);
         };

@@ -12,13 +12,12 @@ import dev.culvert.relay.Relay;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeUsage;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.tunnel.TunnelRequest.Touched;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
-import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -130,23 +129,6 @@ public final class TunnelRelay implements Relay {
     /** Fails an exchange. Returns a sink that discards the rest of its request. */
     public static RequestSink fail(ResponseSink response, Problem problem) {
         response.fail(problem);
-        return SWALLOW;
+        return SwallowingSink.INSTANCE;
     }
-
-    /** Discards the rest of a request after a failure. */
-    private static final RequestSink SWALLOW = new RequestSink() {
-        @Override
-        public void data(ByteBuf body) {
-            body.release();
-        }
-
-        @Override
-        public void end(@Nullable Http2Headers trailers) {}
-
-        @Override
-        public void cancel(Problem reason) {}
-
-        @Override
-        public void consumed(int bytes) {}
-    };
 }

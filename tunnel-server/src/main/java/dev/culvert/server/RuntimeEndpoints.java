@@ -1,0 +1,66 @@
+package dev.culvert.server;
+
+import dev.culvert.relay.Relay;
+import dev.culvert.relay.exchange.EdgeRuntimes;
+import dev.culvert.relay.quota.RuntimeQuota;
+import dev.culvert.relay.quota.RuntimeQuotas;
+import dev.culvert.server.access.AccessControl;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.tunnel.TunnelRegistry;
+import dev.culvert.server.tunnel.TunnelRelay;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The endpoints of the registered runtimes, as the edge uses them. Each is created at the first request after
+ * its runtime was registered or changed. Thread-safe.
+ */
+final class RuntimeEndpoints implements EdgeRuntimes {
+    private final RuntimeStore store;
+    private final RuntimeQuotas quotas;
+    private final TunnelRegistry registry;
+    private final AccessControl access;
+    private final Webhooks webhooks;
+    /** By the runtimes' ids; at most one for each that was registered within the last minutes. */
+    private final Map<String, Known> byId = new ConcurrentHashMap<>();
+
+    private record Known(RegisteredRuntime runtime, RuntimeEndpoint endpoint) {}
+
+    RuntimeEndpoints(RuntimeStore store, RuntimeQuotas quotas, TunnelRegistry registry, AccessControl access,
+            Webhooks webhooks) {
+        this.store = store;
+        this.quotas = quotas;
+        this.registry = registry;
+        this.access = access;
+        this.webhooks = webhooks;
+    }
+
+    @Override
+    @SuppressWarnings("ReferenceEquality") // the store replaces the runtime when it changes
+    public @Nullable RuntimeEndpoint byHost(String authority) {
+        RegisteredRuntime runtime = store.byHost(authority);
+        if (runtime == null) {
+            return null;
+        }
+        Known known = byId.get(runtime.id());
+        if (known == null || known.runtime != runtime) {
+            known = new Known(runtime, endpoint(runtime));
+            byId.put(runtime.id(), known);
+        }
+        return known.endpoint;
+    }
+
+    private RuntimeEndpoint endpoint(RegisteredRuntime runtime) {
+        RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
+        Relay tunnel = new TunnelRelay(registry, runtime, quota);
+        return new RuntimeEndpoint(runtime.name().toString(), webhooks.inFrontOf(tunnel, runtime), quota,
+                access.of(runtime.id(), runtime.access()));
+    }
+
+    /** Drops the endpoint of a deleted runtime. */
+    void forget(String runtimeId) {
+        byId.remove(runtimeId);
+    }
+}
