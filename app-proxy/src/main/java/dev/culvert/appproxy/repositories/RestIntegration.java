@@ -19,8 +19,10 @@ import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
 import dev.culvert.appproxy.repositories.provider.Webhook;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import io.netty.handler.codec.http.HttpHeaders;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -40,19 +42,14 @@ final class RestIntegration implements Integration {
 
     private static ProviderApi api(IntegrationConfig config, HttpClient http,
             ProviderCalls.Patience patience) {
+        Function<BiConsumer<HttpHeaders, GitToken>, ProviderCalls> calls = authorize -> new ProviderCalls(
+                config.name(), config.api(), http, patience, authorize);
         return switch (config.kind()) {
-            case GITHUB -> new Github(
-                    new ProviderCalls(config.name(), config.api(), http, patience, Github::authorize));
-            case GITLAB -> new Gitlab(
-                    new ProviderCalls(config.name(), config.api(), http, patience, Gitlab::authorize));
-            case BITBUCKET -> new Bitbucket(
-                    new ProviderCalls(config.name(), config.api(), http, patience, Bitbucket::authorize),
-                    config.workspace());
-            case BITBUCKET_SERVER -> new BitbucketServer(
-                    new ProviderCalls(config.name(), config.api(), http, patience,
-                            BitbucketServer::authorize));
-            case GITEA -> new Gitea(
-                    new ProviderCalls(config.name(), config.api(), http, patience, Gitea::authorize));
+            case GITHUB -> new Github(calls.apply(Github::authorize));
+            case GITLAB -> new Gitlab(calls.apply(Gitlab::authorize));
+            case BITBUCKET -> new Bitbucket(calls.apply(Bitbucket::authorize), config.workspace());
+            case BITBUCKET_SERVER -> new BitbucketServer(calls.apply(BitbucketServer::authorize));
+            case GITEA -> new Gitea(calls.apply(Gitea::authorize));
             case FOLDER -> throw new IllegalArgumentException("a folder has no REST API");
         };
     }
@@ -99,25 +96,24 @@ final class RestIntegration implements Integration {
 
     @Override
     public Mono<PullRequest> createPullRequest(@Nullable GitToken token, NewPullRequest request) {
-        return withToken(token, given -> {
-            RepositoryName.checked(request.repository());
-            return api.createPullRequest(given, request);
-        });
+        return inRepository(request.repository(), token, given -> api.createPullRequest(given, request));
     }
 
     @Override
     public Mono<Webhook> createWebhook(@Nullable GitToken token, NewWebhook request) {
-        return withToken(token, given -> {
-            RepositoryName.checked(request.repository());
-            return api.createWebhook(given, request);
-        });
+        return inRepository(request.repository(), token, given -> api.createWebhook(given, request));
     }
 
     @Override
     public Mono<Void> setCommitStatus(@Nullable GitToken token, CommitStatus status) {
+        return inRepository(status.repository(), token, given -> api.setCommitStatus(given, status));
+    }
+
+    private <T> Mono<T> inRepository(String name, @Nullable GitToken token,
+            Function<GitToken, Mono<T>> call) {
         return withToken(token, given -> {
-            RepositoryName.checked(status.repository());
-            return api.setCommitStatus(given, status);
+            RepositoryName.checked(name);
+            return call.apply(given);
         });
     }
 

@@ -2,7 +2,6 @@ package dev.culvert.standins.git;
 
 import com.sun.net.httpserver.Headers;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,14 +20,8 @@ public final class BitbucketApi implements ProviderStandIn {
     }
 
     @Override
-    public boolean hasValidators() {
-        return true;
-    }
-
-    @Override
     public @Nullable String token(Headers fields) {
-        String bearer = StandInCredentials.authorization(fields, "Bearer");
-        return bearer != null ? bearer : StandInCredentials.password(fields);
+        return StandInCredentials.bearerOrPassword(fields);
     }
 
     @Override
@@ -40,10 +33,7 @@ public final class BitbucketApi implements ProviderStandIn {
         } else if (call.is("GET", "repositories") || call.is("GET", "repositories", "*")) {
             return list(call);
         }
-        List<String> path = call.segments();
-        HostedRepository repository = path.size() < 3 || !path.get(0).equals("repositories")
-                ? null
-                : call.host().find(path.get(1) + "/" + path.get(2)).orElse(null);
+        HostedRepository repository = call.repository("repositories");
         if (repository == null) {
             return error(404, "You may not have access to this repository or it no longer exists");
         } else if (call.is("GET", "repositories", "*", "*")) {
@@ -57,7 +47,6 @@ public final class BitbucketApi implements ProviderStandIn {
     }
 
     private static ProviderAnswer list(ApiCall call) {
-        int size = Math.min(MAX_PAGE, call.number("pagelen", 10));
         List<HostedRepository> all = call.segments().size() == 1
                 ? call.host().all()
                 : call.host()
@@ -65,27 +54,25 @@ public final class BitbucketApi implements ProviderStandIn {
                         .stream()
                         .filter(item -> item.owner().equals(call.segments().get(1)))
                         .toList();
-        Slice slice = Slice.page(all, call.number("page", 1), size);
+        Slice slice = call.page(all, "pagelen", 10, MAX_PAGE);
         var json = new LinkedHashMap<String, Object>();
-        json.put("pagelen", size);
+        json.put("pagelen", slice.size());
         json.put("page", slice.page());
         json.put("size", slice.total());
-        json.put("values", slice.items().stream().map(item -> json(call, item)).toList());
+        json.put("values", slice.json(item -> json(call, item)));
         if (slice.hasNext()) {
             json.put("next", call.origin() + "/2.0/" + String.join("/", call.segments())
                     + "?role=member&sort=created_on&pagelen="
-                    + size + "&page=" + (slice.page() + 1));
+                    + slice.size() + "&page=" + (slice.page() + 1));
         }
         return ProviderAnswer.of(200, json);
     }
 
     private ProviderAnswer pull(ApiCall call, HostedRepository repository) throws IOException {
-        boolean known = call.host().hasBranch(repository, call.text("/source/branch/name"))
-                && call.host().hasBranch(repository, call.text("/destination/branch/name"));
-        if (!known) {
+        if (!call.hasBranches(repository, "/source/branch/name", "/destination/branch/name")) {
             return error(400, "source or destination: branch not found");
         }
-        HostedObject made = call.host().make("pull", repository, call.user(), call.body());
+        HostedObject made = call.make("pull", repository);
         return ProviderAnswer.of(201, Map.of("id", made.number(), "state", "OPEN", "title",
                 call.text("/title"),
                 "links",
@@ -96,12 +83,6 @@ public final class BitbucketApi implements ProviderStandIn {
     @Override
     public ProviderAnswer error(int status, String message) {
         return ProviderAnswer.of(status, Map.of("type", "error", "error", Map.of("message", message)));
-    }
-
-    @Override
-    public ProviderAnswer limited(Duration wait) {
-        return error(429, "Rate limit for this resource has been exceeded").with("Retry-After",
-                String.valueOf(wait.toSeconds()));
     }
 
     private static Map<String, Object> json(ApiCall call, HostedRepository repository) {

@@ -2,7 +2,6 @@ package dev.culvert.standins.git;
 
 import com.sun.net.httpserver.Headers;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,8 +30,7 @@ public final class BitbucketServerApi implements ProviderStandIn {
 
     @Override
     public @Nullable String token(Headers fields) {
-        String bearer = StandInCredentials.authorization(fields, "Bearer");
-        return bearer != null ? bearer : StandInCredentials.password(fields);
+        return StandInCredentials.bearerOrPassword(fields);
     }
 
     @Override
@@ -79,12 +77,10 @@ public final class BitbucketServerApi implements ProviderStandIn {
     }
 
     private ProviderAnswer pull(ApiCall call, HostedRepository repository) throws IOException {
-        String head = call.text("/fromRef/id").replace("refs/heads/", "");
-        String base = call.text("/toRef/id").replace("refs/heads/", "");
-        if (!call.host().hasBranch(repository, head) || !call.host().hasBranch(repository, base)) {
+        if (!call.hasBranches(repository, "/fromRef/id", "/toRef/id")) {
             return error(404, "A branch of the pull request does not exist.");
         }
-        HostedObject made = call.host().make("pull", repository, call.user(), call.body());
+        HostedObject made = call.make("pull", repository);
         return ProviderAnswer.of(201, Map.of("id", made.number(), "state", "OPEN", "title",
                 call.text("/title"),
                 "links",
@@ -96,11 +92,6 @@ public final class BitbucketServerApi implements ProviderStandIn {
     @Override
     public ProviderAnswer error(int status, String message) {
         return ProviderAnswer.of(status, Map.of("errors", List.of(Map.of("message", message))));
-    }
-
-    @Override
-    public ProviderAnswer limited(Duration wait) {
-        return error(429, "Too many requests").with("Retry-After", String.valueOf(wait.toSeconds()));
     }
 
     private static Map<String, Object> json(ApiCall call, HostedRepository repository) {

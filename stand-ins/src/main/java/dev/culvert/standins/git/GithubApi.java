@@ -4,7 +4,6 @@ import com.sun.net.httpserver.Headers;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,11 +18,6 @@ public final class GithubApi implements ProviderStandIn {
     }
 
     @Override
-    public boolean hasValidators() {
-        return true;
-    }
-
-    @Override
     public @Nullable String token(Headers fields) {
         return StandInCredentials.authorization(fields, "Bearer", "token");
     }
@@ -33,7 +27,7 @@ public final class GithubApi implements ProviderStandIn {
         ProviderAnswer answer = call.is("GET", "user")
                 ? ProviderAnswer.of(200, Map.of("login", call.user().login(), "id", 1))
                 : call.is("GET", "user", "repos")
-                        ? list(call)
+                        ? GithubAnswers.list(call, root(), "per_page", MAX_PAGE)
                         : call.is("POST", "user", "repos") ? created(call) : ofRepository(call);
         return answer.with("X-OAuth-Scopes", String.join(", ", call.user().scopes()))
                 .with("X-RateLimit-Limit", "5000")
@@ -41,35 +35,24 @@ public final class GithubApi implements ProviderStandIn {
                 .with("X-RateLimit-Reset", String.valueOf(Instant.now().getEpochSecond() + 3600));
     }
 
-    private static ProviderAnswer list(ApiCall call) {
-        int size = Math.min(MAX_PAGE, call.number("per_page", 30));
-        Slice slice = Slice.page(call.host().all(), call.number("page", 1), size);
-        ProviderAnswer answer = ProviderAnswer.of(200,
-                slice.items().stream().map(item -> json(call, item)).toList());
-        String links = slice.links(call.origin() + "/api/v3/user/repos?per_page=" + size);
-        return links.isEmpty() ? answer : answer.with("Link", links);
-    }
-
     private static ProviderAnswer created(ApiCall call) throws IOException {
         return ProviderAnswer.of(201,
-                json(call, call.host().repository(call.user().login() + "/" + call.text("/name"))));
+                GithubAnswers.repository(call,
+                        call.host().repository(call.user().login() + "/" + call.text("/name"))));
     }
 
     private ProviderAnswer ofRepository(ApiCall call) throws IOException {
-        List<String> path = call.segments();
-        HostedRepository repository = path.size() < 3 || !path.get(0).equals("repos")
-                ? null
-                : call.host().find(path.get(1) + "/" + path.get(2)).orElse(null);
+        HostedRepository repository = call.repository("repos");
         if (repository == null) {
             return error(404, "Not Found");
         } else if (call.is("GET", "repos", "*", "*")) {
-            return ProviderAnswer.of(200, json(call, repository));
+            return ProviderAnswer.of(200, GithubAnswers.repository(call, repository));
         } else if (!call.user().mayWrite()) {
             return error(403, "Resource not accessible by personal access token");
         } else if (call.is("POST", "repos", "*", "*", "pulls")) {
             return pull(call, repository);
         } else if (call.is("POST", "repos", "*", "*", "hooks")) {
-            HostedObject made = call.host().make("hook", repository, call.user(), call.body());
+            HostedObject made = call.make("hook", repository);
             return ProviderAnswer.of(201, Map.of("id", made.number(), "type", "Repository", "active", true,
                     "config",
                     Map.of("url", call.text("/config/url"), "content_type", "json", "secret", "********")));
@@ -80,32 +63,22 @@ public final class GithubApi implements ProviderStandIn {
     }
 
     private ProviderAnswer pull(ApiCall call, HostedRepository repository) throws IOException {
-        boolean known = call.host().hasBranch(repository, call.text("/head"))
-                && call.host().hasBranch(repository, call.text("/base"));
-        if (!known) {
+        if (!call.hasBranches(repository, "/head", "/base")) {
             return invalid("PullRequest", "head or base is no branch");
         }
-        boolean open = call.host()
-                .made("pull")
-                .stream()
-                .anyMatch(pull -> pull.repository().equals(repository.fullName())
-                        && pull.body().at("/head").equals(call.body().at("/head")));
-        if (open) {
+        if (call.hasPull(repository, "/head")) {
             return invalid("PullRequest",
                     "A pull request already exists for " + repository.owner() + ":" + call.text("/head")
                             + ".");
         }
-        HostedObject made = call.host().make("pull", repository, call.user(), call.body());
-        return ProviderAnswer.of(201,
-                Map.of("number", made.number(), "state", "open", "title", call.text("/title"),
-                        "html_url", call.origin() + "/" + repository.fullName() + "/pull/" + made.number()));
+        return GithubAnswers.pull(call, repository, "/pull/");
     }
 
     private ProviderAnswer status(ApiCall call, HostedRepository repository) throws IOException {
         if (!call.host().hasCommit(repository, call.segments().get(4))) {
             return error(422, "No commit found for SHA: " + call.segments().get(4));
         }
-        HostedObject made = call.host().make("status", repository, call.user(), call.body());
+        HostedObject made = call.make("status", repository);
         return ProviderAnswer.of(201,
                 Map.of("id", made.number(), "state", call.text("/state"), "context", call.text("/context")));
     }
@@ -127,20 +100,5 @@ public final class GithubApi implements ProviderStandIn {
         return error(403, "API rate limit exceeded for user ID 1.").with("X-RateLimit-Limit", "5000")
                 .with("X-RateLimit-Remaining", "0")
                 .with("X-RateLimit-Reset", String.valueOf(reset));
-    }
-
-    private static Map<String, Object> json(ApiCall call, HostedRepository repository) {
-        var json = new LinkedHashMap<String, Object>();
-        json.put("id", repository.id());
-        json.put("name", repository.name());
-        json.put("full_name", repository.fullName());
-        json.put("private", repository.isPrivate());
-        json.put("html_url", call.origin() + "/" + repository.fullName());
-        json.put("clone_url", call.origin() + "/" + repository.fullName() + ".git");
-        json.put("ssh_url", "git@github.test:" + repository.fullName() + ".git");
-        json.put("default_branch", "main");
-        json.put("permissions", Map.of("admin", call.user().mayWrite(), "push", call.user().mayWrite(),
-                "pull", true));
-        return json;
     }
 }

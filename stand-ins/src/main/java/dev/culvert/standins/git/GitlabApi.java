@@ -21,11 +21,6 @@ public final class GitlabApi implements ProviderStandIn {
     }
 
     @Override
-    public boolean hasValidators() {
-        return true;
-    }
-
-    @Override
     public @Nullable String token(Headers fields) {
         String own = fields.getFirst("PRIVATE-TOKEN");
         return own != null ? own : StandInCredentials.authorization(fields, "Bearer");
@@ -53,7 +48,7 @@ public final class GitlabApi implements ProviderStandIn {
         } else if (call.is("POST", "projects", "*", "merge_requests")) {
             return merge(call, repository);
         } else if (call.is("POST", "projects", "*", "hooks")) {
-            HostedObject made = call.host().make("hook", repository, call.user(), call.body());
+            HostedObject made = call.make("hook", repository);
             return ProviderAnswer.of(201, Map.of("id", made.number(), "url", call.text("/url")));
         } else if (call.is("POST", "projects", "*", "statuses", "*")) {
             return status(call, repository);
@@ -62,11 +57,10 @@ public final class GitlabApi implements ProviderStandIn {
     }
 
     private static ProviderAnswer list(ApiCall call) {
-        int size = Math.min(MAX_PAGE, call.number("per_page", 20));
-        Slice slice = Slice.page(call.host().all(), call.number("page", 1), size);
-        return ProviderAnswer.of(200, slice.items().stream().map(item -> json(call, item)).toList())
+        Slice slice = call.page(call.host().all(), "per_page", 20, MAX_PAGE);
+        return ProviderAnswer.of(200, slice.json(item -> json(call, item)))
                 .with("X-Page", String.valueOf(slice.page()))
-                .with("X-Per-Page", String.valueOf(size))
+                .with("X-Per-Page", String.valueOf(slice.size()))
                 .with("X-Next-Page", slice.hasNext() ? String.valueOf(slice.page() + 1) : "")
                 .with("X-Total", String.valueOf(slice.total()))
                 .with("X-Total-Pages", String.valueOf(slice.pages()))
@@ -74,22 +68,15 @@ public final class GitlabApi implements ProviderStandIn {
     }
 
     private ProviderAnswer merge(ApiCall call, HostedRepository repository) throws IOException {
-        boolean known = call.host().hasBranch(repository, call.text("/source_branch"))
-                && call.host().hasBranch(repository, call.text("/target_branch"));
-        if (!known) {
+        if (!call.hasBranches(repository, "/source_branch", "/target_branch")) {
             return ProviderAnswer.of(422,
                     Map.of("message", List.of("source or target branch does not exist")));
         }
-        boolean open = call.host()
-                .made("pull")
-                .stream()
-                .anyMatch(pull -> pull.repository().equals(repository.fullName())
-                        && pull.body().at("/source_branch").equals(call.body().at("/source_branch")));
-        if (open) {
+        if (call.hasPull(repository, "/source_branch")) {
             return ProviderAnswer.of(409, Map.of("message",
                     List.of("Another open merge request already exists for this source branch: !1")));
         }
-        HostedObject made = call.host().make("pull", repository, call.user(), call.body());
+        HostedObject made = call.make("pull", repository);
         return ProviderAnswer.of(201,
                 Map.of("iid", made.number(), "state", "opened", "title", call.text("/title"),
                         "web_url",
@@ -100,7 +87,7 @@ public final class GitlabApi implements ProviderStandIn {
         if (!call.host().hasCommit(repository, call.segments().get(3))) {
             return error(404, "404 Commit Not Found");
         }
-        HostedObject made = call.host().make("status", repository, call.user(), call.body());
+        HostedObject made = call.make("status", repository);
         return ProviderAnswer.of(201, Map.of("id", made.number(), "status", call.text("/state"), "name",
                 call.text("/name")));
     }
@@ -112,8 +99,7 @@ public final class GitlabApi implements ProviderStandIn {
 
     @Override
     public ProviderAnswer limited(Duration wait) {
-        return error(429, "Retry later").with("Retry-After", String.valueOf(wait.toSeconds()))
-                .with("RateLimit-Remaining", "0")
+        return ProviderStandIn.super.limited(wait).with("RateLimit-Remaining", "0")
                 .with("RateLimit-Reset", String.valueOf(Instant.now().plus(wait).getEpochSecond()));
     }
 

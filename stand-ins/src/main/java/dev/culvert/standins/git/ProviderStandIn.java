@@ -27,8 +27,12 @@ public sealed interface ProviderStandIn
     ProviderAnswer error(int status, String message);
 
     /** The response to a caller that exceeds the rate limit. */
-    ProviderAnswer limited(Duration wait);
+    default ProviderAnswer limited(Duration wait) {
+        return error(429, "Too many requests").with("Retry-After", String.valueOf(wait.toSeconds()));
+    }
 
     /** Whether lists have an {@code ETag} and {@code If-None-Match} is supported. */
-    boolean hasValidators();
+    default boolean hasValidators() {
+        return true;
+    }
 }

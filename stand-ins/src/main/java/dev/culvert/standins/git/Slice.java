@@ -1,6 +1,8 @@
 package dev.culvert.standins.git;
 
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 
 /**
  * A part of a list.
@@ -14,6 +16,10 @@ record Slice(List<HostedRepository> items, int page, int size, int total) {
     static Slice page(List<HostedRepository> all, int page, int size) {
         int from = Math.min(all.size(), Math.max(0, (page - 1) * size));
         return new Slice(all.subList(from, Math.min(all.size(), from + size)), page, size, all.size());
+    }
+
+    List<Map<String, Object>> json(Function<HostedRepository, Map<String, Object>> form) {
+        return items.stream().map(form).toList();
     }
 
     int pages() {

@@ -30,4 +30,10 @@ final class StandInCredentials {
         int colon = pair.indexOf(':');
         return colon < 0 ? null : pair.substring(colon + 1);
     }
+
+    /** A bearer token, or the password of basic authentication, or null. */
+    static @Nullable String bearerOrPassword(Headers fields) {
+        String bearer = authorization(fields, "Bearer");
+        return bearer != null ? bearer : password(fields);
+    }
 }

@@ -37,13 +37,8 @@ public final class Bitbucket implements ProviderApi {
     }
 
     @Override
-    public int maxPage() {
-        return 100;
-    }
-
-    @Override
-    public boolean numbered() {
-        return false;
+    public Paging paging() {
+        return new Paging(100, false, false);
     }
 
     @Override

@@ -28,13 +28,8 @@ public final class BitbucketServer implements ProviderApi {
     }
 
     @Override
-    public int maxPage() {
-        return 1000;
-    }
-
-    @Override
-    public boolean numbered() {
-        return false;
+    public Paging paging() {
+        return new Paging(1000, false, false);
     }
 
     @Override

@@ -2,9 +2,7 @@ package dev.culvert.appproxy.repositories.provider;
 
 import static dev.culvert.appproxy.repositories.provider.ProviderApi.needed;
 import static dev.culvert.appproxy.repositories.provider.ProviderApi.path;
-import static dev.culvert.appproxy.repositories.provider.ProviderApi.text;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.culvert.appproxy.credentials.GitToken;
@@ -18,9 +16,11 @@ import reactor.core.publisher.Mono;
 /** GitHub's REST API, version 2022-11-28. */
 public final class Github implements ProviderApi {
     private final ProviderCalls calls;
+    private final GithubForm form;
 
     public Github(ProviderCalls calls) {
         this.calls = calls;
+        this.form = new GithubForm(calls, ProviderKind.GITHUB);
     }
 
     public static void authorize(HttpHeaders fields, GitToken token) {
@@ -30,23 +30,14 @@ public final class Github implements ProviderApi {
     }
 
     @Override
-    public int maxPage() {
-        return 100;
-    }
-
-    @Override
-    public boolean numbered() {
-        return true;
+    public Paging paging() {
+        return new Paging(100, true, false);
     }
 
     @Override
     public Mono<Part> part(GitToken token, String from, int size) {
-        int page = from.isEmpty() ? 1 : Integer.parseInt(from);
         // Ordered by creation, so repositories added between two pages are listed last.
-        return calls
-                .get(token, "/user/repos?sort=created&direction=asc&per_page=" + size + "&page=" + page)
-                .map(reply -> new Part(ProviderApi.repositories(reply.json(), Github::repository),
-                        reply.linksToNext() ? String.valueOf(page + 1) : null));
+        return form.part(token, "/user/repos?sort=created&direction=asc&per_page=" + size + "&page=", from);
     }
 
     @Override
@@ -58,15 +49,7 @@ public final class Github implements ProviderApi {
 
     @Override
     public Mono<PullRequest> createPullRequest(GitToken token, NewPullRequest request) {
-        ObjectNode body = JsonNodeFactory.instance.objectNode()
-                .put("title", request.title())
-                .put("body", request.description())
-                .put("head", request.head())
-                .put("base", request.base());
-        return calls.post(token, "/repos/" + path(request.repository()) + "/pulls", body)
-                .map(ProviderReply::json)
-                .map(json -> new PullRequest(needed(json, "/number"), needed(json, "/html_url"),
-                        needed(json, "/title"), needed(json, "/state")));
+        return form.createPullRequest(token, request);
     }
 
     @Override
@@ -108,12 +91,5 @@ public final class Github implements ProviderApi {
         return field.isBlank()
                 ? List.of("none")
                 : Arrays.stream(field.split(",")).map(String::strip).toList();
-    }
-
-    private static Repository repository(JsonNode json) {
-        return new Repository(needed(json, "/id"), ProviderKind.GITHUB.name(), needed(json, "/full_name"),
-                needed(json, "/clone_url"), text(json, "/ssh_url"), text(json, "/default_branch"),
-                json.path("private").asBoolean(), json.at("/permissions/admin").asBoolean(),
-                text(json, "/html_url"));
     }
 }

@@ -36,13 +36,8 @@ public final class Gitlab implements ProviderApi {
     }
 
     @Override
-    public int maxPage() {
-        return 100;
-    }
-
-    @Override
-    public boolean numbered() {
-        return true;
+    public Paging paging() {
+        return new Paging(100, true, false);
     }
 
     @Override

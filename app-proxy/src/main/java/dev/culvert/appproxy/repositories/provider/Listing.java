@@ -20,6 +20,7 @@ public final class Listing {
     static final int MAX_PLACES = 10_000;
 
     private final ProviderApi api;
+    private final ProviderApi.Paging paging;
     /** The starts of pages as reported by the provider, for each user and page size. */
     private final Cache<Place, String> places = Caffeine.newBuilder()
             .maximumSize(MAX_PLACES)
@@ -31,14 +32,15 @@ public final class Listing {
 
     public Listing(ProviderApi api) {
         this.api = api;
-        this.maxPart = api.maxPage();
+        this.paging = api.paging();
+        this.maxPart = paging.max();
     }
 
     public Mono<RepositoriesPage> page(GitToken token, int page, int limit) {
-        if (!api.numbered()) {
-            return told(token, page, limit);
+        if (!paging.numbered()) {
+            return walked(token, page, limit);
         }
-        return api.mayGiveLess() || limit > api.maxPage()
+        return paging.mayGiveLess() || limit > paging.max()
                 ? numbered(token, page, limit)
                 : same(token, page, limit);
     }
@@ -86,7 +88,7 @@ public final class Listing {
         }
     }
 
-    private Mono<RepositoriesPage> told(GitToken token, int page, int limit) {
+    private Mono<RepositoriesPage> walked(GitToken token, int page, int limit) {
         return Mono.defer(() -> {
             int known = page;
             while (known > 1 && places.getIfPresent(new Place(token.fingerprint(), limit, known)) == null) {

@@ -15,22 +15,7 @@ import reactor.core.publisher.Mono;
 
 /** The differences between the REST APIs of providers. Errors as in {@link Integration}. */
 public interface ProviderApi {
-    /** The maximum number of repositories in a response. */
-    int maxPage();
-
-    /**
-     * Whether pages are numbered from 1, so any page can be requested. Otherwise each page has the start of
-     * the next.
-     */
-    boolean numbered();
-
-    /**
-     * Whether the operator may have set a smaller size than {@link #maxPage}, to which pages are then cut
-     * silently.
-     */
-    default boolean mayGiveLess() {
-        return false;
-    }
+    Paging paging();
 
     /**
      * Reads a part of the list.
@@ -50,6 +35,17 @@ public interface ProviderApi {
     default Mono<Void> setCommitStatus(GitToken token, CommitStatus status) {
         return none("commit statuses");
     }
+
+    /**
+     * The pages of the list.
+     *
+     * @param max the maximum number of repositories in a response
+     * @param numbered whether pages are numbered from 1, so any page can be requested; otherwise each page
+     *        has the start of the next
+     * @param mayGiveLess whether the operator may have set a smaller size than {@code max}, to which pages
+     *        are then cut silently
+     */
+    record Paging(int max, boolean numbered, boolean mayGiveLess) {}
 
     /**
      * A part of a list.

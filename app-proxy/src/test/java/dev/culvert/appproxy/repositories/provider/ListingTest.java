@@ -35,8 +35,8 @@ class ListingTest {
     void aProviderThatAlwaysPromisesMoreIsNotAskedForever() {
         var api = new Hiding(Integer.MAX_VALUE, 1) {
             @Override
-            public boolean mayGiveLess() {
-                return true;
+            public Paging paging() {
+                return new Paging(100, true, true);
             }
         };
 
@@ -58,13 +58,8 @@ class ListingTest {
         }
 
         @Override
-        public int maxPage() {
-            return 100;
-        }
-
-        @Override
-        public boolean numbered() {
-            return true;
+        public Paging paging() {
+            return new Paging(100, true, false);
         }
 
         @Override
