@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from parts import ROOT, Part, free_port
+from parts import Gateway, free_port
 
 DOMAIN = "git.test"
 HOST = "acme-prod." + DOMAIN
@@ -81,57 +81,28 @@ def main():
     arguments.add_argument("--keep", action="store_true", help="keeps the folder with the logs")
     options = arguments.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="culvert-git-"))
-    edge, tunnel, admin, proxy = (free_port() for _ in range(4))
-    culvert = str(ROOT / "culvert")
     repositories = folder / "repositories"
     repositories.mkdir()
     for name in ("small", "large"):
         git(repositories, "init", "--quiet", "--bare", "--initial-branch=main", f"{name}.git")
-    subprocess.run([culvert, "certs", "init", "--dir", str(folder / "certs"), "--domain", DOMAIN], check=True,
-                   stdout=subprocess.DEVNULL)
-    (folder / "server.yaml").write_text(f"""\
-edge: {{ listen: 127.0.0.1:{edge}, domain: {DOMAIN}, tls: {{ certificate: certs/edge.crt, key: certs/edge.key }} }}
-tunnel:
-  listen: 127.0.0.1:{tunnel}
-  tls: {{ certificate: certs/tunnel.crt, key: certs/tunnel.key }}
-  ca: {{ certificate: certs/ca.crt, key: certs/ca.key }}
-admin: {{ listen: 127.0.0.1:{admin}, tokenFile: admin.token }}
-dataDir: data
-""")
-    (folder / "client.yaml").write_text(f"""\
-server: wss://127.0.0.1:{tunnel}
-serverCa: certs/ca.crt
-enrolmentTokenFile: token
-identityDir: identity
-health: {{ listen: 127.0.0.1:0 }}
-router:
-  routes: [{{ path: /app-proxy/, to: "http://127.0.0.1:{proxy}" }}]
-""")
+    gateway = Gateway(folder, DOMAIN, OPTIONS)
+    proxy = free_port()
     (folder / "app-proxy.yaml").write_text(f"""\
 listen: 127.0.0.1:{proxy}
 runtime: acme/prod
 handlers: {{ git: {{ repositories: repositories, allowPush: true }} }}
 """)
-    parts = {}
+    parts = gateway.parts
     faults = []
-
-    def start(name, *words):
-        parts[name] = Part(name, folder, *words, options=OPTIONS)
-        return parts[name]
-
     try:
-        start("app-proxy", "app-proxy", "--config", str(folder / "app-proxy.yaml")).wait('"event":"listening"')
-        start("server", "server", "--config", str(folder / "server.yaml")).wait('"event":"listening"')
-        subprocess.run([culvert, "runtime", "create", "acme", "prod", "--token-file", str(folder / "token"), "--admin",
-                        f"http://127.0.0.1:{admin}", "--admin-token-file", str(folder / "admin.token")], check=True,
-                       stdout=subprocess.DEVNULL)
-        start("client", "client", "--config", str(folder / "client.yaml")).wait('"event":"connected"')
-        way = ["-c", f"http.curloptResolve={HOST}:{edge}:127.0.0.1", "-c",
+        gateway.start("app-proxy", "listening")
+        gateway.connect(f"""  routes: [{{ path: /app-proxy/, to: "http://127.0.0.1:{proxy}" }}]\n""")
+        way = ["-c", f"http.curloptResolve={HOST}:{gateway.edge}:127.0.0.1", "-c",
                f"http.sslCAInfo={folder / 'certs' / 'ca.crt'}"]
         memory = Memory(parts)
         peaks = {}
         for name, mib in (("small", 1), ("large", options.mib)):
-            url = f"https://{HOST}:{edge}/app-proxy/git/{name}.git"
+            url = f"https://{HOST}:{gateway.edge}/app-proxy/git/{name}.git"
             work, clone = folder / f"{name}-work", folder / f"{name}-clone"
             work.mkdir()
             git(work, "init", "--quiet", "--initial-branch=main")
@@ -164,8 +135,7 @@ handlers: {{ git: {{ repositories: repositories, allowPush: true }} }}
             if parts[part].process.poll() is not None:
                 faults.append(f"{part} died")
     finally:
-        for part in parts.values():
-            part.end()
+        gateway.end()
     for log in folder.glob("*.log"):
         text = log.read_text(errors="replace")
         if "OutOf" in text:

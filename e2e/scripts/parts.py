@@ -21,6 +21,11 @@ def free_port():
         return s.getsockname()[1]
 
 
+def culvert(*arguments):
+    """Runs a command of ./culvert that must succeed."""
+    subprocess.run([str(ROOT / "culvert"), *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+
+
 def percentile(values, part):
     """The value that this part of them does not exceed; 0 of none."""
     values = sorted(values)
@@ -107,3 +112,49 @@ class Part:
                 self.process.wait(15)
             except subprocess.TimeoutExpired:
                 self.process.kill()
+
+
+class Gateway:
+    """A server with the runtime acme/prod, and its client, on free ports and with new certificates in a folder."""
+
+    def __init__(self, folder, domain, options=""):
+        self.folder = folder
+        self.options = options
+        self.parts = {}
+        self.edge, self.tunnel, self.admin = (free_port() for _ in range(3))
+        culvert("certs", "init", "--dir", folder / "certs", "--domain", domain)
+        (folder / "server.yaml").write_text(f"""\
+edge: {{ listen: 127.0.0.1:{self.edge}, domain: {domain}, tls: {{ certificate: certs/edge.crt, key: certs/edge.key }} }}
+tunnel:
+  listen: 127.0.0.1:{self.tunnel}
+  tls: {{ certificate: certs/tunnel.crt, key: certs/tunnel.key }}
+  ca: {{ certificate: certs/ca.crt, key: certs/ca.key }}
+admin: {{ listen: 127.0.0.1:{self.admin}, tokenFile: admin.token }}
+dataDir: data
+""")
+
+    def start(self, name, event):
+        """Starts a part with its file NAME.yaml and waits for an event in its log."""
+        self.parts[name] = Part(name, self.folder, name, "--config", str(self.folder / (name + ".yaml")),
+                                options=self.options)
+        self.parts[name].wait(f'"event":"{event}"')
+
+    def connect(self, router):
+        """Starts the server and a client with this configuration of its router, and waits for the tunnel."""
+        (self.folder / "client.yaml").write_text(f"""\
+server: wss://127.0.0.1:{self.tunnel}
+serverCa: certs/ca.crt
+enrolmentTokenFile: token
+identityDir: identity
+health: {{ listen: "127.0.0.1:0" }}
+router:
+{router}""")
+        self.start("server", "listening")
+        culvert("runtime", "create", "acme", "prod", "--token-file", self.folder / "token", "--admin",
+                f"http://127.0.0.1:{self.admin}", "--admin-token-file", self.folder / "admin.token")
+        self.start("client", "connected")
+
+    def end(self):
+        """Ends all parts, the last started first."""
+        for part in reversed(self.parts.values()):
+            part.end()

@@ -11,14 +11,13 @@ import http.client
 import json
 import pathlib
 import ssl
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 import urllib.request
 
-from parts import ROOT, EventSource, Part, free_port
+from parts import EventSource, Gateway
 
 DOMAIN = "poison.test"
 HOST = "acme-prod." + DOMAIN
@@ -43,40 +42,13 @@ class Poisoned:
         return 200
 
 
-def start(folder, source, parts):
-    culvert = str(ROOT / "culvert")
-    edge, tunnel, admin = free_port(), free_port(), free_port()
-    subprocess.run([culvert, "certs", "init", "--dir", str(folder / "certs"), "--domain", DOMAIN], check=True,
-                   stdout=subprocess.DEVNULL)
-    (folder / "server.yaml").write_text(f"""\
-edge: {{ listen: 127.0.0.1:{edge}, domain: {DOMAIN}, tls: {{ certificate: certs/edge.crt, key: certs/edge.key }} }}
-tunnel:
-  listen: 127.0.0.1:{tunnel}
-  tls: {{ certificate: certs/tunnel.crt, key: certs/tunnel.key }}
-  ca: {{ certificate: certs/ca.crt, key: certs/ca.key }}
-admin: {{ listen: 127.0.0.1:{admin}, tokenFile: admin.token }}
-dataDir: data
-""")
-    (folder / "client.yaml").write_text(f"""\
-server: wss://127.0.0.1:{tunnel}
-serverCa: certs/ca.crt
-enrolmentTokenFile: token
-identityDir: identity
-health: {{ listen: "127.0.0.1:0" }}
-router:
+def routes(source):
+    return f"""\
   routes:
     - {{ path: "/webhooks/{{namespace}}/{{eventSource}}/", to: "http://{{eventSource}}.{{namespace}}.test:{source.port}", delivery: durable }}
   policy: {{ webhooks: {{ allow: ["ci/*"] }} }}
   resolve: {{ "push.ci.test": "127.0.0.1:{source.port}" }}
-""")
-    parts.append(Part("server", folder, "server", "--config", str(folder / "server.yaml")))
-    parts[-1].wait('"event":"listening"')
-    subprocess.run([culvert, "runtime", "create", "acme", "prod", "--token-file", str(folder / "token"), "--admin",
-                    f"http://127.0.0.1:{admin}", "--admin-token-file", str(folder / "admin.token")], check=True,
-                   stdout=subprocess.DEVNULL)
-    parts.append(Part("client", folder, "client", "--config", str(folder / "client.yaml")))
-    parts[-1].wait('"event":"connected"')
-    return edge, admin
+"""
 
 
 def post_all(edge, count):
@@ -114,25 +86,24 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="culvert-poison-"))
     source = Poisoned(options.each)
     good = options.webhooks - options.webhooks // options.each
-    parts = []
+    gateway = Gateway(folder, DOMAIN)
     try:
-        edge, admin = start(folder, source, parts)
+        gateway.connect(routes(source))
         began = time.monotonic()
-        sender = threading.Thread(target=post_all, args=(edge, options.webhooks), daemon=True)
+        sender = threading.Thread(target=post_all, args=(gateway.edge, options.webhooks), daemon=True)
         sender.start()
         while len(source.passed) < good and time.monotonic() < began + LIMIT:
             time.sleep(0.05)
         took = time.monotonic() - began
         numbers = [number for _, number in source.passed]
-        waiting = pending(folder, admin)
+        waiting = pending(folder, gateway.admin)
         print(f"{len(numbers)} of {good} that can be delivered arrived within {took:.1f} s, "
               f"{'in order' if numbers == sorted(numbers) else 'NOT in order'}; attempts in all: {source.attempts}")
         print(f"pending: {len(waiting)} (expected: {options.webhooks - good}); "
               f"outOfOrder of them: {sum(one['outOfOrder'] for one in waiting)}")
         fault = len(numbers) < good or numbers != sorted(numbers)
     finally:
-        for part in reversed(parts):
-            part.end()
+        gateway.end()
         print(f"logs: {folder}")
     sys.exit(1 if fault else 0)
 
