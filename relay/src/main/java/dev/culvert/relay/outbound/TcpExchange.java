@@ -33,6 +33,12 @@ import org.slf4j.LoggerFactory;
  * One raw connection and its own socket to the upstream. Each half ends separately. A reset of one side
  * resets the other. Bytes that arrive before the socket is connected are held; the asker's own credit bounds
  * them. Used only on its event loop.
+ *
+ * <pre>
+ * output: OPEN ─┬─► ENDING ───┬─► ENDED      input: OPEN ──► ENDING ──► ENDED
+ *               └─► REFUSED ──┘
+ * both ENDED, failed or cancelled: over
+ * </pre>
  */
 final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestSink, UpstreamConnection {
     private static final Logger log = LoggerFactory.getLogger(TcpExchange.class);
@@ -41,6 +47,22 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
      * nothing more.
      */
     private static final int MAX_DROPPED = 1 << 20;
+
+    /** The half from the asker to the upstream. */
+    private enum Output {
+        OPEN,
+        /** The asker has ended it. The socket has not. */
+        ENDING,
+        /** The upstream accepts nothing more. The asker's bytes are dropped until it ends. */
+        REFUSED, ENDED
+    }
+
+    /** The half from the upstream to the asker. */
+    private enum Input {
+        OPEN,
+        /** The upstream has ended it. Its last bytes may still be in the backlog. */
+        ENDING, ENDED
+    }
 
     private final LoopUpstreams upstreams;
     private final UpstreamAddress address;
@@ -57,12 +79,10 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private @Nullable Endpoint endpoint;
     private int begun;
     private boolean flushScheduled;
-    private boolean requestEnded;
-    private boolean outputEnded;
-    private boolean inputEnded;
+    private Output output = Output.OPEN;
+    private Input input = Input.OPEN;
     /** The upstream reset the connection. Reported after all bytes that it sent before. */
     private boolean broken;
-    private boolean responseEnded;
     private int dropped;
     /** Nothing is forwarded any more, in either direction. */
     private boolean over;
@@ -122,9 +142,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         for (ByteBuf part = held.poll(); part != null; part = held.poll()) {
             toUpstream.data(part);
         }
-        if (requestEnded) {
-            endOutput();
-        }
+        endOutput();
     }
 
     private boolean isConnected() {
@@ -137,18 +155,18 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     @Override
     public void data(ByteBuf body) {
         int size = body.readableBytes();
-        if (over || requestEnded) {
+        if (over || output != Output.OPEN) {
             body.release();
-        } else if (outputEnded) {
-            body.release();
-            drop(size);
-        } else {
-            upstreams.buffered().add(size);
-            if (isConnected() && held.isEmpty()) {
-                toUpstream.data(body);
-            } else {
-                held.add(body);
+            if (!over && output == Output.REFUSED) {
+                drop(size);
             }
+            return;
+        }
+        upstreams.buffered().add(size);
+        if (isConnected() && held.isEmpty()) {
+            toUpstream.data(body);
+        } else {
+            held.add(body);
         }
     }
 
@@ -183,8 +201,8 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
      */
     private void outputBroken(int bytes) {
         if (!over) {
-            broken |= !inputEnded;
-            outputEnded = true;
+            broken |= input == Input.OPEN;
+            outputEnded();
             drop(bytes);
         }
     }
@@ -203,26 +221,26 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
 
     @Override
     public void end(@Nullable Http2Headers trailers) {
-        if (!over && !requestEnded) {
-            requestEnded = true;
-            if (outputEnded) {
-                closeIfDone();
-            } else if (isConnected()) {
-                endOutput();
-            }
+        if (output == Output.REFUSED) {
+            output = Output.ENDED;
+            closeIfDone();
+        } else if (output == Output.OPEN) {
+            output = Output.ENDING;
+            endOutput();
         }
     }
 
+    /** Ends the socket's output, when it is connected and the asker has ended its half. */
     private void endOutput() {
         Channel to = channel;
-        if (to == null) {
+        if (over || output != Output.ENDING || to == null || !to.isActive()) {
             return;
         }
         toUpstream.flush();
         to.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
             if (written.isSuccess() && to instanceof DuplexChannel socket) {
                 socket.shutdownOutput().addListener(done -> {
-                    outputEnded = true;
+                    outputEnded();
                     closeIfDone();
                 });
             } else {
@@ -230,6 +248,11 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
                 closeIfDone();
             }
         });
+    }
+
+    /** The socket takes no more bytes. */
+    private void outputEnded() {
+        output = output == Output.OPEN || output == Output.REFUSED ? Output.REFUSED : Output.ENDED;
     }
 
     @Override
@@ -254,7 +277,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         endIfRead();
         Channel from = channel;
         // Netty's epoll has removed a socket whose input has ended
-        if (from != null && !over && !inputEnded && credit.isThere() && !from.config().isAutoRead()) {
+        if (from != null && !over && input == Input.OPEN && credit.isThere() && !from.config().isAutoRead()) {
             from.config().setAutoRead(true);
         }
     }
@@ -263,7 +286,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        if (over || inputEnded || !(message instanceof ByteBuf body)) {
+        if (over || input != Input.OPEN || !(message instanceof ByteBuf body)) {
             ReferenceCountUtil.release(message);
             return;
         }
@@ -284,30 +307,36 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     }
 
     private void endIfRead() {
-        if (!inputEnded || !backlog.isEmpty() || over) {
+        if (input == Input.OPEN || !backlog.isEmpty() || over) {
             return;
         }
         if (broken) {
             fail(UpstreamProblem.BROKEN_CONNECTION);
-        } else if (!responseEnded) {
-            responseEnded = true;
+        } else if (input == Input.ENDING) {
+            input = Input.ENDED;
             response.end(null);
             closeIfDone();
         }
     }
 
+    /** The socket gives no more bytes. */
+    private void inputEnded() {
+        if (input == Input.OPEN) {
+            input = Input.ENDING;
+        }
+        endIfRead();
+    }
+
     private void inputBroken() {
         broken = true;
-        inputEnded = true;
-        outputEnded = true;
-        endIfRead();
+        outputEnded();
+        inputEnded();
     }
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event instanceof ChannelInputShutdownEvent) {
-            inputEnded = true;
-            endIfRead();
+            inputEnded();
         }
     }
 
@@ -323,17 +352,17 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
         if (!MemoryRefusals.UPSTREAM.counts(cause) && !(cause instanceof IOException)) {
             log.atWarn().setCause(cause).log("raw connection to an upstream failed");
         }
-        if (inputEnded) {
-            outputBroken(0);
-        } else {
+        if (input == Input.OPEN) {
             inputBroken();
+        } else {
+            outputBroken(0);
         }
     }
 
     // ---- the end ----
 
     private void closeIfDone() {
-        if (!over && requestEnded && outputEnded && responseEnded) {
+        if (!over && output == Output.ENDED && input == Input.ENDED) {
             over();
             close();
         }
@@ -371,12 +400,11 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     }
 
     private void uncount() {
-        if (endpoint != null) {
-            endpoint.end(begun);
-            endpoint = null;
-        }
         if (counted) {
             counted = false;
+            if (endpoint != null) {
+                endpoint.end(begun);
+            }
             upstreams.forget(this);
             upstreams.closed();
         }
