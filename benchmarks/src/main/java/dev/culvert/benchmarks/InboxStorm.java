@@ -88,7 +88,7 @@ final class InboxStorm implements AutoCloseable {
                 .add("x-github-delivery", "delivery-" + number);
         var target = new InboxRelay.Target("runtime" + number % RUNTIMES, DurableRoutes.byDefault(),
                 WebhookSecrets.NONE, Hop.EDGE);
-        RequestSink sink = new InboxRelay(inbox, target, null, false,
+        RequestSink sink = new InboxRelay(inbox.intake(), target, null, false,
                 (request, response) -> new Source(response))
                 .open(new RelayRequest(RelayRequest.Kind.HTTP, fields, false, loop), new Answered(() -> {
                     took.add(System.nanoTime() - began);

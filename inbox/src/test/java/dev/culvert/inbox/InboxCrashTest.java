@@ -63,13 +63,13 @@ class InboxCrashTest {
         try (var fixture = new InboxFixture(folder)) {
             fixture.cut();
             for (String id : acknowledged) {
-                assertThat(await(fixture.inbox.entry(id)).state()).isEqualTo(WebhookState.PENDING);
+                assertThat(await(fixture.inbox.webhooks().entry(id)).state()).isEqualTo(WebhookState.PENDING);
             }
             assertThat(spoolFiles()).hasSameSizeAs(spooledRows());
             fixture.runtime.answer(exchange -> exchange.ok("ok"));
             await().until(fixture.inbox::isDelivering);
             fixture.restore();
-            await().until(() -> fixture.inbox.counts().getOrDefault(WebhookState.DELIVERED, 0L) >= 80);
+            await().until(() -> fixture.counts().getOrDefault(WebhookState.DELIVERED, 0L) >= 80);
         }
     }
 

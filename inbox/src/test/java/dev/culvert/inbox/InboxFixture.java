@@ -8,6 +8,8 @@ import dev.culvert.inbox.model.Delivery;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.inbox.model.InboxSetup;
 import dev.culvert.inbox.model.WebhookSecrets;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.store.CommitThread;
 import dev.culvert.inbox.store.InboxFiles;
 import dev.culvert.relay.Relay;
 import dev.culvert.relay.RelayRequest;
@@ -15,6 +17,7 @@ import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.route.DurableMatch.DurableRoute;
 import dev.culvert.relay.route.DurableRoutes;
 import dev.culvert.relay.testing.FakeRelay;
+import dev.culvert.store.StoreException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
@@ -28,15 +31,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** An inbox of a folder, its runtime played by a {@link FakeRelay}, and callers. */
 public final class InboxFixture implements AutoCloseable, Delivery {
-    static final String RUNTIME = "r1";
+    public static final String RUNTIME = "r1";
     public static final InboxConfig CONFIG = InboxConfig.defaults();
 
     static {
@@ -57,7 +62,7 @@ public final class InboxFixture implements AutoCloseable, Delivery {
     public InboxFixture(Path folder, InboxConfig config, MovableClock clock) {
         this.clock = clock;
         this.inbox = await(Inbox.open(setup(folder, config)));
-        inbox.tick();
+        inbox.lease.beat();
     }
 
     public InboxFixture(Path folder) {
@@ -85,9 +90,28 @@ public final class InboxFixture implements AutoCloseable, Delivery {
     }
 
     /** Time passes. */
-    void advance(Duration time) {
+    public void advance(Duration time) {
         clock.advance(time);
-        inbox.tick();
+        tick();
+    }
+
+    /** Runs the work of each second now. */
+    public void tick() {
+        inbox.lease.beat();
+    }
+
+    /** Runs the work of each minute now. */
+    public void forgetOld() {
+        inbox.webhooks.forgetOld();
+    }
+
+    /** Runs a job on the commit thread. */
+    public <T> void submit(CommitThread.Job<T> job, Consumer<T> done, Consumer<StoreException> failed) {
+        inbox.commits.submit(job, 0, done, failed);
+    }
+
+    public Map<WebhookState, Long> counts() {
+        return inbox.meters.counts();
     }
 
     public void cut() {
@@ -126,8 +150,9 @@ public final class InboxFixture implements AutoCloseable, Delivery {
         return reply;
     }
 
-    InboxRelay relay(boolean trusted) {
-        return new InboxRelay(inbox, new InboxRelay.Target(RUNTIME, routes, this::secretsOf, Hop.EDGE),
+    public InboxRelay relay(boolean trusted) {
+        return new InboxRelay(inbox.intake(),
+                new InboxRelay.Target(RUNTIME, routes, this::secretsOf, Hop.EDGE),
                 InetAddress.getLoopbackAddress(), trusted, direct);
     }
 

@@ -74,7 +74,7 @@ class InboxTest {
         await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
         assertThat(entry(reply).target()).isEqualTo("/webhooks/argo/push/x");
         assertThat(entry(reply).source()).isEqualTo("argo/push");
-        assertThat(fixture.inbox.memory().used()).isZero();
+        assertThat(fixture.inbox.intake().memoryUsed()).isZero();
     }
 
     @Test
@@ -311,11 +311,11 @@ class InboxTest {
         await().until(() -> entry(reply).state() == WebhookState.DEAD);
         fixture.runtime.answer(exchange -> exchange.ok("ok"));
 
-        fixture.inbox.replay(reply.id()).block();
+        fixture.inbox.webhooks().replay(reply.id()).block();
 
         await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
         assertThat(entry(reply).attempts()).isEqualTo(2);
-        StepVerifier.create(fixture.inbox.replay("none")).verifyError(StoreException.Absent.class);
+        StepVerifier.create(fixture.inbox.webhooks().replay("none")).verifyError(StoreException.Absent.class);
     }
 
     @Test
@@ -324,10 +324,10 @@ class InboxTest {
         Reply reply = fixture.post(PUSH, "{}");
         reply.await();
 
-        fixture.inbox.delete(reply.id()).block();
+        fixture.inbox.webhooks().delete(reply.id()).block();
         fixture.restore();
 
-        StepVerifier.create(fixture.inbox.entry(reply.id())).verifyComplete();
+        StepVerifier.create(fixture.inbox.webhooks().entry(reply.id())).verifyComplete();
         Reply next = fixture.post(PUSH, "{}");
         await().until(() -> fixture.runtime.all.size() == 1);
         assertThat(fixture.runtime.all.getFirst().request.fields().get("culvert-webhook-id")).isNotNull();
@@ -338,7 +338,7 @@ class InboxTest {
     @Test
     void aPausedSourceGetsNothingUntilItIsResumed() {
         fixture.runtime.answer(exchange -> exchange.ok("ok"));
-        fixture.inbox.pause(InboxFixture.RUNTIME, "argo/push").block();
+        fixture.inbox.webhooks().pause(InboxFixture.RUNTIME, "argo/push").block();
 
         Reply paused = fixture.post(PUSH, "{}");
         Reply other = fixture.post("/webhooks/argo/other/", "{}");
@@ -346,7 +346,7 @@ class InboxTest {
         assertThat(other.status()).isEqualTo(200);
         assertThat(paused.status()).isEqualTo(202);
         assertThat(fixture.runtime.all).hasSize(1);
-        fixture.inbox.resume(InboxFixture.RUNTIME, "argo/push").block();
+        fixture.inbox.webhooks().resume(InboxFixture.RUNTIME, "argo/push").block();
         await().until(() -> entry(paused).state() == WebhookState.DELIVERED);
     }
 
@@ -385,13 +385,13 @@ class InboxTest {
     void whatHappensIsToldAndCounted() {
         fixture.runtime.answer(exchange -> exchange.ok("ok"));
 
-        StepVerifier.create(fixture.inbox.events().map(InboxEvent::kind).take(2))
+        StepVerifier.create(fixture.inbox.webhooks().events().map(InboxEvent::kind).take(2))
                 .then(() -> fixture.post(PUSH, "{}"))
                 .expectNext(InboxEvent.Kind.STORED, InboxEvent.Kind.DELIVERED)
                 .expectComplete()
                 .verify(Duration.ofSeconds(10));
 
-        fixture.inbox.tick();
+        fixture.tick();
         await().until(
                 () -> fixture.meters.get("culvert.webhooks").tag("state", "delivered").gauge().value() == 1);
         assertThat(fixture.meters.get("culvert.webhook.delivery").timer().count()).isEqualTo(1);
@@ -404,11 +404,11 @@ class InboxTest {
             fixture.post(PUSH + i, "{}").await();
         }
 
-        fixture.inbox.forget(InboxFixture.RUNTIME).block();
+        fixture.inbox.webhooks().forget(InboxFixture.RUNTIME).block();
 
         assertThat(entries()).isEmpty();
-        fixture.inbox.tick();
-        await().until(() -> fixture.inbox.counts().getOrDefault(WebhookState.PENDING, 9L) == 0);
+        fixture.tick();
+        await().until(() -> fixture.counts().getOrDefault(WebhookState.PENDING, 9L) == 0);
     }
 
     @Test
@@ -418,9 +418,10 @@ class InboxTest {
             fixture.post("/webhooks/argo/push/" + i, "{}").await();
         }
 
-        InboxPage first = await(fixture.inbox.list(InboxQuery.of(WebhookState.PENDING, 3)));
-        InboxPage second = await(fixture.inbox.list(
-                new InboxQuery(null, InboxFixture.RUNTIME, "argo/push", first.next(), 3)));
+        InboxPage first = await(fixture.inbox.webhooks().list(InboxQuery.of(WebhookState.PENDING, 3)));
+        InboxPage second = await(fixture.inbox.webhooks()
+                .list(
+                        new InboxQuery(null, InboxFixture.RUNTIME, "argo/push", first.next(), 3)));
 
         assertThat(first.entries()).extracting(InboxEntry::target)
                 .containsExactly("/webhooks/argo/push/4", "/webhooks/argo/push/3", "/webhooks/argo/push/2");
@@ -439,10 +440,10 @@ class InboxTest {
     }
 
     private List<InboxEntry> entries() {
-        return await(fixture.inbox.list(InboxQuery.of(null, 200))).entries();
+        return await(fixture.inbox.webhooks().list(InboxQuery.of(null, 200))).entries();
     }
 
     private InboxEntry entry(Reply reply) {
-        return await(fixture.inbox.entry(reply.id()));
+        return await(fixture.inbox.webhooks().entry(reply.id()));
     }
 }

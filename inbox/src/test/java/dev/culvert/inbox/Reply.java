@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class Reply implements ResponseSink {
     private final CompletableFuture<Reply> whole = new CompletableFuture<>();
     private final StringBuilder body = new StringBuilder();
-    final AtomicLong consumed = new AtomicLong();
+    public final AtomicLong consumed = new AtomicLong();
     final AtomicLong interims = new AtomicLong();
     public volatile @Nullable Problem problem;
     private volatile @Nullable Http2Headers head;
@@ -30,7 +30,7 @@ public final class Reply implements ResponseSink {
         }
     }
 
-    boolean isThere() {
+    public boolean isThere() {
         return whole.isDone();
     }
 

@@ -100,7 +100,7 @@ class SourcesTest {
             await().until(() -> state(fixture, invented) == WebhookState.DEAD);
             assertThat(state(fixture, known)).isEqualTo(WebhookState.PENDING);
             fixture.runtime.answer(exchange -> exchange.ok("there"));
-            fixture.inbox.replay(invented.id()).block();
+            fixture.inbox.webhooks().replay(invented.id()).block();
             await().until(() -> state(fixture, invented) == WebhookState.DELIVERED);
         }
     }
@@ -135,11 +135,14 @@ class SourcesTest {
             Reply kept = fixture.post(REAL, "x");
             assertThat(kept.status()).isEqualTo(202);
 
-            assertThat(fixture.inbox.purge(InboxFixture.RUNTIME, "argo/other", WebhookState.DEAD).block())
+            assertThat(fixture.inbox.webhooks()
+                    .purge(InboxFixture.RUNTIME, "argo/other", WebhookState.DEAD)
+                    .block())
                     .isZero();
-            assertThat(fixture.inbox.purge(InboxFixture.RUNTIME, "argo/other", null).block()).isEqualTo(250);
+            assertThat(fixture.inbox.webhooks().purge(InboxFixture.RUNTIME, "argo/other", null).block())
+                    .isEqualTo(250);
 
-            assertThat(await(fixture.inbox.list(InboxQuery.of(null, 200))).entries())
+            assertThat(await(fixture.inbox.webhooks().list(InboxQuery.of(null, 200))).entries())
                     .extracting(InboxEntry::source)
                     .containsOnly("argo/push");
             assertThat(state(fixture, kept)).isEqualTo(WebhookState.PENDING);
@@ -175,11 +178,11 @@ class SourcesTest {
     }
 
     private static WebhookState state(InboxFixture fixture, Reply reply) {
-        return await(fixture.inbox.entry(reply.id())).state();
+        return await(fixture.inbox.webhooks().entry(reply.id())).state();
     }
 
     private static String outcome(InboxFixture fixture, Reply reply) {
-        return await(fixture.inbox.entry(reply.id())).outcome();
+        return await(fixture.inbox.webhooks().entry(reply.id())).outcome();
     }
 
     private static InboxConfig with(int sources) {

@@ -30,22 +30,22 @@ class TwoInboxesTest {
 
             Reply stored = other.post(PUSH + 0, "{}");
             assertThat(stored.status()).isEqualTo(202);
-            holder.inbox.tick();
+            holder.tick();
             await().until(() -> state(other, stored) == WebhookState.DELIVERED);
             for (int i = 1; i < 20; i++) {
                 (i % 2 == 0 ? holder : other).post(PUSH + i, "{}").await();
             }
-            holder.inbox.tick();
+            holder.tick();
             await().until(() -> holder.runtime.all.size() == 20);
             assertThat(other.runtime.all).isEmpty();
             assertThat(holder.runtime.all.stream().map(sent -> sent.path()).toList())
                     .isEqualTo(paths(0, 20));
 
             holder.inbox.release().block();
-            other.inbox.tick();
+            other.tick();
             await().until(other.inbox::isDelivering);
             holder.post(PUSH + 20, "{}").await();
-            other.inbox.tick();
+            other.tick();
             await().until(() -> other.runtime.all.size() == 1);
             assertThat(other.runtime.all.getFirst().path()).isEqualTo(PUSH + 20);
             assertThat(holder.runtime.all).hasSize(20);
@@ -63,7 +63,7 @@ class TwoInboxesTest {
             try (var next = new InboxFixture(folder, InboxFixture.CONFIG, late)) {
                 await().until(next.inbox::isDelivering);
 
-                slept.inbox.tick();
+                slept.tick();
                 await().until(() -> underWay.cancelled != null && !slept.inbox.isDelivering());
                 var repeated = next.runtime.next();
                 assertThat(repeated.request.fields().get("culvert-delivery-attempt")).hasToString("2");
@@ -98,7 +98,7 @@ class TwoInboxesTest {
 
             released.join();
             assertThat(reply.body()).isEqualTo("ok");
-            other.inbox.tick();
+            other.tick();
             await().until(other.inbox::isDelivering);
             assertThat(state(other, reply)).isEqualTo(WebhookState.DELIVERED);
             assertThat(other.runtime.all).isEmpty();
@@ -134,8 +134,8 @@ class TwoInboxesTest {
 
     /** A look at the lease, and whatever it leads to on the disk. */
     private static void committed(InboxFixture fixture) {
-        fixture.inbox.tick();
-        fixture.inbox.resume("none", "none").block();
+        fixture.tick();
+        fixture.inbox.webhooks().resume("none", "none").block();
     }
 
     private static List<String> paths(int from, int to) {
@@ -143,6 +143,6 @@ class TwoInboxesTest {
     }
 
     private static WebhookState state(InboxFixture fixture, Reply reply) {
-        return await(fixture.inbox.entry(reply.id())).state();
+        return await(fixture.inbox.webhooks().entry(reply.id())).state();
     }
 }

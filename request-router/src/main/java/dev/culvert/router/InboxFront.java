@@ -74,6 +74,6 @@ final class InboxFront implements Relay {
     public RequestSink open(RelayRequest request, ResponseSink response) {
         Rules now = rules;
         InetAddress caller = now.callers.caller(request.fields());
-        return new InboxRelay(inbox, now.target, caller, true, router).open(request, response);
+        return new InboxRelay(inbox.intake(), now.target, caller, true, router).open(request, response);
     }
 }

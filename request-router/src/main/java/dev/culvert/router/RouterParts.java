@@ -136,7 +136,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
     }
 
     private static Supplier<Readiness> troubledBy(@Nullable Inbox inbox, Supplier<Readiness> readiness) {
-        return inbox == null ? readiness : () -> readiness.get().but(inbox.trouble());
+        return inbox == null ? readiness : () -> readiness.get().but(inbox.intake().trouble());
     }
 
     private static List<Cidr> blocks(List<String> networks) {

@@ -73,7 +73,8 @@ public final class TunnelServer {
         Mono<EdgeServer> adminStart = EdgeServer
                 .apart(own -> EdgeServer.Setup.of(config.admin().listen(), own)
                         .telemetry(parts.telemetry())
-                        .filter(new HealthFilter(() -> readiness.but(parts.webhooks().inbox().trouble()),
+                        .filter(new HealthFilter(
+                                () -> readiness.but(parts.webhooks().inbox().intake().trouble()),
                                 parts.telemetry())),
                         parts.admin());
         return adminStart.doOnNext(started -> admin = started)

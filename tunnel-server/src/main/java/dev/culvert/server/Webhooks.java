@@ -72,7 +72,7 @@ final class Webhooks implements ServerSession.Told {
 
     /** Publishes the events of webhooks to the watchers of {@code events}, until disposed. */
     Disposable tell(ServerEvents events, RuntimeStore store, Clock clock) {
-        return inbox.events().filter(any -> events.isWatched()).subscribe(event -> {
+        return inbox.webhooks().events().filter(any -> events.isWatched()).subscribe(event -> {
             RegisteredRuntime runtime = store.byId(event.runtimeId());
             events.publish(new ServerEvent.OfWebhook(clock.instant(), runtime == null ? null : runtime.name(),
                     event));
@@ -107,7 +107,7 @@ final class Webhooks implements ServerSession.Told {
             DurableRoutes routes = announced.of(runtime.id()); // they change without the runtime
             var target = new InboxRelay.Target(runtime.id(), routes, WebhookSecrets.SHARED, Hop.EDGE);
             InetAddress caller = callers.caller(request.fields());
-            return new InboxRelay(inbox, target, caller, false, tunnel).open(request, response);
+            return new InboxRelay(inbox.intake(), target, caller, false, tunnel).open(request, response);
         };
     }
 
@@ -133,7 +133,8 @@ final class Webhooks implements ServerSession.Told {
     /** Forgets the webhooks and routes of a deleted runtime. Returns at once. */
     void forget(RegisteredRuntime runtime) {
         announced.forget(runtime.id());
-        inbox.forget(runtime.id())
+        inbox.webhooks()
+                .forget(runtime.id())
                 .subscribe(nothing -> {}, failed -> log.atWarn()
                         .addKeyValue("runtime", runtime.name())
                         .addKeyValue("reason", failed.getMessage())

@@ -4,7 +4,6 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.http.quota.SourceAddress;
-import dev.culvert.inbox.Inbox;
 import dev.culvert.inbox.dispatch.Attempt;
 import dev.culvert.inbox.model.Delivery;
 import dev.culvert.inbox.model.WebhookSecrets;
@@ -31,7 +30,7 @@ public final class InboxRelay implements Relay {
     private static final Duration FULL = Duration.ofMinutes(1);
     private static final Duration OVERLOADED = Duration.ofSeconds(1);
 
-    private final Inbox inbox;
+    private final WebhookIntake inbox;
     private final Target target;
     private final @Nullable InetAddress caller;
     private final boolean trustedPeer;
@@ -53,7 +52,7 @@ public final class InboxRelay implements Relay {
      *     stored again
      * @param direct the runtime's relay
      */
-    public InboxRelay(Inbox inbox, Target target, @Nullable InetAddress caller, boolean trustedPeer,
+    public InboxRelay(WebhookIntake inbox, Target target, @Nullable InetAddress caller, boolean trustedPeer,
             Relay direct) {
         this.inbox = inbox;
         this.target = target;
@@ -81,28 +80,28 @@ public final class InboxRelay implements Relay {
     }
 
     private RequestSink take(RelayRequest request, ResponseSink response, DurableMatch.DurableRoute route) {
-        long wait = caller == null ? 0 : inbox.rates().take(caller, System.nanoTime());
+        long wait = caller == null ? 0 : inbox.rates.take(caller, System.nanoTime());
         if (wait > 0) {
-            inbox.meters().refused("rate");
+            inbox.meters.refused("rate");
             return refuse(response, problem(Cause.RATE_LIMITED, "this address sends too many webhooks")
                     .retryAfter(Duration.ofNanos(wait)));
         }
         long length = request.ended() ? 0 : length(request.fields());
         long most = Upload.most(inbox, route);
         if (length > most) {
-            inbox.meters().refused("size");
+            inbox.meters.refused("size");
             return refuse(response, tooLarge(target.hop, most));
         }
-        if (!inbox.room().isThere()) {
-            inbox.meters().refused("disk");
-            return refuse(response, full(target.hop, inbox.room().reason()));
+        if (!inbox.room.isThere()) {
+            inbox.meters.refused("disk");
+            return refuse(response, full(target.hop, inbox.room.reason()));
         }
         // RFC 9110 §10.1.1: the expectation addresses this hop, and the event source never waits.
         boolean asked = request.fields().remove("expect");
         Upload upload = Upload.open(inbox, target, route, request, response, SourceAddress.of(caller),
                 length);
         if (upload == null) {
-            inbox.meters().refused("memory");
+            inbox.meters.refused("memory");
             return refuse(response, busy(target.hop));
         }
         if (asked && !request.ended()) {

@@ -8,11 +8,11 @@ import java.util.concurrent.TimeUnit;
  * end: a body of 25 MiB may take 460 s. While memory for arriving webhooks is short, it is 10 s instead of
  * 60. Needs no clock: it returns the length of the next timer. Belongs to one event loop.
  */
-public final class IntakeTimeout {
+final class IntakeTimeout {
     /** The time that a silent body has, the same as for every body at the edge. */
     static final long SILENCE = TimeUnit.SECONDS.toNanos(60);
     /** The time that it has while others need the memory; also the interval of checks. */
-    public static final long SHORT = TimeUnit.SECONDS.toNanos(10);
+    static final long SHORT = TimeUnit.SECONDS.toNanos(10);
     /** The number of bytes that add a second. */
     static final int RATE = 64 << 10;
     static final long MOST = TimeUnit.MINUTES.toNanos(10);
@@ -30,7 +30,7 @@ public final class IntakeTimeout {
      * @param crowded whether memory for arriving webhooks is short
      * @return the nanoseconds until the next call; 0: the time is up
      */
-    public long more(long arrived, boolean writing, boolean crowded) {
+    long more(long arrived, boolean writing, boolean crowded) {
         long earned = arrived / RATE * SECOND + (crowded ? SHORT : SILENCE);
         if (writing && earned + own <= waited) {
             own += SECOND;

@@ -4,10 +4,9 @@ import dev.culvert.config.Reason;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.quota.SourceAddress;
-import dev.culvert.inbox.Inbox;
-import dev.culvert.inbox.Intakes.Intake;
-import dev.culvert.inbox.StoreTurns.Turn;
+import dev.culvert.inbox.intake.Intakes.Intake;
 import dev.culvert.inbox.intake.SignatureCheck.Running;
+import dev.culvert.inbox.intake.StoreTurns.Turn;
 import dev.culvert.inbox.model.Budget;
 import dev.culvert.inbox.model.Fingerprint;
 import dev.culvert.inbox.model.IncomingWebhook;
@@ -15,7 +14,6 @@ import dev.culvert.inbox.model.Receipt;
 import dev.culvert.inbox.model.StoredFields;
 import dev.culvert.inbox.model.WebhookBody;
 import dev.culvert.inbox.model.WebhookDigests;
-import dev.culvert.inbox.store.UnwrittenParts;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
@@ -60,7 +58,7 @@ final class Upload implements RequestSink {
     private static final int FIRST_BUFFER = 1 << 10;
     private static final byte[] NOTHING = {};
 
-    private final Inbox inbox;
+    private final WebhookIntake inbox;
     private final InboxRelay.Target target;
     private final DurableRoute route;
     private final RelayRequest request;
@@ -90,8 +88,8 @@ final class Upload implements RequestSink {
     private boolean over;
 
     /** Returns the maximum length of a body. A body that exceeds every quota is not begun. */
-    static long most(Inbox inbox, DurableRoute route) {
-        return Math.min(route.maxBodyBytes(), inbox.setup().config().maxSourceBytes().bytes());
+    static long most(WebhookIntake inbox, DurableRoute route) {
+        return Math.min(route.maxBodyBytes(), inbox.setup.config().maxSourceBytes().bytes());
     }
 
     /** Returns the memory of a head and of the objects that hold it. */
@@ -109,11 +107,11 @@ final class Upload implements RequestSink {
      * @param source the sender's source address
      * @param announced the announced length of its body; -1: unknown
      */
-    static @Nullable Upload open(Inbox inbox, InboxRelay.Target target, DurableRoute route,
+    static @Nullable Upload open(WebhookIntake inbox, InboxRelay.Target target, DurableRoute route,
             RelayRequest request, ResponseSink response, SourceAddress source, long announced) {
         long headCost = headCost(request.fields());
         var way = new WayOut(request.loop());
-        Intake intake = inbox.intakes().open(target.runtimeId(), source, headCost, way);
+        Intake intake = inbox.arriving.open(target.runtimeId(), source, headCost, way);
         if (intake == null) {
             return null;
         }
@@ -149,7 +147,7 @@ final class Upload implements RequestSink {
         }
     }
 
-    private Upload(Inbox inbox, InboxRelay.Target target, DurableRoute route, RelayRequest request,
+    private Upload(WebhookIntake inbox, InboxRelay.Target target, DurableRoute route, RelayRequest request,
             ResponseSink response, Intake intake, long headCost, long announced) {
         this.inbox = inbox;
         this.target = target;
@@ -178,7 +176,7 @@ final class Upload implements RequestSink {
             await(more);
             return;
         }
-        inbox.meters().refused("late");
+        inbox.meters.refused("late");
         refuse(Problem.of(Cause.REQUEST_TIMEOUT, target.hop(), "the webhook did not arrive in time"));
     }
 
@@ -189,7 +187,7 @@ final class Upload implements RequestSink {
     }
 
     private void noRoom() {
-        inbox.meters().refused("memory");
+        inbox.meters.refused("memory");
         refuse(InboxRelay.busy(target.hop()));
     }
 
@@ -200,7 +198,7 @@ final class Upload implements RequestSink {
         List<byte[]> secrets = target.secrets().of(target.runtimeId(), route);
         return secrets == null
                 ? null
-                : new SignatureCheck(route.verify().provider(), secrets, inbox.setup().clock())
+                : new SignatureCheck(route.verify().provider(), secrets, inbox.setup.clock())
                         .begin(request.fields());
     }
 
@@ -213,7 +211,7 @@ final class Upload implements RequestSink {
             response.consumed(bytes);
         } else if (total > most) {
             body.release();
-            inbox.meters().refused("size");
+            inbox.meters.refused("size");
             refuse(InboxRelay.tooLarge(target.hop(), most));
         } else if (spool == null && total <= SMALL) {
             if (keep(body, bytes)) {
@@ -221,13 +219,13 @@ final class Upload implements RequestSink {
             } else {
                 noRoom();
             }
-        } else if (!inbox.room().take(spool == null ? total : bytes)) {
+        } else if (!inbox.room.take(spool == null ? total : bytes)) {
             body.release();
-            inbox.meters().refused("disk");
-            refuse(InboxRelay.full(target.hop(), inbox.room().reason()));
+            inbox.meters.refused("disk");
+            refuse(InboxRelay.full(target.hop(), inbox.room.reason()));
         } else if (!intake.growFile(spool == null ? total : bytes)) {
             body.release();
-            inbox.meters().refused("quota");
+            inbox.meters.refused("quota");
             refuse(InboxRelay.full(target.hop(),
                     "too many large webhooks of the runtime are being received"));
         } else {
@@ -270,7 +268,7 @@ final class Upload implements RequestSink {
             return;
         }
         if (spool == null) {
-            spool = new SpoolWriter(inbox.spool(), id, digest, check);
+            spool = new SpoolWriter(inbox.spool, id, digest, check);
             if (smallSize > 0) {
                 first = Unpooled.wrappedBuffer(small, 0, smallSize);
             }
@@ -305,7 +303,7 @@ final class Upload implements RequestSink {
         int bytes = now.stream().mapToInt(ByteBuf::readableBytes).sum() - told;
         long free = cost;
         try {
-            inbox.fileThreads().execute(() -> {
+            inbox.fileThread.execute(() -> {
                 try {
                     if (last) {
                         to.finish();
@@ -349,14 +347,14 @@ final class Upload implements RequestSink {
         abort(to);
         if (!over) {
             log.atWarn().addKeyValue("reason", Reason.of(failed)).log("large webhook not stored");
-            inbox.meters().refused("disk");
+            inbox.meters.refused("disk");
             refuse(InboxRelay.full(target.hop(), "the webhook can't be stored now"));
         }
     }
 
     private void abort(SpoolWriter to) {
         try {
-            inbox.fileThreads().execute(to::abort);
+            inbox.fileThread.execute(to::abort);
         } catch (RejectedExecutionException stopping) {
             // The next start removes the file.
         }
@@ -386,13 +384,13 @@ final class Upload implements RequestSink {
 
     private void store(byte @Nullable [] body, @Nullable SpoolWriter written) {
         if (check != null && !check.matches()) {
-            inbox.meters().refused("signature");
+            inbox.meters.refused("signature");
             refuse(Problem.of(Cause.BAD_SIGNATURE, target.hop(),
                     "the webhook's signature is missing or wrong"));
             return;
         }
         long cost = headCost + (body == null ? 0 : body.length);
-        turn = inbox.turns().enter(intake.source(), cost, mine -> {
+        turn = inbox.turns.enter(intake.source(), cost, mine -> {
             if (turn == null && request.loop().inEventLoop()) { // otherwise it began while another turn ended
                 store(body, written, cost, mine);
                 return;
@@ -407,7 +405,7 @@ final class Upload implements RequestSink {
 
     /** Runs when its turn begins. */
     private void store(byte @Nullable [] body, @Nullable SpoolWriter written, long cost, Turn mine) {
-        Budget.Held held = over ? null : inbox.memory().take(target.runtimeId(), cost);
+        Budget.Held held = over ? null : inbox.arrived.take(target.runtimeId(), cost);
         if (held == null) {
             mine.end();
             if (!over) {
@@ -432,7 +430,7 @@ final class Upload implements RequestSink {
 
     private void stored(Receipt receipt, WebhookBody content, @Nullable SpoolWriter written) {
         intake.close();
-        long wait = inbox.setup().config().answerWithin().toMillis();
+        long wait = inbox.setup.config().answerWithin().toMillis();
         switch (receipt) {
             case Receipt.Stored stored -> answer.stored(id, wait);
             case Receipt.Duplicate first -> {
@@ -451,7 +449,7 @@ final class Upload implements RequestSink {
         if (written != null) {
             abort(written);
         }
-        inbox.meters().refused(failed instanceof StoreException.Full ? "quota" : "disk");
+        inbox.meters.refused(failed instanceof StoreException.Full ? "quota" : "disk");
         if (failed instanceof StoreException.Failed) {
             log.atWarn().addKeyValue("reason", failed.getMessage()).log("webhook not stored");
         }

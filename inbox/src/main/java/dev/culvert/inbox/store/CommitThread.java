@@ -19,6 +19,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 /**
  * The single thread that writes the database. When it is free, all waiting tasks go into one transaction, so
@@ -128,6 +129,11 @@ public final class CommitThread {
             failed.accept(
                     new StoreException.Busy("the inbox has too much to do, or is closed; try again later"));
         }
+    }
+
+    /** Runs {@code job} in one of the next transactions. Emits its result on the commit thread. */
+    public <T> Mono<T> transact(Job<T> job) {
+        return Mono.create(sink -> submit(job, 0, sink::success, sink::error));
     }
 
     /** The number of waiting tasks. */

@@ -82,6 +82,17 @@ public final class SpoolFolder implements AutoCloseable {
         sync(own);
     }
 
+    /** Deletes the files of stored names. Blocks. */
+    public void delete(List<String> names) {
+        for (String name : names) {
+            try {
+                Files.deleteIfExists(file(name));
+            } catch (IOException left) {
+                log.atDebug().setCause(left).log("spool file left for the next start");
+            }
+        }
+    }
+
     /** Removes files that dead processes left and no row names. */
     void removeOrphans(Known rows) throws IOException, SQLException {
         try (Stream<Path> folders = Files.list(root)) {

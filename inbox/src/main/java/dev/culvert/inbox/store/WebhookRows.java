@@ -7,11 +7,14 @@ import dev.culvert.inbox.model.SourceKey;
 import dev.culvert.inbox.model.StoredAnswer;
 import dev.culvert.inbox.model.WebhookBody;
 import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.queue.DispatchPlan;
 import dev.culvert.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -229,6 +232,12 @@ public final class WebhookRows {
     public static List<SourceKey> pendingSources(Statements statements) throws SQLException {
         return statements.list("SELECT runtime, source, max(ordered) FROM webhooks WHERE state = 0"
                 + " GROUP BY runtime, source", WebhookRows::source);
+    }
+
+    /** Returns the paused sources, as {@link DispatchPlan#name} names them. */
+    public static Set<String> paused(Statements statements) throws SQLException {
+        return new HashSet<>(statements.list("SELECT runtime, source FROM paused",
+                row -> DispatchPlan.name(row.getString(1), row.getString(2))));
     }
 
     private static SourceKey source(ResultSet row) throws SQLException {

@@ -70,22 +70,22 @@ class DiskRoomTest {
         InboxFiles files = InboxFiles.open(folder, Clock.systemUTC());
         try (var fixture = new InboxFixture(folder, files.with(room))) {
             fixture.cut();
-            fixture.inbox.tick();
+            fixture.tick();
             Reply stored = fixture.post("/webhooks/argo/push/", "x");
             assertThat(stored.status()).isEqualTo(202);
             disk.set(new Space(GIB, 1));
-            fixture.inbox.tick();
+            fixture.tick();
             await().until(() -> !room.isThere());
 
             Reply refused = fixture.post("/webhooks/argo/push/", "x");
 
             assertThat(refused.status()).isEqualTo(503);
             assertThat(Objects.requireNonNull(refused.problem).detail()).isEqualTo("the disk is full");
-            assertThat(fixture.inbox.trouble()).isEqualTo("webhooks are refused: the disk is full");
+            assertThat(fixture.inbox.intake().trouble()).isEqualTo("webhooks are refused: the disk is full");
             disk.set(new Space(GIB, GIB));
-            fixture.inbox.tick();
+            fixture.tick();
             await().until(room::isThere);
-            assertThat(fixture.inbox.trouble()).isNull();
+            assertThat(fixture.inbox.intake().trouble()).isNull();
             assertThat(fixture.post("/webhooks/argo/push/", "x").status()).isEqualTo(202);
         }
     }

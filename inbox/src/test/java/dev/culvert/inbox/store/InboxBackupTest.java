@@ -53,7 +53,7 @@ class InboxBackupTest {
 
         assertThat(InboxBackup.isThere(before)).isTrue();
         try (var fixture = new InboxFixture(data)) {
-            assertThat(await(fixture.inbox.list(InboxQuery.of(null, 10))).entries())
+            assertThat(await(fixture.inbox.webhooks().list(InboxQuery.of(null, 10))).entries())
                     .extracting(InboxEntry::id)
                     .containsExactly(largeId, smallId);
             Exchange first = fixture.runtime.next();
@@ -63,7 +63,8 @@ class InboxBackupTest {
             second.awaitEnd();
             assertThat(second.receivedBytes).hasValue(large.length());
             second.ok("there");
-            await().until(() -> await(fixture.inbox.entry(largeId)).state() == WebhookState.DELIVERED);
+            await().until(
+                    () -> await(fixture.inbox.webhooks().entry(largeId)).state() == WebhookState.DELIVERED);
         }
     }
 
@@ -84,7 +85,7 @@ class InboxBackupTest {
             InboxBackup.copy(data, copy);
 
             try (var copied = new InboxFixture(copy)) {
-                assertThat(await(copied.inbox.list(InboxQuery.of(null, 10))).entries())
+                assertThat(await(copied.inbox.webhooks().list(InboxQuery.of(null, 10))).entries())
                         .extracting(InboxEntry::id)
                         .containsExactly(kept);
             }

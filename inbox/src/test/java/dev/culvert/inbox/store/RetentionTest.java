@@ -55,7 +55,7 @@ class RetentionTest {
                 busy.add(delivered(fixture, "busy", "y".repeat(30_000) + i));
             }
 
-            fixture.inbox.forgetOld();
+            fixture.forgetOld();
 
             await().until(() -> !replayable(fixture, busy.get(6)));
             assertThat(replayable(fixture, quiet)).isTrue();
@@ -79,7 +79,7 @@ class RetentionTest {
                 assertThat(step.spools()).isEmpty();
             }
 
-            assertThat(await(fixture.inbox.list(InboxQuery.of(null, 10))).entries()).hasSize(3)
+            assertThat(await(fixture.inbox.webhooks().list(InboxQuery.of(null, 10))).entries()).hasSize(3)
                     .extracting(InboxEntry::id)
                     .contains(quiet.id());
         }
@@ -97,7 +97,7 @@ class RetentionTest {
             long before = bytes();
             assertThat(before).isBetween(4L * 3_500, 4L * 4_500);
 
-            fixture.inbox.forgetOld();
+            fixture.forgetOld();
 
             await().until(() -> bytes() <= 5_000);
             assertThat(bytes()).isGreaterThan(1_900);
@@ -142,9 +142,9 @@ class RetentionTest {
         }
         long pages = pragma("page_count");
         assertThat(pages).isGreaterThan(3_500);
-        assertThat(fixture.inbox.purge("busy", "argo/push", null).block()).isEqualTo(250);
+        assertThat(fixture.inbox.webhooks().purge("busy", "argo/push", null).block()).isEqualTo(250);
 
-        fixture.inbox.forgetOld();
+        fixture.forgetOld();
 
         await().until(() -> pragma("page_count") < pages / 2);
     }
@@ -172,7 +172,7 @@ class RetentionTest {
             assertThat(stored.status()).isEqualTo(202);
             var reading = new CountDownLatch(1);
             var read = new CountDownLatch(1);
-            var listed = fixture.inbox.list(InboxQuery.of(null, 1)).doOnNext(page -> {
+            var listed = fixture.inbox.webhooks().list(InboxQuery.of(null, 1)).doOnNext(page -> {
                 reading.countDown();
                 try {
                     read.await();
@@ -207,13 +207,13 @@ class RetentionTest {
         try (var fixture = new InboxFixture(folder)) {
             fixture.cut();
             assertThat(fixture.post(PUSH, "x").status()).isEqualTo(202);
-            fixture.inbox.tick();
-            await().until(() -> fixture.inbox.counts().getOrDefault(WebhookState.PENDING, 0L) == 1);
+            fixture.tick();
+            await().until(() -> fixture.counts().getOrDefault(WebhookState.PENDING, 0L) == 1);
             try (Connection other = SqliteDatabase.connect(folder.resolve(InboxFiles.FILE))) {
                 SqliteDatabase.update(other, "UPDATE usage SET entries = 7 WHERE source = ''");
             }
-            fixture.inbox.tick();
-            await().until(() -> fixture.inbox.counts().getOrDefault(WebhookState.PENDING, 0L) == 7);
+            fixture.tick();
+            await().until(() -> fixture.counts().getOrDefault(WebhookState.PENDING, 0L) == 7);
         }
     }
 
@@ -248,17 +248,18 @@ class RetentionTest {
 
     private static <T> T run(InboxFixture fixture, CommitThread.Job<T> job) {
         var done = new CompletableFuture<T>();
-        fixture.inbox.submit(job, done::complete, done::completeExceptionally);
+        fixture.submit(job, done::complete, done::completeExceptionally);
         return done.join();
     }
 
     private static boolean replayable(InboxFixture fixture, Reply reply) {
-        return await(fixture.inbox.entry(reply.id())).replayable();
+        return await(fixture.inbox.webhooks().entry(reply.id())).replayable();
     }
 
     private static Reply delivered(InboxFixture fixture, String runtime, String body) {
         Reply reply = post(fixture, runtime, body);
-        await().until(() -> await(fixture.inbox.entry(reply.id())).state() == WebhookState.DELIVERED);
+        await().until(
+                () -> await(fixture.inbox.webhooks().entry(reply.id())).state() == WebhookState.DELIVERED);
         return reply;
     }
 
@@ -270,7 +271,7 @@ class RetentionTest {
         var reply = new Reply();
         EventLoop loop = fixture.loop();
         loop.submit(() -> {
-            RequestSink sink = new InboxRelay(fixture.inbox,
+            RequestSink sink = new InboxRelay(fixture.inbox.intake(),
                     new InboxRelay.Target(runtime, fixture.routes, WebhookSecrets.NONE, Hop.EDGE), null,
                     false,
                     fixture.direct)

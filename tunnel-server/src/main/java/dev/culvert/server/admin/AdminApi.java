@@ -55,7 +55,7 @@ public final class AdminApi implements EdgeHandler {
         all.addAll(new RuntimeCalls(parts, audit).routes());
         all.addAll(new LimitCalls(parts.store, parts.quotas, audit).routes());
         all.addAll(new AccessCalls(parts.store, parts.withoutRules, audit).routes());
-        all.addAll(new WebhookCalls(parts.inbox, parts.store, audit).routes());
+        all.addAll(new WebhookCalls(parts.inbox.webhooks(), parts.store, audit).routes());
         all.addAll(new TunnelCalls(parts.store, parts.tunnels, audit).routes());
         all.addAll(new AdminTokenCalls(access, parts.adminTokens, audit).routes());
         all.addAll(new AuditCalls(parts.audit).routes());

@@ -5,7 +5,7 @@ import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
-import dev.culvert.inbox.Inbox;
+import dev.culvert.inbox.StoredWebhooks;
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxPage;
 import dev.culvert.inbox.model.InboxQuery;
@@ -35,12 +35,12 @@ final class WebhookCalls {
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_SOURCE = 200;
 
-    private final Inbox inbox;
+    private final StoredWebhooks webhooks;
     private final RuntimeStore store;
     private final AdminAudit audit;
 
-    WebhookCalls(Inbox inbox, RuntimeStore store, AdminAudit audit) {
-        this.inbox = inbox;
+    WebhookCalls(StoredWebhooks webhooks, RuntimeStore store, AdminAudit audit) {
+        this.webhooks = webhooks;
         this.store = store;
         this.audit = audit;
     }
@@ -57,15 +57,16 @@ final class WebhookCalls {
                 new AdminRoute(HttpMethod.DELETE, ALL, (request, segments) -> purge(request))
                         .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.POST, PAUSE,
-                        (request, segments) -> change(request, segments, "webhooks paused", inbox::pause))
+                        (request, segments) -> change(request, segments, "webhooks paused", webhooks::pause))
                         .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.POST, RESUME,
-                        (request, segments) -> change(request, segments, "webhooks resumed", inbox::resume))
+                        (request, segments) -> change(request, segments, "webhooks resumed",
+                                webhooks::resume))
                         .needs(AdminRole.OPERATE));
     }
 
     private Mono<EdgeResponse> list(EdgeRequest request) {
-        return Mono.defer(() -> inbox.list(query(new QueryStringDecoder(request.target()).parameters())))
+        return Mono.defer(() -> webhooks.list(query(new QueryStringDecoder(request.target()).parameters())))
                 .map(this::page);
     }
 
@@ -118,13 +119,13 @@ final class WebhookCalls {
         return entry(id)
                 .flatMap(found -> audit
                         .noted(request.context(), "webhook replayed", id,
-                                inbox.replay(id).thenReturn(HttpResponseStatus.ACCEPTED)))
+                                webhooks.replay(id).thenReturn(HttpResponseStatus.ACCEPTED)))
                 .flatMap(status -> entry(id).map(found -> AdminJson.answer(status, view(found))));
     }
 
     private Mono<EdgeResponse> delete(EdgeRequest request, String id) {
         return audit.noted(request.context(), "webhook deleted", id,
-                inbox.delete(id).thenReturn(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
+                webhooks.delete(id).thenReturn(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
     }
 
     private Mono<EdgeResponse> purge(EdgeRequest request) {
@@ -138,7 +139,7 @@ final class WebhookCalls {
             RegisteredRuntime runtime = store.byId(runtimeId);
             return audit.noted(request.context(), "webhooks deleted",
                     (runtime == null ? runtimeId : runtime.name()) + ": " + source,
-                    inbox.purge(runtimeId, source, of.state()));
+                    webhooks.purge(runtimeId, source, of.state()));
         }).map(count -> AdminJson.answer(HttpResponseStatus.OK, new WebhookJson.PurgedView(count)));
     }
 
@@ -165,7 +166,7 @@ final class WebhookCalls {
     }
 
     private Mono<InboxEntry> entry(String id) {
-        return inbox.entry(id)
+        return webhooks.entry(id)
                 .switchIfEmpty(Mono.error(() -> new StoreException.Absent("there is no webhook " + id)));
     }
 

@@ -92,9 +92,9 @@ class StoreBackupTest {
         var loops = EventLoops.create(1);
         try {
             Inbox inbox = TestInbox.open(data.resolve("inbox"), loops);
-            inbox.pause("r1", "argo/push").block();
+            inbox.webhooks().pause("r1", "argo/push").block();
             await(backup.backup(copy));
-            inbox.resume("r1", "argo/push").block();
+            inbox.webhooks().resume("r1", "argo/push").block();
             inbox.close().block();
 
             assertThat(await(backup.restore(copy, DOMAIN, false)).inbox()).isTrue();

@@ -1,4 +1,4 @@
-package dev.culvert.inbox;
+package dev.culvert.inbox.intake;
 
 import dev.culvert.http.quota.SourceAddress;
 import java.util.ArrayList;
@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  * of another. A waiting webhook still counts in {@link Intakes}, which bounds their number. Safe for use by
  * any thread.
  */
-public final class StoreTurns {
+final class StoreTurns {
     /** The maximum number being stored: one transaction, and the next one, which gathers meanwhile. */
     static final int AT_ONCE = 512;
 
@@ -35,7 +35,7 @@ public final class StoreTurns {
     }
 
     /** The place of one webhook. */
-    public final class Turn {
+    final class Turn {
         private final SourceAddress source;
         private final long cost;
         private final Consumer<Turn> begin;
@@ -48,7 +48,7 @@ public final class StoreTurns {
         }
 
         /** Ends the turn: the webhook is stored, refused, or no longer waits. Idempotent. */
-        public void end() {
+        void end() {
             ended(this).forEach(Turn::run);
         }
 
@@ -64,7 +64,7 @@ public final class StoreTurns {
      * @param begin runs once, at once or later on any thread, unless the turn ends first. It must end the
      *     turn that it receives
      */
-    public Turn enter(SourceAddress source, long cost, Consumer<Turn> begin) {
+    Turn enter(SourceAddress source, long cost, Consumer<Turn> begin) {
         var turn = new Turn(source, cost, begin);
         if (isNext(turn)) {
             turn.run();

@@ -1,4 +1,4 @@
-package dev.culvert.inbox.store;
+package dev.culvert.inbox.intake;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -9,7 +9,7 @@ import java.util.List;
  * Queues the parts of a large body until they are written. Small parts are merged, so that their memory
  * matches their length. Belongs to one event loop.
  */
-public final class UnwrittenParts {
+final class UnwrittenParts {
     /** The length below which a part is copied behind the previous one. */
     private static final int SMALL = 4 << 10;
     private static final int CHUNK = 16 << 10;
@@ -22,7 +22,7 @@ public final class UnwrittenParts {
     private long cost;
 
     /** Returns the memory cost of queueing {@code bytes} more bytes. */
-    public long costOf(int bytes) {
+    long costOf(int bytes) {
         if (bytes >= SMALL) {
             return (long) bytes + OBJECT;
         }
@@ -30,7 +30,7 @@ public final class UnwrittenParts {
     }
 
     /** Queues a part and takes ownership of it. */
-    public void add(ByteBuf part) {
+    void add(ByteBuf part) {
         int bytes = part.readableBytes();
         cost += costOf(bytes);
         if (bytes >= SMALL) {
@@ -46,17 +46,17 @@ public final class UnwrittenParts {
         part.release();
     }
 
-    public boolean isEmpty() {
+    boolean isEmpty() {
         return parts.isEmpty();
     }
 
     /** The memory cost of the queued parts. */
-    public long cost() {
+    long cost() {
         return cost;
     }
 
     /** Removes and returns all queued parts. The caller owns them. */
-    public List<ByteBuf> take() {
+    List<ByteBuf> take() {
         List<ByteBuf> taken = parts;
         parts = new ArrayList<>();
         open = false;
@@ -64,7 +64,7 @@ public final class UnwrittenParts {
         return taken;
     }
 
-    public void release() {
+    void release() {
         take().forEach(ByteBuf::release);
     }
 }

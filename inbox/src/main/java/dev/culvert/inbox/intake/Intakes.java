@@ -1,4 +1,4 @@
-package dev.culvert.inbox;
+package dev.culvert.inbox.intake;
 
 import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * each limit: when it is reached, the source that uses most loses its newest intake. Safe for use by any
  * thread.
  */
-public final class Intakes {
+final class Intakes {
     private final Quota<SourceAddress> memory;
     private final long runtimeMemory;
     private final long runtimeFiles;
@@ -47,7 +47,8 @@ public final class Intakes {
      *
      * @param giveWay runs once, on any thread, when the intake must end for another source's
      */
-    public @Nullable Intake open(String runtime, SourceAddress source, long bytes, Runnable giveWay) {
+    @Nullable
+    Intake open(String runtime, SourceAddress source, long bytes, Runnable giveWay) {
         Quota<SourceAddress>.Claim whole = memory.tryOpen(source, bytes, giveWay);
         if (whole == null) {
             return null;
@@ -86,7 +87,7 @@ public final class Intakes {
     }
 
     /** The account of one webhook while it arrives. Belongs to one event loop. */
-    public final class Intake {
+    final class Intake {
         private final String runtime;
         private final Share share;
         private final Quota<SourceAddress>.Claim whole;
@@ -105,12 +106,12 @@ public final class Intakes {
         }
 
         /** Returns the source address of the sender. */
-        public SourceAddress source() {
+        SourceAddress source() {
             return whole.account();
         }
 
         /** Takes memory. Returns false if there is no room, or the intake was displaced. */
-        public boolean grow(long bytes) {
+        boolean grow(long bytes) {
             if (!whole.tryTake(bytes)) {
                 return false;
             }
@@ -122,17 +123,17 @@ public final class Intakes {
         }
 
         /** Whether half of the memory is in use, in total or for its runtime. */
-        public boolean isCrowded() {
+        boolean isCrowded() {
             return memory.used() >= memory.max() / 2 || share.memory.used() >= share.memory.max() / 2;
         }
 
-        public void shrink(long bytes) {
+        void shrink(long bytes) {
             whole.give(bytes);
             own.give(bytes);
         }
 
         /** Takes bytes of a file. Returns false if there is no room. */
-        public boolean growFile(long bytes) {
+        boolean growFile(long bytes) {
             Quota<SourceAddress>.Claim claim = file;
             if (claim == null) {
                 claim = share.files.open(own.account(), giveWay);
@@ -145,13 +146,13 @@ public final class Intakes {
          * The body is complete. Its memory is accounted elsewhere, and it cannot be displaced any more. Its
          * file counts until {@link #close}.
          */
-        public void arrived() {
+        void arrived() {
             whole.close();
             own.close();
         }
 
         /** Returns everything. Further calls have no effect. */
-        public void close() {
+        void close() {
             if (closed) {
                 return;
             }

@@ -1,9 +1,9 @@
-package dev.culvert.inbox;
+package dev.culvert.inbox.intake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.http.quota.SourceAddress;
-import dev.culvert.inbox.StoreTurns.Turn;
+import dev.culvert.inbox.intake.StoreTurns.Turn;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

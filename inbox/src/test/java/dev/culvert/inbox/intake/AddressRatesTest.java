@@ -1,4 +1,4 @@
-package dev.culvert.inbox;
+package dev.culvert.inbox.intake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.culvert.inbox;
+package dev.culvert.inbox.intake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -6,14 +6,14 @@ import static org.awaitility.Awaitility.await;
 import dev.culvert.config.ByteSize;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.inbox.InboxFixture;
+import dev.culvert.inbox.MovableClock;
+import dev.culvert.inbox.Reply;
 import dev.culvert.inbox.dispatch.AttemptResult;
-import dev.culvert.inbox.intake.InboxRelay;
-import dev.culvert.inbox.intake.IntakeTimeout;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxQuery;
 import dev.culvert.inbox.model.WebhookSecrets;
-import dev.culvert.inbox.store.UnwrittenParts;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import io.netty.buffer.ByteBuf;
@@ -49,6 +49,10 @@ class IntakeTest {
             return this;
         }
 
+        void cancels() {
+            loop.submit(() -> sink.cancel(AttemptResult.late())).syncUninterruptibly();
+        }
+
         Begun ends() {
             loop.submit(() -> sink.end(null)).syncUninterruptibly();
             return this;
@@ -67,10 +71,9 @@ class IntakeTest {
             assertThat(begin(fixture, QUIET, 10).sends(10).ends().reply.status()).isEqualTo(202);
             assertThat(begin(fixture, NOISY, 10).sends(10).ends().reply.status()).isEqualTo(202);
             assertThat(idle).noneMatch(begun -> begun.reply.isThere());
-            assertThat(fixture.inbox.intakes().memoryUsed()).isBetween(1000L * 2048, 1000L * 4096);
-            idle.forEach(begun -> begun.loop.submit(() -> begun.sink.cancel(AttemptResult.late()))
-                    .syncUninterruptibly());
-            await().until(() -> fixture.inbox.intakes().memoryUsed() == 0);
+            assertThat(fixture.inbox.intake().arriving.memoryUsed()).isBetween(1000L * 2048, 1000L * 4096);
+            idle.forEach(Begun::cancels);
+            await().until(() -> fixture.inbox.intake().arriving.memoryUsed() == 0);
         }
     }
 
@@ -113,7 +116,26 @@ class IntakeTest {
             await().until(() -> quiet.reply.consumed.get() == 100_000);
             assertThat(quiet.ends().reply.status()).isEqualTo(202);
             assertThat(first.ends().reply.status()).isEqualTo(202);
-            await().until(() -> fixture.inbox.intakes().filesUsed() == 0);
+            await().until(() -> fixture.inbox.intake().arriving.filesUsed() == 0);
+        }
+    }
+
+    @Test
+    void largeBodiesUnderWayAreCounted() {
+        InboxConfig usual = InboxConfig.defaults();
+        try (var fixture = new InboxFixture(folder, withMemory(usual.memory()), new MovableClock())) {
+            assertThat(fixture.post(PUSH, "x", "content-length", Long.toString((1 << 20) + 1)).status())
+                    .isEqualTo(413);
+            List<Begun> begun = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                begun.add(begin(fixture, NOISY, -1).sends(400_000));
+            }
+
+            assertThat(begun.getLast().reply.status()).isEqualTo(503);
+            assertThat(begun.getFirst().reply.isThere()).isFalse();
+            begun.forEach(Begun::cancels);
+            await().until(() -> fixture.inbox.intake().arriving.filesUsed() == 0);
+            assertThat(fixture.inbox.intake().arrived.used()).isZero();
         }
     }
 
@@ -122,7 +144,7 @@ class IntakeTest {
         try (var fixture = new InboxFixture(folder, little(), new MovableClock())) {
             fixture.cut();
             var storing = new CountDownLatch(1);
-            fixture.inbox.submit(tx -> waited(storing),
+            fixture.submit(tx -> waited(storing),
                     any -> {}, any -> {});
             List<Begun> noisy = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
@@ -131,18 +153,18 @@ class IntakeTest {
             Reply quiet = begin(fixture, QUIET, 10).sends(10).ends().reply;
             assertThat(noisy.getLast().reply.status()).isEqualTo(503);
             assertThat(quiet.isThere()).isFalse();
-            assertThat(fixture.inbox.turns().waiting()).isBetween(50, 150);
+            assertThat(fixture.inbox.intake().turns.waiting()).isBetween(50, 150);
 
             storing.countDown();
 
             assertThat(quiet.status()).isEqualTo(202);
-            await().until(() -> fixture.inbox.turns().waiting() == 0);
+            await().until(() -> fixture.inbox.intake().turns.waiting() == 0);
             List<InboxEntry> stored = entries(fixture);
             assertThat(stored).hasSizeBetween(80, 180);
             assertThat(stored.reversed().stream().map(InboxEntry::id).toList().indexOf(quiet.id()))
                     .as("not behind all of the noisy one's")
                     .isLessThan(40);
-            await().until(() -> fixture.inbox.intakes().memoryUsed() == 0);
+            await().until(() -> fixture.inbox.intake().arriving.memoryUsed() == 0);
         }
     }
 
@@ -155,7 +177,8 @@ class IntakeTest {
     }
 
     private static List<InboxEntry> entries(InboxFixture fixture) {
-        return Objects.requireNonNull(fixture.inbox.list(InboxQuery.of(null, 200)).block()).entries();
+        return Objects.requireNonNull(fixture.inbox.webhooks().list(InboxQuery.of(null, 200)).block())
+                .entries();
     }
 
     @Test
@@ -168,7 +191,7 @@ class IntakeTest {
             slow.waits(2);
 
             assertThat(slow.reply.status()).isEqualTo(408);
-            assertThat(fixture.inbox.intakes().memoryUsed()).isZero();
+            assertThat(fixture.inbox.intake().arriving.memoryUsed()).isZero();
         }
     }
 
@@ -256,9 +279,13 @@ class IntakeTest {
     }
 
     private static InboxConfig little() {
+        return withMemory(ByteSize.parse("1MiB"));
+    }
+
+    private static InboxConfig withMemory(ByteSize memory) {
         InboxConfig usual = InboxConfig.defaults();
         return new InboxConfig(ByteSize.parse("1MiB"), ByteSize.parse("1MiB"), usual.maxSources(),
-                ByteSize.parse("1MiB"), usual.perAddress(), Duration.ZERO, usual.attemptTimeout(),
+                memory, usual.perAddress(), Duration.ZERO, usual.attemptTimeout(),
                 usual.maxAttempts(), usual.keepDead(), usual.keepDelivered(), usual.keepDeliveredBytes());
     }
 
@@ -272,7 +299,7 @@ class IntakeTest {
     }
 
     private static InboxRelay relay(InboxFixture fixture, InetAddress source) {
-        return new InboxRelay(fixture.inbox,
+        return new InboxRelay(fixture.inbox.intake(),
                 new InboxRelay.Target(InboxFixture.RUNTIME, fixture.routes, WebhookSecrets.NONE, Hop.EDGE),
                 source, false, fixture.direct);
     }

@@ -1,4 +1,4 @@
-package dev.culvert.inbox;
+package dev.culvert.inbox.intake;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  * Limits the webhooks a second of each address. Remembers the addresses that sent last; a forgotten one
  * starts with a full allowance. Safe for use by any thread.
  */
-public final class AddressRates {
+final class AddressRates {
     static final int MAX_ADDRESSES = 10_000;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
     private static final int IPV6_NETWORK = 8;
@@ -42,7 +42,7 @@ public final class AddressRates {
     /**
      * Takes one webhook from an address's allowance. Returns the nanoseconds to wait; 0: it may send one now.
      */
-    public long take(InetAddress address, long nowNanos) {
+    long take(InetAddress address, long nowNanos) {
         ByteBuffer key = key(address);
         synchronized (fullAt) {
             long full = fullAt.getOrDefault(key, nowNanos);

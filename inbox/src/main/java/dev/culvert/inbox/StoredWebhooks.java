@@ -1,0 +1,188 @@
+package dev.culvert.inbox;
+
+import dev.culvert.inbox.dispatch.Dispatcher;
+import dev.culvert.inbox.model.InboxConfig;
+import dev.culvert.inbox.model.InboxEntry;
+import dev.culvert.inbox.model.InboxEvent;
+import dev.culvert.inbox.model.InboxEvent.Kind;
+import dev.culvert.inbox.model.InboxPage;
+import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.model.SourceKey;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.store.CommitThread;
+import dev.culvert.inbox.store.InboxReads;
+import dev.culvert.inbox.store.KnownSources;
+import dev.culvert.inbox.store.Retention;
+import dev.culvert.inbox.store.SpoolFolder;
+import dev.culvert.inbox.store.Transaction;
+import dev.culvert.inbox.store.WebhookRows;
+import dev.culvert.inbox.store.WebhookRows.Settled;
+import dev.culvert.store.StoreException;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The webhooks that an inbox holds, for operators: lists, replays, pauses and deletes them. Holds no state:
+ * each change is a transaction, of which the dispatcher is notified after its commit. Safe for use by any
+ * thread. Errors of all calls: {@link StoreException}.
+ */
+public final class StoredWebhooks {
+    private static final Logger log = LoggerFactory.getLogger(StoredWebhooks.class);
+
+    private final InboxReads reads;
+    private final SpoolFolder spool;
+    private final CommitThread commits;
+    private final Dispatcher dispatcher;
+    private final Retention retention;
+
+    StoredWebhooks(InboxConfig config, InboxReads reads, SpoolFolder spool, CommitThread commits,
+            Dispatcher dispatcher) {
+        this.reads = reads;
+        this.spool = spool;
+        this.commits = commits;
+        this.dispatcher = dispatcher;
+        this.retention = new Retention(config);
+    }
+
+    /** Returns a page of webhooks, newest first. */
+    public Mono<InboxPage> list(InboxQuery query) {
+        return reads.page(query);
+    }
+
+    /** Returns one webhook; empty: none has this id. */
+    public Mono<InboxEntry> entry(String id) {
+        return reads.entry(id);
+    }
+
+    /**
+     * Emits the events from now on, in the process that delivers. A slow subscriber misses some. Never ends.
+     */
+    public Flux<InboxEvent> events() {
+        return dispatcher.events();
+    }
+
+    /**
+     * Delivers a delivered or dead webhook again: appends it to its source's queue. Errors:
+     * {@link StoreException.Absent}; {@link StoreException.Conflict} if it is pending or its content is not
+     * kept any more.
+     */
+    public Mono<Void> replay(String id) {
+        return commits.transact(tx -> WebhookRows.replay(tx, id)).doOnNext(again -> dispatcher.run(() -> {
+            dispatcher.emit(Kind.REPLAYED, again, "");
+            dispatcher.stored(again);
+        })).then();
+    }
+
+    /**
+     * Stops sending to an event source until {@link #resume}. Survives a restart. Attempts in progress
+     * continue.
+     */
+    public Mono<Void> pause(String runtimeId, String source) {
+        return updatePaused("INSERT OR IGNORE INTO paused VALUES (?, ?)", runtimeId, source);
+    }
+
+    /** Undoes {@link #pause}. */
+    public Mono<Void> resume(String runtimeId, String source) {
+        return updatePaused("DELETE FROM paused WHERE runtime = ? AND source = ?", runtimeId, source);
+    }
+
+    private Mono<Void> updatePaused(String sql, String runtimeId, String source) {
+        return commits.transact(tx -> {
+            tx.update(sql, runtimeId, source);
+            return WebhookRows.paused(tx.statements());
+        }).doOnNext(names -> dispatcher.run(() -> dispatcher.pause(names))).then();
+    }
+
+    /**
+     * Deletes a webhook, delivered or not. An attempt in progress may still arrive. Errors:
+     * {@link StoreException.Absent}.
+     */
+    public Mono<Void> delete(String id) {
+        return commits.transact(tx -> {
+            long seq = tx.statements().number("SELECT seq FROM webhooks WHERE id = ?", id);
+            return new Deleted(seq, id, WebhookRows.delete(tx, seq));
+        }).doOnNext(this::deleted).then();
+    }
+
+    /**
+     * Deletes all webhooks of an event source, delivered or not. Attempts in progress may still arrive. Emits
+     * the number of deleted webhooks.
+     *
+     * @param state the state of the webhooks to delete; null: all
+     */
+    public Mono<Long> purge(String runtimeId, String source, @Nullable WebhookState state) {
+        String some = "SELECT seq, id FROM webhooks WHERE runtime = ? AND source = ?"
+                + (state == null ? "" : " AND state = " + state.number()) + " ORDER BY state, seq LIMIT ?";
+        return deleteAll(tx -> delete(tx, some, runtimeId, source, Retention.CHUNK));
+    }
+
+    /** Deletes all webhooks of a deleted runtime. */
+    public Mono<Void> forget(String runtimeId) {
+        return deleteAll(tx -> {
+            List<Deleted> gone = delete(tx, "SELECT seq, '' FROM webhooks WHERE runtime = ? LIMIT ?",
+                    runtimeId, Retention.CHUNK);
+            tx.update("DELETE FROM paused WHERE runtime = ?", runtimeId);
+            KnownSources.forget(tx.statements(), runtimeId);
+            return gone;
+        }).then();
+    }
+
+    private record Deleted(long seq, String id, Settled row) {}
+
+    private static List<Deleted> delete(Transaction tx, String some, Object... values) throws SQLException {
+        record Row(long seq, String id) {}
+        List<Deleted> gone = new ArrayList<>();
+        for (Row row : tx.statements()
+                .list(some, found -> new Row(found.getLong(1), found.getString(2)), values)) {
+            gone.add(new Deleted(row.seq, row.id, WebhookRows.delete(tx, row.seq)));
+        }
+        return gone;
+    }
+
+    /** Runs {@code chunk} until it deletes less than a whole chunk. Emits the total. */
+    private Mono<Long> deleteAll(CommitThread.Job<List<Deleted>> chunk) {
+        return commits.transact(chunk)
+                .doOnNext(gone -> gone.forEach(this::deleted))
+                .repeat()
+                .takeUntil(gone -> gone.size() < Retention.CHUNK)
+                .reduce(0L, (sum, gone) -> sum + gone.size());
+    }
+
+    private void deleted(Deleted gone) {
+        Settled row = gone.row;
+        removeSpools(row.spool() == null ? List.of() : List.of(row.spool()));
+        dispatcher.run(() -> {
+            dispatcher.deleted(new SourceKey(row.runtime(), row.source(), true), gone.seq);
+            dispatcher.emit(Kind.DELETED,
+                    new QueuedWebhook(gone.seq, gone.id, row.runtime(), row.source(), true, 0), "");
+        });
+    }
+
+    /** Deletes old webhooks. */
+    void forgetOld() {
+        commits.transact(retention::step)
+                .doOnNext(step -> removeSpools(step.spools()))
+                .repeat()
+                .takeUntil(step -> !step.more())
+                .subscribe(step -> {}, failed -> {
+                    if (!(failed instanceof StoreException.Held)) {
+                        log.atWarn()
+                                .addKeyValue("reason", failed.getMessage())
+                                .log("old webhooks could not be deleted");
+                    }
+                });
+    }
+
+    private void removeSpools(List<String> names) {
+        if (!names.isEmpty()) {
+            reads.files().execute(() -> spool.delete(names));
+        }
+    }
+}
