@@ -6,16 +6,10 @@ import dev.culvert.client.dial.Dialler;
 import dev.culvert.client.identity.Backoff;
 import dev.culvert.client.identity.Credentials;
 import dev.culvert.client.identity.Identity;
-import dev.culvert.client.identity.SessionIdentity;
-import dev.culvert.client.identity.SessionProof;
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
-import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.SessionMeter;
-import dev.culvert.protocol.netty.StreamListener;
-import dev.culvert.protocol.netty.TunnelChannelHandler;
-import dev.culvert.protocol.netty.TunnelStream;
-import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
 import dev.culvert.relay.Relay;
@@ -36,11 +30,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
-import reactor.core.publisher.Mono;
 
 /**
- * One connection of a client's tunnel. Dials, serves its streams, and dials again, for ever. Confined to one
- * event loop.
+ * One connection of a client's tunnel: decides when to dial, and holds the {@link LinkSession}s that it
+ * dialled, the current one and those that end. Confined to one event loop.
  *
  * <pre>
  *  WAITING ──delay──► DIALLING ──101, READY──► LIVE ──lost──► WAITING
@@ -53,14 +46,12 @@ import reactor.core.publisher.Mono;
 final class Link {
     private static final Logger log = LoggerFactory.getLogger(Link.class);
 
-    private static final String PAUSED = "the client is paused";
-
-    private final Shared shared;
+    final Shared shared;
+    final EventLoop loop;
+    final Backoff backoff;
     private final int index;
-    private final EventLoop loop;
-    private final Backoff backoff;
     private final Handover handover;
-    private final List<Tunnelled> sessions = new ArrayList<>();
+    private final List<LinkSession> sessions = new ArrayList<>();
     private int attempts;
     private boolean stopped;
     /** Whether an operator has paused the client. */
@@ -71,7 +62,7 @@ final class Link {
     private boolean dialling;
     private volatile @Nullable ScheduledFuture<?> waiting;
     /** The newest session, unless it goes away. */
-    private volatile @Nullable Tunnelled current;
+    private volatile @Nullable LinkSession current;
 
     /**
      * The state that all links of a client share.
@@ -86,7 +77,18 @@ final class Link {
             Supplier<byte @Nullable []> announcement, SessionMeter meter, UUID instance, String software,
             SecureRandom random, TakeOver takeOver, Duration conflictRetry,
             DialPace pace,
-            Observer observer) {}
+            Observer observer) {
+
+        /** Makes the hello of a connection's next session. */
+        Hello hello(int index) {
+            var nonce = new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(),
+                    random.nextLong());
+            return new Hello(Hello.VERSION, Hello.VERSION,
+                    Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF,
+                    instance.getMostSignificantBits(), instance.getLeastSignificantBits(), index,
+                    takeOver.isWanted(), SessionLimits.defaults().accepts(), nonce, software);
+        }
+    }
 
     /** Receives the changes of a link. */
     interface Observer {
@@ -113,14 +115,14 @@ final class Link {
 
     /** Whether a session is established and its server responds. Callable from any thread. */
     boolean isLive() {
-        Tunnelled present = current;
-        return present != null && present.live;
+        LinkSession present = current;
+        return present != null && present.isLive();
     }
 
     /** The last round trip in nanoseconds, or -1. Callable from any thread. */
     long rttNanos() {
-        Tunnelled present = current;
-        return present == null || !present.live ? -1 : present.handler().rttNanos();
+        LinkSession present = current;
+        return present == null || !present.isLive() ? -1 : present.handler().rttNanos();
     }
 
     /** Starts dialling after {@code delay}. */
@@ -206,36 +208,22 @@ final class Link {
             channel.close();
             return;
         }
-        SessionLimits limits = SessionLimits.defaults();
-        SecureRandom random = shared.random;
-        Hello hello = new Hello(Hello.VERSION, Hello.VERSION,
-                Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF,
-                shared.instance.getMostSignificantBits(),
-                shared.instance.getLeastSignificantBits(), index, shared.takeOver.isWanted(),
-                limits.accepts(),
-                new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong()),
-                shared.software);
-        Session session = new Session(Session.Role.CLIENT, hello, limits, System.nanoTime());
-        Tunnelled next = new Tunnelled(hello, Dialler.hostName(server), identity);
-        TunnelChannelHandler opened = new TunnelChannelHandler(session, true, next, shared.meter);
-        next.handler = opened;
+        var next = new LinkSession(this, shared.hello(index), Dialler.hostName(server), identity);
         sessions.add(next);
         current = next;
-        channel.pipeline().addLast(opened);
+        channel.pipeline().addLast(HandlerNames.SESSION, next.handler());
     }
 
     /**
      * Proves the newest identity on the present session, if it uses an older one. Callable from any thread.
      */
     void prove() {
-        loop.execute(() -> Optional.ofNullable(current)
-                .filter(present -> present.live)
-                .ifPresent(present -> present.identity.prove()));
+        loop.execute(() -> Optional.ofNullable(current).ifPresent(LinkSession::prove));
     }
 
     /** Sends the announcement to the server again. Callable from any thread. */
     void announce() {
-        loop.execute(() -> Optional.ofNullable(current).ifPresent(Tunnelled::announce));
+        loop.execute(() -> Optional.ofNullable(current).ifPresent(LinkSession::announce));
     }
 
     /**
@@ -284,154 +272,79 @@ final class Link {
         });
     }
 
-    /** One session, from its hello to its end. */
-    private final class Tunnelled implements SessionListener, SessionIdentity.Wire {
-        private final Hello ownHello;
-        private final String host;
-        private final SessionIdentity identity;
-        private @Nullable TunnelChannelHandler handler;
-        private volatile boolean live;
-        private long liveSinceNanos;
-        private @Nullable ScheduledFuture<?> ageing;
-        private @Nullable ScheduledFuture<?> leaving;
+    // ---- changes of a session ----
 
-        Tunnelled(Hello ownHello, String host, Identity first) {
-            this.ownHello = ownHello;
-            this.host = host;
-            this.identity = new SessionIdentity(first, () -> shared.credentials.get().identity(), loop,
-                    backoff, this);
+    void live(LinkSession session, SessionEvent.Live ready) {
+        dialling = false;
+        handover.end();
+        shared.pace.live(session.liveSinceNanos());
+        shared.takeOver.done();
+        shared.observer.live(this, ready);
+        if (stopped) {
+            drain();
+            return;
         }
+        session.announce();
+        session.age();
+        prove(); // the identity was renewed during the dial
+    }
 
-        private TunnelChannelHandler handler() {
-            return Objects.requireNonNull(handler);
+    /**
+     * Replaces an old session by make-before-break: the server closes this session when the next one is live.
+     */
+    void old(LinkSession session) {
+        if (current == session && !dialling) {
+            dial();
         }
+    }
 
-        @Override
-        public void live(SessionEvent.Live ready) {
-            live = true;
-            dialling = false;
-            handover.end();
-            liveSinceNanos = System.nanoTime();
-            shared.pace.live(liveSinceNanos);
-            shared.takeOver.done();
-            shared.observer.live(Link.this, ready);
-            if (stopped) {
-                drain();
-                return;
-            }
-            announce();
-            ageing = loop.schedule(this::old, backoff.lifeOfAConnection().toMillis(), TimeUnit.MILLISECONDS);
-            Link.this.prove(); // the identity was renewed during the dial
-        }
-
-        private void announce() {
-            byte[] document = shared.announcement.get();
-            if (document != null && live) {
-                handler().announce(document);
-            }
-        }
-
-        /**
-         * Replaces an old session by make-before-break: the server closes this session when the next one is
-         * live.
-         */
-        private void old() {
-            if (current == this && !dialling) {
-                dial();
-            }
-        }
-
-        /** Ends the session because an operator has paused this client. */
-        private void leave(Duration grace) {
-            handler().goAway(ErrorCode.DRAINING, 0, PAUSED);
-            leaving = loop.schedule(() -> handler().close(ErrorCode.DRAINING, PAUSED), grace.toMillis(),
-                    TimeUnit.MILLISECONDS);
-        }
-
-        @Override
-        public Mono<SessionProof> proofOf(Identity newest) {
-            Hello server = Objects.requireNonNull(handler().peerHello(), "live before its hello");
-            return SessionProof.of(newest, server.nonce(), ownHello.nonce());
-        }
-
-        @Override
-        public boolean auth(SessionProof proof) {
-            return handler().auth(proof.certificate(), proof.signature());
-        }
-
-        /** An intermediary terminates TLS, or the server does not request certificates. */
-        @Override
-        public void proofWanted(Hello server) {
-            SessionProof.opening(identity.accepted(), server.nonce(), ownHello.nonce(), host)
-                    .subscribe(proof -> loop.execute(() -> auth(proof)),
-                            error -> log.atError().setCause(error).log("certificate can't be proven"));
-        }
-
-        @Override
-        public void authAnswered(SessionEvent.AuthAnswer answer) {
-            identity.answered(answer);
-        }
-
-        @Override
-        public StreamListener opened(TunnelStream stream, SessionEvent.Opened opened) {
-            return StreamForwarder.forward(stream, opened, shared.relay, loop);
-        }
-
-        @Override
-        public void goingAway(SessionEvent.GoingAway goingAway) {
-            if (goingAway.code() == ErrorCode.REPLACED || goingAway.code() == ErrorCode.CONFLICT) {
-                shared.takeOver.lost();
-            } else if (current == this && live && !stopped
-                    && (goingAway.code() == ErrorCode.NO_ERROR || goingAway.code() == ErrorCode.DRAINING)) {
-                sentAway(Duration.ofMillis(Math.min(goingAway.delayMillis(), Backoff.MAX_ASKED.toMillis())));
-            }
-        }
-
-        private void sentAway(Duration delay) {
-            long now = System.nanoTime();
+    void goingAway(LinkSession session, SessionEvent.GoingAway goingAway) {
+        if (goingAway.code() == ErrorCode.REPLACED || goingAway.code() == ErrorCode.CONFLICT) {
+            shared.takeOver.lost();
+        } else if (current == session && session.isLive() && !stopped && isGraceful(goingAway.code())) {
+            Duration delay = Duration
+                    .ofMillis(Math.min(goingAway.delayMillis(), Backoff.MAX_ASKED.toMillis()));
             current = null;
-            backoff.served(Duration.ofNanos(now - liveSinceNanos));
-            handover.begin(delay, now);
+            backoff.served(session.lifetime());
+            handover.begin(delay, System.nanoTime());
             if (!dialling) {
                 start(delay);
             }
         }
+    }
 
-        @Override
-        public void closed(SessionEvent.Closed closed) {
-            Duration lifetime = live ? Duration.ofNanos(System.nanoTime() - liveSinceNanos) : Duration.ZERO;
-            boolean planned = current != this;
-            boolean wasLive = live;
-            live = false;
-            sessions.remove(this);
-            identity.end();
-            if (ageing != null) {
-                ageing.cancel(false);
-            }
-            if (leaving != null) {
-                leaving.cancel(false);
-            }
-            if (!wasLive && closed.code() == ErrorCode.UNAUTHORIZED) {
-                shared.observer.refused();
-            }
-            String reason = closed.code() + ": " + Objects.toString(closed.detail(), "");
-            if (wasLive) {
-                shared.pace.lost(System.nanoTime());
-                shared.observer.lost(Link.this, reason, planned);
-            }
-            if (!planned) {
-                current = null;
-                if (!wasLive || !dialling) {
-                    retry(delay(closed.code(), lifetime), reason);
-                }
+    /**
+     * Whether a go-away leaves the session's streams time to finish, while the next session is dialled
+     * (docs/protocol.md §8).
+     */
+    private static boolean isGraceful(ErrorCode code) {
+        return code == ErrorCode.NO_ERROR || code == ErrorCode.DRAINING;
+    }
+
+    /** @param lifetime the time for which the session was live */
+    void closed(LinkSession session, SessionEvent.Closed closed, boolean wasLive, Duration lifetime) {
+        boolean planned = current != session;
+        sessions.remove(session);
+        if (!wasLive && closed.code() == ErrorCode.UNAUTHORIZED) {
+            shared.observer.refused();
+        }
+        String reason = closed.code() + ": " + Objects.toString(closed.detail(), "");
+        if (wasLive) {
+            shared.pace.lost(System.nanoTime());
+            shared.observer.lost(this, reason, planned);
+        }
+        if (!planned) {
+            current = null;
+            if (!wasLive || !dialling) {
+                retry(delay(closed.code(), lifetime), reason);
             }
         }
+    }
 
-        private Duration delay(ErrorCode code, Duration lifetime) {
-            if (!shared.takeOver.isOwner()) {
-                return backoff.afterConflict(shared.conflictRetry);
-            }
-            return code == ErrorCode.UNAUTHORIZED ? backoff.afterRefusal() : backoff.afterLoss(lifetime);
+    private Duration delay(ErrorCode code, Duration lifetime) {
+        if (!shared.takeOver.isOwner()) {
+            return backoff.afterConflict(shared.conflictRetry);
         }
+        return code == ErrorCode.UNAUTHORIZED ? backoff.afterRefusal() : backoff.afterLoss(lifetime);
     }
 }
