@@ -20,6 +20,11 @@ final class NearestWord {
         return known.stream().min(Comparator.comparingInt(candidate -> distance(word, candidate)));
     }
 
+    /** Names the nearest of the known words, for the end of a message; empty if there are no known words. */
+    static String hint(String word, Collection<String> known) {
+        return to(word, known).map(near -> " (nearest: " + near + ")").orElse("");
+    }
+
     /** The number of edits (insert, delete, replace, swap of neighbours) between two words, ignoring case. */
     static int distance(String one, String other) {
         String a = cut(one);

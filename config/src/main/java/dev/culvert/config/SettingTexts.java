@@ -106,9 +106,7 @@ final class SettingTexts {
             put(key, text, Origin.of(name));
         } else if (name.startsWith(PREFIX)) {
             warnings.add(name + " names no setting of this part: ignored"
-                    + NearestWord.to(name, keysByVariable.keySet())
-                            .map(near -> " (nearest: " + near + ")")
-                            .orElse(""));
+                    + NearestWord.hint(name, keysByVariable.keySet()));
         }
     }
 
@@ -117,10 +115,7 @@ final class SettingTexts {
         if (key != null) {
             put(key, text, Origin.of(name));
         } else {
-            errors.add(name + ": unknown flag"
-                    + NearestWord.to(name, keysByFlag.keySet())
-                            .map(near -> " (nearest: " + near + ")")
-                            .orElse(""));
+            errors.add(name + ": unknown flag" + NearestWord.hint(name, keysByFlag.keySet()));
         }
     }
 
@@ -135,8 +130,7 @@ final class SettingTexts {
                 return;
             }
         }
-        errors.add("code: " + key + ": unknown key"
-                + NearestWord.to(key, shapes.keySet()).map(near -> " (nearest: " + near + ")").orElse(""));
+        errors.add("code: " + key + ": unknown key" + NearestWord.hint(key, shapes.keySet()));
     }
 
     private void add(String mapKey, String entry, String text) {
