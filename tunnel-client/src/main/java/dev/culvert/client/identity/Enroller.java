@@ -52,12 +52,7 @@ final class Enroller {
      * {@link EnrolmentException}. Never empty.
      */
     Mono<Enrolled> enrol() {
-        return nonce().flatMap(first -> certificate(first).onErrorResume(EnrolmentException.Refused.class,
-                refused -> nonce().flatMap(this::certificate)));
-    }
-
-    private Mono<byte[]> nonce() {
-        return http.post(Map.of("token", token.id()), 200).map(answer -> bytes(answer, "nonce"));
+        return http.withNonce(Map.of("token", token.id()), EnrolmentProof.BYTES, this::certificate);
     }
 
     private Mono<Enrolled> certificate(byte[] nonce) {
@@ -74,7 +69,7 @@ final class Enroller {
         X509Certificate certificate = certificate(answer, "certificate");
         X509Certificate ca = certificate(answer, "ca");
         byte[] expected = EnrolmentProof.response(token.secretHash(), nonce, der(certificate), der(ca));
-        if (!EnrolmentProof.matches(expected, bytes(answer, "proof"))) {
+        if (!EnrolmentProof.matches(expected, http.bytes(answer, "proof", EnrolmentProof.BYTES))) {
             throw http.strange("the answer does not prove the token: something on the way changed it");
         }
         if (!KeyPin.of(ca).equals(token.caPin())) {
@@ -100,12 +95,12 @@ final class Enroller {
 
     private Enrolled enrolled(JsonNode answer, X509Certificate certificate, X509Certificate ca,
             ClientIdentity identity) {
-        if (!identity.account().equals(text(answer, "account"))
-                || !identity.runtime().equals(text(answer, "runtime"))) {
+        if (!identity.account().equals(http.text(answer, "account"))
+                || !identity.runtime().equals(http.text(answer, "runtime"))) {
             throw http.strange("the certificate is for another runtime than the answer says");
         }
         return new Enrolled(certificate, authorities(answer, certificate, ca), identity,
-                text(answer, "host"));
+                http.text(answer, "host"));
     }
 
     /** Reads the authorities. Servers without rotation send none. */
@@ -114,40 +109,18 @@ final class Enroller {
         if (!answer.has("authorities")) {
             return List.of(ca);
         }
-        try {
-            return VouchedAuthorities.parse(text(answer, "authorities"), text(answer, "authoritiesProof"))
-                    .verified(certificate, List.of(ca));
-        } catch (CertsException e) {
-            throw http.strange("authorities: " + e.getMessage());
-        }
+        return http.decoded("authorities: ", () -> VouchedAuthorities
+                .parse(http.text(answer, "authorities"), http.text(answer, "authoritiesProof"))
+                .verified(certificate, List.of(ca)));
     }
 
     private X509Certificate certificate(JsonNode answer, String member) {
-        try {
-            List<X509Certificate> certificates = Pem.certificates(text(answer, member));
-            if (certificates.size() == 1) {
-                return certificates.get(0);
-            }
-        } catch (CertsException e) {
-            throw http.strange(member + ": " + e.getMessage());
+        List<X509Certificate> certificates = http.decoded(member + ": ",
+                () -> Pem.certificates(http.text(answer, member)));
+        if (certificates.size() != 1) {
+            throw http.strange(member + ": several certificates (expected: one)");
         }
-        throw http.strange(member + ": several certificates (expected: one)");
-    }
-
-    private byte[] bytes(JsonNode answer, String member) {
-        try {
-            return Base64Url.decode(member, text(answer, member), EnrolmentProof.BYTES);
-        } catch (CertsException e) {
-            throw http.strange(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private String text(JsonNode answer, String member) {
-        JsonNode value = answer.path(member);
-        if (!value.isTextual()) {
-            throw http.strange("an answer without " + member);
-        }
-        return value.textValue();
+        return certificates.getFirst();
     }
 
     private static byte[] der(X509Certificate certificate) {

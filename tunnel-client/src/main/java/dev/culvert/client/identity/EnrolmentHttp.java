@@ -3,6 +3,8 @@ package dev.culvert.client.identity;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.certs.Base64Url;
+import dev.culvert.certs.CertsException;
 import dev.culvert.client.dial.Connector;
 import dev.culvert.client.dial.DialFailure;
 import dev.culvert.client.dial.Dialler;
@@ -26,6 +28,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -90,6 +94,45 @@ public final class EnrolmentHttp {
                 .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
                 .set(HttpHeaderNames.ACCEPT, "application/json, " + Problem.MEDIA_TYPE);
         return request;
+    }
+
+    /**
+     * Requests a nonce and passes it to {@code proven}. If that is refused, retries once with another nonce,
+     * because the server may have restarted and lost the first.
+     *
+     * @param question the document that requests the nonce
+     * @param bytes the length of the nonce
+     */
+    <T> Mono<T> withNonce(Map<String, String> question, int bytes, Function<byte[], Mono<T>> proven) {
+        Mono<byte[]> nonce = post(question, 200).map(answer -> bytes(answer, "nonce", bytes));
+        return nonce.flatMap(first -> proven.apply(first)
+                .onErrorResume(EnrolmentException.Refused.class, refused -> nonce.flatMap(proven)));
+    }
+
+    /** Decodes a member of {@code length} bytes. Throws {@link EnrolmentException} if it is something else. */
+    byte[] bytes(JsonNode answer, String member, int length) {
+        return decoded("", () -> Base64Url.decode(member, text(answer, member), length));
+    }
+
+    /** Returns a member's text. Throws {@link EnrolmentException} if there is none. */
+    String text(JsonNode answer, String member) {
+        JsonNode value = answer.path(member);
+        if (!value.isTextual()) {
+            throw strange("an answer without " + member);
+        }
+        return value.textValue();
+    }
+
+    /**
+     * Returns the result of {@code read}. Throws {@link EnrolmentException} if the answer can't be decoded,
+     * with {@code prefix} before the reason.
+     */
+    <T> T decoded(String prefix, Supplier<T> read) {
+        try {
+            return read.get();
+        } catch (CertsException e) {
+            throw strange(prefix + e.getMessage());
+        }
     }
 
     EnrolmentException.Failed strange(String what) {

@@ -1,9 +1,7 @@
 package dev.culvert.client.identity;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.certs.Base64Url;
 import dev.culvert.certs.CertificateRequest;
-import dev.culvert.certs.CertsException;
 import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.KeyProof;
@@ -12,7 +10,6 @@ import dev.culvert.certs.VouchedAuthorities;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -42,15 +39,8 @@ final class Renewer {
 
     /** Obtains the new certificate. Errors: {@link EnrolmentException}. Never empty. */
     Mono<Renewed> renew() {
-        return nonce().flatMap(first -> certificate(first).onErrorResume(EnrolmentException.Refused.class,
-                // The server may have restarted and lost the nonce.
-                refused -> nonce().flatMap(this::certificate)));
-    }
-
-    private Mono<byte[]> nonce() {
-        return http.post(Map.of("certificate", Pem.text(present.material().leaf())), 200)
-                .map(answer -> decoded(() -> Base64Url.decode("nonce", text(answer, "nonce"),
-                        EnrolmentProof.NONCE_BYTES)));
+        return http.withNonce(Map.of("certificate", Pem.text(present.material().leaf())),
+                EnrolmentProof.NONCE_BYTES, this::certificate);
     }
 
     private Mono<Renewed> certificate(byte[] nonce) {
@@ -59,11 +49,11 @@ final class Renewer {
             return http.post(Map.of("certificate", Pem.text(present.material().leaf()), "nonce",
                     Base64Url.encode(nonce), "csr", request.pem(), "proof", Base64Url.encode(proof)), 201);
         })
-                .map(answer -> decoded(() -> new Renewed(
-                        verified(Pem.certificates(text(answer, "certificate"))),
+                .map(answer -> http.decoded("", () -> new Renewed(
+                        verified(Pem.certificates(http.text(answer, "certificate"))),
                         answer.has("authorities")
-                                ? VouchedAuthorities.parse(text(answer, "authorities"),
-                                        text(answer, "authoritiesProof"))
+                                ? VouchedAuthorities.parse(http.text(answer, "authorities"),
+                                        http.text(answer, "authoritiesProof"))
                                 : null)));
     }
 
@@ -79,21 +69,5 @@ final class Renewer {
             throw http.strange("the certificate is another runtime's");
         }
         return certificate;
-    }
-
-    private <T> T decoded(Supplier<T> read) {
-        try {
-            return read.get();
-        } catch (CertsException e) {
-            throw http.strange(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private String text(JsonNode answer, String member) {
-        JsonNode value = answer.path(member);
-        if (!value.isTextual()) {
-            throw http.strange("an answer without " + member);
-        }
-        return value.textValue();
     }
 }
