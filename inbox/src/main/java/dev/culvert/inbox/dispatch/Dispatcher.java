@@ -27,7 +27,8 @@ import reactor.core.publisher.Sinks;
 
 /**
  * Sends the webhooks that the {@link DispatchPlan} chooses, while this process has the right to deliver. Its
- * state belongs to its own thread; events from other threads are submitted to it.
+ * state belongs to its own thread; events from other threads are submitted to it. One class, because each
+ * result of an attempt changes the plan, the waiting callers and the database in one fixed order.
  */
 public final class Dispatcher implements CommitListener {
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);

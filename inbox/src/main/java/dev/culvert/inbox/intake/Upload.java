@@ -40,6 +40,7 @@ import org.slf4j.LoggerFactory;
  * A webhook that is being received: in memory while it is small, else into a file. Its cost is the bytes that
  * arrived, whatever length was announced, and it must arrive in time. Bytes are reported as consumed when
  * they are in the file, so the sender's window bounds the waiting bytes. Belongs to the request's loop.
+ * One class, because every step may fail or be displaced, and must then release what all earlier steps took.
  *
  * <pre>
  *  SMALL ──more than 64 KiB──► SPOOLING ──end──┐

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * fewest attempts in progress, and within it to its sources in turn. An ordered source sends its webhooks in
  * order, one at a time. A quarter of the slots is reserved for runtimes without an attempt, and a quarter of
  * a runtime's for sources that are known to be fast. Belongs to the dispatcher's thread, except
- * {@link #isIdle}.
+ * {@link #isIdle}. One class, because each event changes a source, its runtime and the turns of all together.
  *
  * <pre>
  *  on disk ──load──► in line ──take──► under way ──left──► gone
