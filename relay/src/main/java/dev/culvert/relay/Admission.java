@@ -15,5 +15,5 @@ public interface Admission {
      *
      * @return cancels the decision; run on the request's loop when the request no longer waits for it
      */
-    Runnable admit(RelayRequest request, Caller caller, Verdict verdict);
+    Runnable admit(RelayRequest request, Verdict verdict);
 }

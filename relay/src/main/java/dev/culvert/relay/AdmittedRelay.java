@@ -15,21 +15,16 @@ public final class AdmittedRelay implements Relay {
     public static final Duration DEADLINE = Duration.ofSeconds(15);
 
     private final Admission admission;
-    private final Caller caller;
     private final Relay target;
     private final Duration deadline;
 
-    /**
-     * @param caller the caller of every request that is opened here
-     * @param target the relay that receives admitted requests
-     */
-    public AdmittedRelay(Admission admission, Caller caller, Relay target) {
-        this(admission, caller, target, DEADLINE);
+    /** @param target the relay that receives admitted requests */
+    public AdmittedRelay(Admission admission, Relay target) {
+        this(admission, target, DEADLINE);
     }
 
-    AdmittedRelay(Admission admission, Caller caller, Relay target, Duration deadline) {
+    AdmittedRelay(Admission admission, Relay target, Duration deadline) {
         this.admission = admission;
-        this.caller = caller;
         this.target = target;
         this.deadline = deadline;
     }
@@ -37,7 +32,7 @@ public final class AdmittedRelay implements Relay {
     @Override
     public RequestSink open(RelayRequest request, ResponseSink response) {
         var admitted = new AdmittedRequest(request, response, target);
-        admitted.begin(admission, caller, deadline);
+        admitted.begin(admission, deadline);
         return admitted;
     }
 }

@@ -45,8 +45,8 @@ final class AdmittedRequest implements RequestSink, Verdict {
         this.target = target;
     }
 
-    void begin(Admission admission, Caller caller, Duration deadline) {
-        Runnable stop = admission.admit(request, caller, this);
+    void begin(Admission admission, Duration deadline) {
+        Runnable stop = admission.admit(request, this);
         if (!decided) {
             giveUp = stop;
             patience = request.loop().schedule(this::late, deadline.toMillis(), TimeUnit.MILLISECONDS);

@@ -30,7 +30,7 @@ public final class LoopCrossing {
         Response back = new Response(request.loop(), response);
         Request crossing = new Request(loop, back);
         RelayRequest there = new RelayRequest(request.kind(), request.fields(), request.ended(), loop,
-                request.source());
+                request.caller());
         if (!hand(loop, () -> crossing.open(relay, there))) {
             response.fail(Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL, "the tunnel's thread has ended"));
         }

@@ -1,6 +1,5 @@
 package dev.culvert.relay;
 
-import dev.culvert.http.quota.SourceAddress;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -17,15 +16,14 @@ import org.jspecify.annotations.Nullable;
  *     them. The receiver owns them and may change them
  * @param ended whether the request has no body: {@code end} must not be called then
  * @param loop the event loop on which the exchange lives
- * @param source the caller's address, as quotas account for it; {@link SourceAddress#UNKNOWN} for requests
- *     that the gateway itself makes
+ * @param caller its sender; {@link Caller#UNKNOWN} for requests that the gateway itself makes
  */
 public record RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventLoop loop,
-        SourceAddress source) {
+        Caller caller) {
 
-    /** A request without a caller's address, such as one that the gateway itself makes. */
+    /** A request without a caller, such as one that the gateway itself makes. */
     public RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventLoop loop) {
-        this(kind, fields, ended, loop, SourceAddress.UNKNOWN);
+        this(kind, fields, ended, loop, Caller.UNKNOWN);
     }
 
     /** The kind of traffic that an exchange carries. */
@@ -53,11 +51,11 @@ public record RelayRequest(Kind kind, Http2Headers fields, boolean ended, EventL
      *     {@code name} itself is a host of the runtime
      */
     public static RelayRequest tcp(String name, @Nullable String service, EventLoop loop,
-            SourceAddress source) {
+            Caller caller) {
         Http2Headers fields = new DefaultHttp2Headers(false, 3).method("CONNECT").authority(name);
         if (service != null) {
             fields.set(SERVICE, service);
         }
-        return new RelayRequest(Kind.TCP, fields, false, loop, source);
+        return new RelayRequest(Kind.TCP, fields, false, loop, caller);
     }
 }

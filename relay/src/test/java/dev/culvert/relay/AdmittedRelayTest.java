@@ -23,7 +23,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class AdmittedRelayTest {
-    private static final Caller NOBODY = new Caller(null, null, false);
     private static final Problem REFUSED = Problem.of(Cause.NOT_ALLOWED, Hop.EDGE, "no");
     private static final Problem GONE = Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "gone");
 
@@ -34,7 +33,7 @@ class AdmittedRelayTest {
     private final CountDownLatch failed = new CountDownLatch(1);
     private @Nullable Verdict verdict;
 
-    private final Admission later = (request, caller, decision) -> {
+    private final Admission later = (request, decision) -> {
         verdict = decision;
         return () -> told.add("given up");
     };
@@ -97,7 +96,7 @@ class AdmittedRelayTest {
             told.add("> open " + request.fields().get("x-user"));
             return new Target();
         };
-        return new AdmittedRelay(admission, NOBODY, target, deadline)
+        return new AdmittedRelay(admission, target, deadline)
                 .open(new RelayRequest(RelayRequest.Kind.HTTP, fields, false, loop), response);
     }
 
@@ -155,7 +154,7 @@ class AdmittedRelayTest {
                     }
                 }
             };
-            sink[0] = new AdmittedRelay(later, NOBODY, eager)
+            sink[0] = new AdmittedRelay(later, eager)
                     .open(new RelayRequest(RelayRequest.Kind.HTTP, fields, false, loop), response);
             sink[0].data(text("a"));
             sink[0].data(text("b"));
@@ -246,7 +245,7 @@ class AdmittedRelayTest {
 
     @Test
     void oneThatDecidesAtOnceIsNotAskedToStop() {
-        on(() -> open((request, caller, decision) -> {
+        on(() -> open((request, decision) -> {
             decision.pass(null);
             return () -> told.add("given up");
         }, Duration.ofMinutes(1)).end(null));

@@ -55,7 +55,7 @@ final class RuntimeEndpoints implements EdgeRuntimes {
     private RuntimeEndpoint endpoint(RegisteredRuntime runtime) {
         RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
         Relay tunnel = new TunnelRelay(registry, runtime, quota);
-        return new RuntimeEndpoint(runtime.name().toString(), webhooks.inFrontOf(tunnel, runtime), quota,
+        return RuntimeEndpoint.of(runtime.name().toString(), webhooks.inFrontOf(tunnel, runtime), quota,
                 access.of(runtime.id(), runtime.access()));
     }
 

@@ -120,7 +120,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         Mono<ServerParts> open() {
             return Webhooks.open(config.dataDir(), config.inbox(), store,
                     Webhooks.into(store, registry, quotas),
-                    rules, loops.group(), telemetry, clock)
+                    loops.group(), telemetry, clock)
                     .map(webhooks -> wire(this, webhooks))
                     .onErrorResume(failed -> {
                         telemetry.close();

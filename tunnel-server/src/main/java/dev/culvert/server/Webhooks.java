@@ -46,28 +46,25 @@ final class Webhooks implements ServerSession.Told {
 
     private final Inbox inbox;
     private final AnnouncedRoutes announced;
-    private final ForwardingRules callers;
 
-    private Webhooks(Inbox inbox, AnnouncedRoutes announced, ForwardingRules callers) {
+    private Webhooks(Inbox inbox, AnnouncedRoutes announced) {
         this.inbox = inbox;
         this.announced = announced;
-        this.callers = callers;
     }
 
     /**
      * Opens the inbox below a data folder. Errors: {@link dev.culvert.store.StoreException}.
      *
-     * @param callers finds the address of a webhook's sender
      * @param loops the event loops of deliveries without a waiting caller
      */
     static Mono<Webhooks> open(Path dataDir, InboxConfig config, SqliteRuntimeStore store, Delivery delivery,
-            ForwardingRules callers, EventLoopGroup loops, Telemetry telemetry, Clock clock) {
+            EventLoopGroup loops, Telemetry telemetry, Clock clock) {
         return store.announcements()
                 .flatMap(announced -> Inbox
                         .open(new InboxSetup(dataDir.resolve(StoreBackup.INBOX_FOLDER), config, delivery,
                                 loops,
                                 telemetry.registry(), clock))
-                        .map(inbox -> new Webhooks(inbox, announced, callers)));
+                        .map(inbox -> new Webhooks(inbox, announced)));
     }
 
     /** Publishes the events of webhooks to the watchers of {@code events}, until disposed. */
@@ -106,7 +103,7 @@ final class Webhooks implements ServerSession.Told {
         return (request, response) -> {
             DurableRoutes routes = announced.of(runtime.id()); // they change without the runtime
             var target = new InboxRelay.Target(runtime.id(), routes, WebhookSecrets.SHARED, Hop.EDGE);
-            InetAddress caller = callers.caller(request.fields());
+            InetAddress caller = request.caller().address();
             return new InboxRelay(inbox.intake(), target, caller, false, tunnel).open(request, response);
         };
     }

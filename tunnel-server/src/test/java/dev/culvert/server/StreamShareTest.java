@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
@@ -109,7 +110,8 @@ class StreamShareTest {
                 head.setInt("content-length", length);
             }
             request = relay.open(
-                    new RelayRequest(RelayRequest.Kind.HTTP, head, false, caller.eventLoop(), source),
+                    new RelayRequest(RelayRequest.Kind.HTTP, head, false, caller.eventLoop(),
+                            new Caller(null, source, null)),
                     this);
             drive();
         }

@@ -115,11 +115,6 @@ public final class ForwardingRules {
         return origin(peer, fields.getAll(FORWARDED_FOR), false);
     }
 
-    /** The account of a request, which is that of its {@link #caller(Http2Headers, Peer)}. */
-    public SourceAddress source(Http2Headers fields, Peer peer) {
-        return peer.trusted ? SourceAddress.of(caller(fields, peer)) : peer.source;
-    }
-
     /**
      * Finds the origin of a request that another gateway has forwarded. The {@code X-Forwarded-For} of that
      * gateway ends with its own peer. The origin is the last hop that is not a trusted proxy, or the first
@@ -163,7 +158,7 @@ public final class ForwardingRules {
      */
     private @Nullable InetAddress origin(Peer peer, List<? extends CharSequence> forwardedFor,
             boolean lastKnown) {
-        InetAddress known = address(peer.address);
+        InetAddress known = peer.from;
         return peer.trusted && !forwardedFor.isEmpty() ? walkBack(known, forwardedFor, lastKnown) : known;
     }
 
@@ -380,7 +375,6 @@ public final class ForwardingRules {
         private final String port;
         private final AsciiString via;
         private final boolean trusted;
-        private final SourceAddress source;
 
         private Peer(@Nullable InetAddress from, String address, String scheme, String port,
                 AsciiString via, boolean trusted) {
@@ -390,7 +384,6 @@ public final class ForwardingRules {
             this.port = port;
             this.via = via;
             this.trusted = trusted;
-            this.source = SourceAddress.of(from);
         }
 
         /** The peer's address as a literal. */

@@ -3,6 +3,7 @@ package dev.culvert.relay.exchange;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.relay.Caller;
 import dev.culvert.relay.HeadCost;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.ResponseSink;
@@ -10,6 +11,7 @@ import dev.culvert.relay.SmallParts;
 import dev.culvert.relay.quota.BudgetedBytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -106,10 +108,9 @@ public final class EdgeExchange implements ResponseSink {
         held.takeHead(HeadCost.of(head.fields()));
         upgrade = head.upgrade();
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
-        request.open(runtime, CallerAdmission.way(runtime, head, peer, stream),
-                new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop(),
-                        stream.shared().rules().source(head.fields(), peer)),
-                this, !hasBody);
+        InetAddress address = stream.shared().rules().caller(head.fields(), peer);
+        request.open(runtime, new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop(),
+                Caller.of(address, stream.channel())), this, !hasBody);
         if (responseEnded && !request.isEnded()) {
             request.abandon(EdgeProblems.CALLER_GONE);
         }

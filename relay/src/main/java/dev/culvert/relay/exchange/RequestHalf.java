@@ -95,7 +95,7 @@ final class RequestHalf {
     }
 
     /** Forwards the head, and starts the deadline of the rest. */
-    void open(EdgeRuntimes.RuntimeEndpoint runtime, Relay way, RelayRequest request, ResponseSink response,
+    void open(EdgeRuntimes.RuntimeEndpoint runtime, RelayRequest request, ResponseSink response,
             boolean withoutBody) {
         quota = runtime.quota();
         ended = withoutBody;
@@ -105,7 +105,7 @@ final class RequestHalf {
             leastRate = leastRate(request.fields());
             awaitBody();
         }
-        sink = way.open(request, response);
+        sink = runtime.relay().open(request, response);
     }
 
     /** Receives body bytes. Takes ownership of {@code body}. */

@@ -52,7 +52,7 @@ public final class RepeatableRequest {
             return request;
         }
         return new RelayRequest(request.kind(), copy(copy), request.ended(), request.loop(),
-                request.source());
+                request.caller());
     }
 
     public boolean isIdempotent() {

@@ -72,7 +72,7 @@ public final class EdgeFixture implements AutoCloseable {
         quotas = new RuntimeQuotas(limits.ofRuntime(),
                 MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
         EdgeRuntimes runtimes = authority -> HostName.of(authority).equals(HOST)
-                ? new EdgeRuntimes.RuntimeEndpoint("acme/prod", other == null ? relay : other,
+                ? EdgeRuntimes.RuntimeEndpoint.of("acme/prod", other == null ? relay : other,
                         quotas.of("id-1", OwnLimits.NONE), admission)
                 : null;
         var shared = new EdgeContext(runtimes, new ForwardingRules("test", List.of()), limits,

@@ -9,6 +9,7 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RelayRequest.Kind;
 import dev.culvert.relay.testing.Leaks;
@@ -100,7 +101,7 @@ class TcpExchangeIT {
         var listed = TcpTable.of(List.of(new TcpRouteConfig(null, "k8s.example.com", at(1)),
                 TcpRouteConfig.named("k8s", at(2))));
         var asked = RelayRequest.tcp("k8s.example.com", "k8s", loops.group().next().next(),
-                SourceAddress.UNKNOWN);
+                Caller.UNKNOWN);
 
         assertThat(listed.match(asked.fields())).isEqualTo(new UpstreamAddress(false, false, "127.0.0.1", 1));
     }

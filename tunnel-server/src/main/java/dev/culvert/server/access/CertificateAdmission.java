@@ -8,7 +8,6 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.Admission;
-import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.Verdict;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
@@ -19,7 +18,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
+import javax.net.ssl.SSLEngine;
 import javax.security.auth.x500.X500Principal;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -49,12 +50,11 @@ final class CertificateAdmission implements Admission {
     record Verified(String subject, String fingerprint, Instant expires) {}
 
     @Override
-    public Runnable admit(RelayRequest request, Caller caller, Verdict verdict) {
-        List<X509Certificate> chain = caller.tls() == null
-                ? List.of()
-                : ClientCertificates.shown(caller.tls());
+    public Runnable admit(RelayRequest request, Verdict verdict) {
+        SSLEngine tls = request.caller().tls();
+        List<X509Certificate> chain = tls == null ? List.of() : ClientCertificates.shown(tls.getSession());
         if (chain.isEmpty()) {
-            missing(caller, verdict);
+            missing(tls, verdict);
             return DECIDED;
         }
         X509Certificate leaf = chain.getFirst();
@@ -80,8 +80,8 @@ final class CertificateAdmission implements Admission {
      * RFC 9110 §15.5.20: with HTTP/2, requests for this host may arrive on a connection to another host,
      * which requests no certificate.
      */
-    private void missing(Caller caller, Verdict verdict) {
-        if (caller.tls() != null && !caller.asked()) {
+    private void missing(@Nullable SSLEngine tls, Verdict verdict) {
+        if (tls != null && !tls.getWantClientAuth()) {
             verdict.answer(new DefaultHttp2Headers(false, 2).status("421"), new byte[0]);
         } else {
             verdict.refuse(refusal("a client certificate is needed"));

@@ -6,7 +6,6 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.Admission;
-import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.Verdict;
 import dev.culvert.server.access.OutboundCalls.Answer;
@@ -47,7 +46,7 @@ final class ForwardAuthAdmission implements Admission {
     }
 
     @Override
-    public Runnable admit(RelayRequest request, Caller caller, Verdict verdict) {
+    public Runnable admit(RelayRequest request, Verdict verdict) {
         if (waiting.incrementAndGet() > MAX_WAITING) {
             waiting.decrementAndGet();
             verdict.refuse(Problem.of(Cause.OVERLOADED, Hop.EDGE, "too many requests wait to be let in")

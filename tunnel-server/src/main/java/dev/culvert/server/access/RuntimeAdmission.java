@@ -19,17 +19,17 @@ import org.jspecify.annotations.Nullable;
 
 /** Applies a runtime's rules: finds the rule for a request, and asks its admission. */
 final class RuntimeAdmission implements Admission {
-    private static final Admission PASS = (request, caller, verdict) -> {
+    private static final Admission PASS = (request, verdict) -> {
         verdict.pass(null);
         return DECIDED;
     };
-    private static final Admission DENY = (request, caller, verdict) -> {
+    private static final Admission DENY = (request, verdict) -> {
         verdict.refuse(refusal("this path is closed"));
         return DECIDED;
     };
 
     /** The admission of a runtime without rules, on a server that closes such runtimes. */
-    static final Admission CLOSED = (request, caller, verdict) -> {
+    static final Admission CLOSED = (request, verdict) -> {
         verdict.refuse(refusal("this runtime has no access rules, and is closed without them"));
         return DECIDED;
     };
@@ -69,7 +69,7 @@ final class RuntimeAdmission implements Admission {
     }
 
     @Override
-    public Runnable admit(RelayRequest request, Caller caller, Verdict verdict) {
+    public Runnable admit(RelayRequest request, Verdict verdict) {
         CallerPath path = CallerPath.of(String.valueOf(request.fields().path()));
         Door door = door(path.raw());
         if (!rules.rules().isEmpty() && (path.isDevious() || !Objects.equals(door(path.lenient()), door))) {
@@ -80,16 +80,16 @@ final class RuntimeAdmission implements Admission {
             verdict.refuse(refusal("no access rule opens this path"));
             return DECIDED;
         }
-        if (!comesFrom(caller, rules.addresses())
-                || (door != null && !comesFrom(caller, door.addresses))) {
+        if (!comesFrom(request.caller(), rules.addresses())
+                || (door != null && !comesFrom(request.caller(), door.addresses))) {
             verdict.refuse(refusal("this can't be called from your address"));
             return DECIDED;
         }
         if (door == null) {
-            return PASS.admit(request, caller, verdict);
+            return PASS.admit(request, verdict);
         }
         removeReserved(request.fields());
-        return door.admission.admit(request, caller, verdict);
+        return door.admission.admit(request, verdict);
     }
 
     private @Nullable Door door(List<String> segments) {

@@ -6,7 +6,6 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.Admission;
-import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.Verdict;
 import dev.culvert.server.access.BearerToken.Judgement;
@@ -44,7 +43,7 @@ final class TokenAdmission implements Admission {
     }
 
     @Override
-    public Runnable admit(RelayRequest request, Caller caller, Verdict verdict) {
+    public Runnable admit(RelayRequest request, Verdict verdict) {
         String text = presented(request.fields());
         if (text == null) {
             verdict.refuse(Problem.of(Cause.UNAUTHORIZED, Hop.EDGE, "a bearer token is needed")

@@ -105,7 +105,7 @@ public final class TunnelRequest implements RequestSink {
 
     /** Takes a place among the runtime's streams, and sends the request. */
     void enter() {
-        if (!place.take(request.source(), this::shed)) {
+        if (!place.take(request.caller().account(), this::shed)) {
             finish();
             response.fail(relay.crowded("the runtime has too many requests in flight"));
         } else if (place.isAnothers()) {

@@ -8,6 +8,7 @@ import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.frame.StreamKind;
+import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
@@ -126,7 +127,7 @@ class TunnelRequestTest {
         /** A raw connection. */
         Asked(String serverName) {
             request = relay.open(RelayRequest.tcp(serverName, null, caller.eventLoop(),
-                    SourceAddress.UNKNOWN), this);
+                    Caller.UNKNOWN), this);
         }
 
         Asked(String method, boolean ended, EventLoop loop) {

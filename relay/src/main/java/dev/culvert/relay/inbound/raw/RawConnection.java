@@ -8,6 +8,7 @@ import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.protocol.body.BodyWriter;
+import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.exchange.BodyStream;
 import dev.culvert.relay.exchange.EdgeContext;
@@ -114,18 +115,18 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     private void forward(ClientHelloReader reader) {
         RawTarget target = RawTarget.of(reader.serverName(), shared.runtimes());
         EdgeRuntimes.RuntimeEndpoint runtime = target.runtime();
-        if (runtime.admission() != null) {
+        if (runtime.restricted()) {
             // The rules check properties of requests, which encrypted bytes do not show.
             throw new EdgeException(Problem.of(Cause.NOT_ALLOWED, Hop.EDGE,
                     "the runtime has access rules, so raw connections are refused"));
         }
-        SourceAddress source = SourceAddress.of(CallerAddress.of(channel));
-        runtime.quota().admitConnection(source);
+        Caller caller = Caller.of(CallerAddress.of(channel).getAddress(), channel);
+        runtime.quota().admitConnection(caller.account());
         deadline.close();
         hello = null;
         RawExchange opened = new RawExchange(this, runtime);
         exchange = opened;
-        opened.open(RelayRequest.tcp(target.name(), target.service(), loop(), source));
+        opened.open(RelayRequest.tcp(target.name(), target.service(), loop(), caller));
         opened.received(reader.bytes());
         regulate();
     }
