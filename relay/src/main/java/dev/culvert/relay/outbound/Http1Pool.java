@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.ResponseSink;
@@ -99,7 +100,9 @@ final class Http1Pool extends UpstreamPool<Http1UpstreamConnection> {
     Http1UpstreamConnection install(Channel channel) {
         Http1ResponseDecoder decoder = new Http1ResponseDecoder();
         Http1UpstreamConnection connection = new Http1UpstreamConnection(this, channel, decoder);
-        channel.pipeline().addLast(decoder, connection);
+        channel.pipeline()
+                .addLast(HandlerNames.HTTP1_DECODER, decoder)
+                .addLast(HandlerNames.HTTP1, connection);
         return connection;
     }
 

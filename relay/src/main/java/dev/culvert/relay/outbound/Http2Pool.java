@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.ResponseSink;
@@ -117,7 +118,7 @@ final class Http2Pool extends UpstreamPool<Http2UpstreamConnection> {
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         channel.config().setAutoClose(true);
         Http2UpstreamConnection connection = new Http2UpstreamBuilder(this).build();
-        channel.pipeline().addLast(connection);
+        channel.pipeline().addLast(HandlerNames.HTTP2, connection);
         return connection;
     }
 

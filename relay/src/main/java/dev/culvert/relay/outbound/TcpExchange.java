@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.net.RawSocket;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.Problem;
@@ -129,7 +130,7 @@ final class TcpExchange extends ChannelInboundHandlerAdapter implements RequestS
     private TcpExchange install(Channel connecting) {
         RawSocket.prepare(connecting);
         channel = connecting;
-        connecting.pipeline().addLast(this);
+        connecting.pipeline().addLast(HandlerNames.RAW, this);
         return this;
     }
 

@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.upstream.Endpoint;
 import dev.culvert.relay.upstream.Endpoints;
@@ -241,7 +242,7 @@ final class UpstreamDialler {
                         .context(address.http2())
                         .newHandler(channel.alloc(), address.host(), address.port());
                 tls.setHandshakeTimeoutMillis(timeoutMillis);
-                channel.pipeline().addLast(tls);
+                channel.pipeline().addLast(HandlerNames.TLS, tls);
             }
             connection = install.apply(channel);
         }
