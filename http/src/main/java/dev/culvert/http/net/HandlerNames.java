@@ -3,9 +3,8 @@ package dev.culvert.http.net;
 import io.netty.handler.ssl.SslHandler;
 
 /**
- * The names of the handlers in Culvert's pipelines, for thread dumps, Netty's logs and look-ups. Each line lists one
- * kind of connection from its socket inwards; {@code →} stands before the handlers that replace those marked
- * {@code *}.
+ * The names of the handlers in Culvert's pipelines, for Netty's logs and look-ups. Each entry lists one kind
+ * of connection from its socket inwards. The handlers behind {@code →} replace those marked {@code *}.
  *
  * <pre>
  * edge           deadCaller lingeringClose proxyHeader* handshakeSlot* serverName* tls protocol*
