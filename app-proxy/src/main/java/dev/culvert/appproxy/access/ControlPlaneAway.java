@@ -2,6 +2,7 @@ package dev.culvert.appproxy.access;
 
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.net.OutboundCalls;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.timeout.TimeoutException;
 import java.io.Serial;
@@ -30,6 +31,7 @@ final class ControlPlaneAway extends RuntimeException {
             case SSLException tls -> "TLS with it failed";
             case TimeoutException late -> "no answer in time";
             case java.util.concurrent.TimeoutException late -> "no answer in time";
+            case OutboundCalls.TooLargeException large -> "its answer is too large";
             default -> "the connection broke";
         });
     }

@@ -2,30 +2,23 @@ package dev.culvert.appproxy.access;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.culvert.certs.PemFiles;
-import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.config.ConfigException;
 import dev.culvert.http.net.EventLoops;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelOption;
+import dev.culvert.http.net.OutboundCalls;
+import dev.culvert.http.net.OutboundCalls.Answer;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
-import reactor.netty.http.client.HttpClient;
-import reactor.netty.resources.ConnectionProvider;
 
 /**
  * Calls the control plane over HTTP, with the runtime's API key. Call {@link #open} first. Callable from any
@@ -35,8 +28,6 @@ final class ControlPlaneClient implements AccessDirectory {
     private static final JsonMapper JSON = new JsonMapper();
     private static final int MAX_CONNECTIONS = 64;
     private static final int MAX_WAITING = 2_000;
-    /** Below the 60 s after which the control plane closes idle connections. */
-    private static final Duration IDLE = Duration.ofSeconds(30);
     /** The maximum size of a response. A page of changes has some 100 KiB. */
     private static final int MAX_BYTES = 1 << 20;
     private static final int MAX_TOKEN_BYTES = 4096;
@@ -44,12 +35,7 @@ final class ControlPlaneClient implements AccessDirectory {
     private final ControlPlaneSettings settings;
     private final String base;
     private final EventLoops loops;
-    private final ConnectionProvider connections = ConnectionProvider.builder("control-plane")
-            .maxConnections(MAX_CONNECTIONS)
-            .pendingAcquireMaxCount(MAX_WAITING)
-            .maxIdleTime(IDLE)
-            .build();
-    private volatile @Nullable HttpClient http;
+    private volatile @Nullable OutboundCalls calls;
     private volatile String token = "";
 
     ControlPlaneClient(ControlPlaneSettings settings, EventLoops loops) {
@@ -61,17 +47,9 @@ final class ControlPlaneClient implements AccessDirectory {
     /** Reads the files. Errors: ConfigException, {@link dev.culvert.certs.CertsException}. */
     Mono<Void> open() {
         return Mono.<Void>fromCallable(() -> {
-            ServerTrust trust = settings.ca() == null
-                    ? ServerTrust.inSystemRoots()
-                    : ServerTrust.inSystemRoots()
-                            .or(ServerTrust.inAuthorities(PemFiles.readCertificates(settings.ca())));
-            var tls = TlsContexts.client(trust, null, List.of());
             token = readToken();
-            http = HttpClient.create(connections)
-                    .runOn(loops)
-                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
-                            Math.toIntExact(settings.timeout().toMillis()))
-                    .secure(spec -> spec.sslContext(tls));
+            calls = new OutboundCalls("control-plane", MAX_CONNECTIONS, MAX_WAITING, loops,
+                    TlsContexts.client(settings.ca()));
             return null;
         })
                 .subscribeOn(Schedulers.boundedElastic())
@@ -119,57 +97,42 @@ final class ControlPlaneClient implements AccessDirectory {
     @Override
     public Mono<Boolean> reachableAt(URI url) {
         return exchange(HttpMethod.PUT, "/api/runtime", json(Map.of("url", url.toString())))
-                .map(answer -> switch (answer.status) {
+                .map(answer -> switch (answer.status()) {
                     case 204 -> true;
                     case 403 -> false;
-                    default -> throw refused(answer.status);
+                    default -> throw refused(answer.status());
                 });
     }
 
     Mono<Void> close() {
-        return connections.disposeLater();
+        OutboundCalls opened = calls;
+        return opened == null ? Mono.empty() : opened.close();
     }
-
-    private record Answer(int status, String body) {}
 
     private <T> Mono<T> ask(HttpMethod method, String path, @Nullable Object body, Class<T> type) {
         return exchange(method, path, body == null ? null : json(body)).map(answer -> read(answer, type));
     }
 
     private Mono<Answer> exchange(HttpMethod method, String path, byte @Nullable [] body) {
-        return Mono.defer(() -> Objects.requireNonNull(http)
-                .headers(fields -> fields.set(HttpHeaderNames.AUTHORIZATION, token)
-                        .set(HttpHeaderNames.CONTENT_TYPE, "application/json"))
-                .request(method)
-                .uri(base + path)
-                .send(Mono.fromSupplier(
-                        () -> body == null ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body)))
-                .response((head, bytes) -> bytes.asByteArray()
-                        .reduceWith(ByteArrayOutputStream::new, ControlPlaneClient::added)
-                        .map(all -> new Answer(head.status().code(), all.toString(StandardCharsets.UTF_8))))
-                .next())
-                .timeout(settings.timeout())
+        return Mono
+                .defer(() -> Objects.requireNonNull(calls)
+                        .send(new OutboundCalls.Call(method, URI.create(base + path),
+                                fields -> fields.set(HttpHeaderNames.AUTHORIZATION, token)
+                                        .set(HttpHeaderNames.CONTENT_TYPE, "application/json"),
+                                body), MAX_BYTES, settings.timeout()))
                 .onErrorMap(ControlPlaneAway::because);
     }
 
-    private static ByteArrayOutputStream added(ByteArrayOutputStream all, byte[] part) {
-        if (all.size() + part.length > MAX_BYTES) {
-            throw new ControlPlaneAway("its answer is too large");
-        }
-        all.writeBytes(part);
-        return all;
-    }
-
     private static <T> T read(Answer answer, Class<T> type) {
-        if (answer.status != 200) {
-            throw refused(answer.status);
+        if (answer.status() != 200) {
+            throw refused(answer.status());
         }
         try {
-            T value = JSON.readValue(answer.body, type);
+            T value = JSON.readValue(answer.body(), type);
             if (value != null) {
                 return value;
             }
-        } catch (JsonProcessingException e) {
+        } catch (IOException e) {
             throw new ControlPlaneAway("its answer can't be read");
         }
         throw new ControlPlaneAway("its answer is empty");

@@ -1,13 +1,11 @@
 package dev.culvert.appproxy.repositories;
 
 import dev.culvert.appproxy.repositories.provider.ProviderCalls;
-import dev.culvert.certs.PemFiles;
-import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.net.EventLoops;
-import io.netty.handler.ssl.SslContext;
+import dev.culvert.http.net.OutboundCalls;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,8 +13,6 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import reactor.netty.http.client.HttpClient;
-import reactor.netty.resources.ConnectionProvider;
 
 /**
  * The integrations of a configuration, with their connections. Each provider has its own pool, so a provider
@@ -26,13 +22,12 @@ public final class ConfiguredIntegrations implements Integrations {
     /** The maximum number of connections to a provider. */
     private static final int MAX_CONNECTIONS = 32;
     private static final int MAX_WAITING = 256;
-    private static final Duration IDLE = Duration.ofSeconds(30);
 
     private final List<Integration> all;
     private final EventLoops loops;
-    private final List<ConnectionProvider> pools;
+    private final List<OutboundCalls> pools;
 
-    private ConfiguredIntegrations(List<Integration> all, EventLoops loops, List<ConnectionProvider> pools) {
+    private ConfiguredIntegrations(List<Integration> all, EventLoops loops, List<OutboundCalls> pools) {
         this.all = List.copyOf(all);
         this.loops = loops;
         this.pools = List.copyOf(pools);
@@ -47,13 +42,13 @@ public final class ConfiguredIntegrations implements Integrations {
     public static ConfiguredIntegrations of(RepositoriesConfig config, Scheduler blocking) {
         var loops = EventLoops.create(1);
         var patience = new ProviderCalls.Patience(config.timeout(), config.maxWait());
-        var pools = config.integrations().stream().map(ConfiguredIntegrations::pool).toList();
+        var pools = config.integrations().stream().map(one -> calls(one, loops)).toList();
         var all = new ArrayList<Integration>();
         for (int i = 0; i < pools.size(); i++) {
             IntegrationConfig one = config.integrations().get(i);
             Path folder = one.folder();
             all.add(folder == null
-                    ? new RestIntegration(one, client(one.ca(), pools.get(i), loops), patience)
+                    ? new RestIntegration(one, pools.get(i), patience)
                     : new FolderIntegration(one.name(), folder, blocking));
         }
         return new ConfiguredIntegrations(all, loops, pools);
@@ -79,24 +74,12 @@ public final class ConfiguredIntegrations implements Integrations {
 
     /** Closes the connections. */
     Mono<Void> close() {
-        return Mono.whenDelayError(pools.stream().map(ConnectionProvider::disposeLater).toList())
+        return Mono.whenDelayError(pools.stream().map(OutboundCalls::close).toList())
                 .then(loops.disposeLater(Duration.ZERO, Duration.ofSeconds(5)));
     }
 
-    private static ConnectionProvider pool(IntegrationConfig integration) {
-        return ConnectionProvider.builder("git-" + integration.name())
-                .maxConnections(MAX_CONNECTIONS)
-                .pendingAcquireMaxCount(MAX_WAITING)
-                .maxIdleTime(IDLE)
-                .build();
-    }
-
-    private static HttpClient client(@Nullable Path ca, ConnectionProvider pool, EventLoops loops) {
-        ServerTrust trust = ServerTrust.inSystemRoots();
-        if (ca != null) {
-            trust = trust.or(ServerTrust.inAuthorities(PemFiles.readCertificates(ca)));
-        }
-        SslContext tls = TlsContexts.client(trust, null, List.of());
-        return HttpClient.create(pool).runOn(loops).secure(spec -> spec.sslContext(tls)).compress(true);
+    private static OutboundCalls calls(IntegrationConfig integration, EventLoops loops) {
+        return new OutboundCalls("git-" + integration.name(), MAX_CONNECTIONS, MAX_WAITING, loops,
+                TlsContexts.client(integration.ca())).compressed();
     }
 }

@@ -19,6 +19,7 @@ import dev.culvert.appproxy.repositories.provider.RepositoriesPage;
 import dev.culvert.appproxy.repositories.provider.Webhook;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.net.OutboundCalls;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.net.URI;
 import java.nio.file.Path;
@@ -26,7 +27,6 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.netty.http.client.HttpClient;
 
 /** A provider with a REST API. */
 final class RestIntegration implements Integration {
@@ -34,13 +34,13 @@ final class RestIntegration implements Integration {
     private final ProviderApi api;
     private final Listing listing;
 
-    RestIntegration(IntegrationConfig config, HttpClient http, ProviderCalls.Patience patience) {
+    RestIntegration(IntegrationConfig config, OutboundCalls http, ProviderCalls.Patience patience) {
         this.config = config;
         this.api = api(config, http, patience);
         this.listing = new Listing(api);
     }
 
-    private static ProviderApi api(IntegrationConfig config, HttpClient http,
+    private static ProviderApi api(IntegrationConfig config, OutboundCalls http,
             ProviderCalls.Patience patience) {
         Function<BiConsumer<HttpHeaders, GitToken>, ProviderCalls> calls = authorize -> new ProviderCalls(
                 config.name(), config.api(), http, patience, authorize);

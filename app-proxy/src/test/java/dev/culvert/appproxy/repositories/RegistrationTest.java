@@ -4,17 +4,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.appproxy.repositories.provider.ProviderCalls;
 import dev.culvert.appproxy.repositories.provider.ProviderKind;
+import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.OutboundCalls;
 import java.net.URI;
 import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import reactor.netty.http.client.HttpClient;
 import reactor.test.StepVerifier;
 
 class RegistrationTest {
     private static final Duration TIME = Duration.ofMinutes(1);
+    private static final EventLoops LOOPS = EventLoops.create(1);
+    private static final OutboundCalls CALLS = new OutboundCalls("unused", 1, 1, LOOPS,
+            TlsContexts.client(null));
+
+    @AfterAll
+    static void close() {
+        CALLS.close().then(LOOPS.disposeLater()).block();
+    }
 
     @ParameterizedTest
     @ValueSource(strings = {"ada\nx", "ada:x", "ada x", "\u00e4da"})
@@ -22,7 +33,7 @@ class RegistrationTest {
         var integration = new RestIntegration(
                 IntegrationConfig.provider("hub", ProviderKind.GITHUB, URI.create("http://127.0.0.1:1"),
                         null),
-                HttpClient.create(), new ProviderCalls.Patience(TIME, TIME));
+                CALLS, new ProviderCalls.Patience(TIME, TIME));
 
         StepVerifier.create(Registration.checked(integration, "token", username, false))
                 .verifyErrorSatisfies(error -> assertThat(error)

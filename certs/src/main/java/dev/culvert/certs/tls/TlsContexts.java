@@ -3,6 +3,7 @@ package dev.culvert.certs.tls;
 import dev.culvert.certs.CallerCertificates;
 import dev.culvert.certs.CertsException;
 import dev.culvert.certs.ClientCertificates;
+import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.TlsMaterial;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
@@ -14,6 +15,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.handler.ssl.SupportedCipherSuiteFilter;
+import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
@@ -110,6 +112,19 @@ public final class TlsContexts {
     public static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity,
             List<String> protocols) {
         return client(trust, identity, protocols, provider());
+    }
+
+    /**
+     * Creates the context of outgoing connections to servers of public authorities, or of those in a file.
+     * Blocks on the file. Throws {@link dev.culvert.certs.CertsException}.
+     *
+     * @param authorities a PEM file of further authorities; null: none
+     */
+    public static SslContext client(@Nullable Path authorities) {
+        List<X509Certificate> further = authorities == null
+                ? List.of()
+                : PemFiles.readCertificates(authorities);
+        return client(new ServerTrust(further, true, List.of()), null, List.of());
     }
 
     /**

@@ -1,6 +1,9 @@
 package dev.culvert.server.access;
 
+import dev.culvert.certs.tls.ServerTrust;
+import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.OutboundCalls;
 import dev.culvert.relay.Admission;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,6 +25,8 @@ import reactor.core.scheduler.Schedulers;
  * Callable from any thread; look-ups take no lock.
  */
 public final class AccessControl {
+    private static final int MAX_CONNECTIONS = 256;
+    private static final int MAX_WAITING = 1000;
     private static final int MAX_JWKS_BYTES = 1 << 20;
     private static final Duration JWKS_TIMEOUT = Duration.ofSeconds(5);
 
@@ -39,7 +44,8 @@ public final class AccessControl {
     public AccessControl(AccessDefault withoutRules, List<X509Certificate> authorities, EventLoops loops,
             Clock clock) {
         this.withoutRules = withoutRules;
-        this.calls = new OutboundCalls(loops, authorities);
+        this.calls = new OutboundCalls("access", MAX_CONNECTIONS, MAX_WAITING, loops,
+                TlsContexts.client(new ServerTrust(authorities, true, List.of()), null, List.of()));
         this.verifications = new Verifications(clock);
     }
 

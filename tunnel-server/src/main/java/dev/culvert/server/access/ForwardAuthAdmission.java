@@ -2,13 +2,14 @@ package dev.culvert.server.access;
 
 import dev.culvert.config.Reason;
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.OutboundCalls;
+import dev.culvert.http.net.OutboundCalls.Answer;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.Admission;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.Verdict;
-import dev.culvert.server.access.OutboundCalls.Answer;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;

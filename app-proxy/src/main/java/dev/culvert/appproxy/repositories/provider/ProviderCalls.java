@@ -6,21 +6,16 @@ import dev.culvert.appproxy.credentials.GitToken;
 import dev.culvert.appproxy.repositories.Integration;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelOption;
+import dev.culvert.http.net.OutboundCalls;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
-import reactor.netty.http.client.HttpClient;
 
 /**
  * Calls one provider's REST API as the owner of a token: only at the API's own origin, without following
@@ -37,7 +32,7 @@ public final class ProviderCalls {
 
     private final String name;
     private final URI api;
-    private final HttpClient http;
+    private final OutboundCalls http;
     private final Patience patience;
     private final BiConsumer<HttpHeaders, GitToken> authorize;
     private final KnownReplies known = new KnownReplies();
@@ -45,7 +40,7 @@ public final class ProviderCalls {
     private final ProviderFailures failures;
 
     /** @param authorize puts the token into a request's fields */
-    public ProviderCalls(String name, URI api, HttpClient http, Patience patience,
+    public ProviderCalls(String name, URI api, OutboundCalls http, Patience patience,
             BiConsumer<HttpHeaders, GitToken> authorize) {
         this.name = name;
         this.api = api;
@@ -118,22 +113,11 @@ public final class ProviderCalls {
 
     private Mono<ProviderReply> send(Call call) {
         ProviderReply before = call.body() == null ? known.of(call.token(), call.url()) : null;
-        HttpClient client = http
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(patience.timeout().toMillis()))
-                .headers(fields -> fields(fields, call, before));
-        byte[] body = call.body();
-        HttpClient.ResponseReceiver<?> sender = body == null
-                ? client.get()
-                : client.post()
-                        .send((request, out) -> out
-                                .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body))));
-        return sender.uri(call.url())
-                .response((head, content) -> content.asByteArray()
-                        .reduceWith(ByteArrayOutputStream::new, ProviderCalls::added)
-                        .map(all -> new ProviderReply(head.status().code(), head.responseHeaders(),
-                                all.toByteArray())))
-                .next()
-                .timeout(patience.timeout())
+        return http
+                .send(new OutboundCalls.Call(call.method(), call.url(),
+                        fields -> fields(fields, call, before), call.body()), MAX_ANSWER_BYTES,
+                        patience.timeout())
+                .map(answer -> new ProviderReply(answer.status(), answer.fields(), answer.body()))
                 .map(reply -> call.body() == null
                         ? known.seen(call.token(), call.url(), before, reply)
                         : reply);
@@ -145,10 +129,8 @@ public final class ProviderCalls {
         if (!fields.contains(HttpHeaderNames.ACCEPT)) {
             fields.set(HttpHeaderNames.ACCEPT, "application/json");
         }
-        byte[] body = call.body();
-        if (body != null) {
+        if (call.body() != null) {
             fields.set(HttpHeaderNames.CONTENT_TYPE, "application/json");
-            fields.set(HttpHeaderNames.CONTENT_LENGTH, body.length);
         }
         String tag = before == null ? null : before.tag();
         if (tag != null) {
@@ -165,14 +147,6 @@ public final class ProviderCalls {
         String scheme = url.getScheme().toLowerCase(Locale.ROOT);
         int port = url.getPort() >= 0 ? url.getPort() : scheme.equals("https") ? 443 : 80;
         return scheme + "://" + url.getHost().toLowerCase(Locale.ROOT) + ":" + port;
-    }
-
-    private static ByteArrayOutputStream added(ByteArrayOutputStream all, byte[] part) {
-        if (all.size() + part.length > MAX_ANSWER_BYTES) {
-            throw Exceptions.propagate(new IOException("larger than " + MAX_ANSWER_BYTES + " bytes"));
-        }
-        all.writeBytes(part);
-        return all;
     }
 
     /** One request; null body: a GET. */
