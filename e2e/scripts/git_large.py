@@ -28,7 +28,7 @@ PIECE = 1 << 20
 
 
 def git(folder, *words):
-    """Runs git, deaf to whoever's configuration; returns what it printed."""
+    """Runs git without any user's configuration. Returns its output."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") and not k.lower().endswith("_proxy")}
     environment |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0",
                     "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@git.test", "GIT_COMMITTER_NAME": "a",

@@ -1,4 +1,4 @@
-"""Processes of Culvert for the scripts beside this file, and what else they share."""
+"""Processes of Culvert for the scripts beside this file, and other code that they share."""
 import contextlib
 import http.server
 import json
@@ -56,10 +56,10 @@ class EventSource:
 
 
 class Part:
-    """A process of ./culvert whose lines are kept with the time that they came at; all it prints goes to NAME.log.
+    """A process of ./culvert. Its lines are kept with their time of arrival; its whole output is written to NAME.log.
 
-    namespace: the network namespace that it runs in. kept: a pattern; lines that begin so are kept and not logged, the
-    others only logged. clock: what the times are of.
+    namespace: the network namespace that it runs in. kept: a pattern; lines that begin with it are kept and not logged,
+    the others only logged. clock: the clock of the times.
     """
 
     def __init__(self, name, folder, *arguments, namespace=None, options="", kept=None, clock=time.monotonic):
@@ -86,7 +86,7 @@ class Part:
                     self.seen.notify_all()
 
     def find(self, text, since=0.0, seconds=60, count=1):
-        """When the last of count lines with that text came, after that moment; None if they did not within the time."""
+        """The time of the last of count lines with that text after that moment; None if they did not arrive in time."""
         def found():
             return [at for at, line in self.lines if at > since and text in line]
         with self.seen:
@@ -94,7 +94,7 @@ class Part:
             return (found() + [None] * count)[count - 1]
 
     def wait(self, text, seconds=120):
-        """When the first line with that text came; without one, this is the end."""
+        """The time of the first line with that text; without one, ends the script."""
         at = self.find(text, seconds=seconds)
         if at is None:
             sys.exit(f"no {text} within {seconds} s; see {self.log.name}")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Delivers webhooks of one event source of which some fail always, with the real retry delays, and measures how long the others take.
+"""Delivers webhooks of one event source, some of which fail always, with the real retry delays, and times the others.
 
-Each tenth webhook is answered 500, always. Prints when the others had arrived, their order, and what the inbox says of the
-poisoned ones; exits 1 if one of the others is missing after 60 s, or came out of order.
+Each tenth webhook is answered 500, always. Prints when the others had arrived, their order, and the state of the poisoned
+ones in the inbox; exits 1 if one of the others is missing after 60 s, or arrived out of order.
 
 Needs: python3 and ./culvert of this repository. Everything stays on 127.0.0.1.
 """
@@ -81,7 +81,7 @@ def pending(folder, admin):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--webhooks", type=int, default=1000)
-    arguments.add_argument("--each", type=int, default=10, help="one of so many fails always (default: 10)")
+    arguments.add_argument("--each", type=int, default=10, help="each webhook of this number fails always (default: 10)")
     options = arguments.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="culvert-poison-"))
     source = Poisoned(options.each)

@@ -19,7 +19,7 @@ public final class ApiFailure extends RuntimeException {
     private static final int MAX_TEXT = 400;
     private static final Duration SOON = Duration.ofSeconds(5);
 
-    /** What Argo answers with 500 although only the state of the object is in the way. */
+    /** The messages of Argo's 500 responses whose real cause is the state of the object. */
     private static final List<String> OF_STATE = List.of("cannot shutdown a completed workflow",
             "cannot suspend completed workflows", "another operation is already in progress");
 
@@ -32,7 +32,7 @@ public final class ApiFailure extends RuntimeException {
         this.status = status;
     }
 
-    /** An answer that is no success: Kubernetes and Argo both put the reason into {@code message}. */
+    /** Reads an error response. Kubernetes and Argo both put the reason into {@code message}. */
     static ApiFailure of(String api, int status, byte[] body) {
         String text = new String(body, StandardCharsets.UTF_8);
         try {
@@ -55,7 +55,7 @@ public final class ApiFailure extends RuntimeException {
         return status == 409;
     }
 
-    /** The error for the caller. {@code what} names the object, as {@code workflow argo/build}. */
+    /** Returns the error for the caller. {@code what} names the object: {@code workflow argo/build}. */
     public HandlerException told(String what) {
         String text = String.valueOf(getMessage());
         if (status != 404 && (status == 400 || status == 409 || status == 412

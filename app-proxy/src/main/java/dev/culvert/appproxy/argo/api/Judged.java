@@ -33,10 +33,9 @@ public record Judged(JsonNode object, Function<JsonNode, Mono<Void>> judge) {
     }
 
     /**
-     * The object as it is just before a change through an API that binds changes to no version: judged again
-     * if it is not the version that was judged. What changes between this and the API's own work stays
-     * unseen. Errors: those of the read and of the judge; HandlerException CONFLICT for another object of
-     * that name.
+     * Reads the object just before a change through an API that ignores versions, and judges a newer version
+     * again. A change between this read and the API's own work stays undetected. Errors: those of the read
+     * and of the judge; HandlerException CONFLICT if another object has that name.
      */
     public Mono<Judged> again(Mono<JsonNode> read) {
         return read.flatMap(newer -> same(newer) ? Mono.just(this) : renewed(newer));

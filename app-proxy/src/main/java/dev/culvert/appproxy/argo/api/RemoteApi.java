@@ -55,9 +55,9 @@ public final class RemoteApi {
     /**
      * Makes an API. Opens nothing yet.
      *
-     * @param name how errors name it, as {@code the Argo server}
-     * @param key of its settings, as {@code handlers.workflows.kubernetes}
-     * @param settings where it is; null for the Kubernetes API of the pod's service account
+     * @param name its name in errors: {@code the Argo server}
+     * @param key the key of its settings: {@code handlers.workflows.kubernetes}
+     * @param settings its address and credentials; null: the Kubernetes API with the pod's service account
      */
     public RemoteApi(String name, String key, @Nullable ApiSettings settings) {
         this.name = name;
@@ -92,8 +92,8 @@ public final class RemoteApi {
      * Makes one call with a JSON response; an empty one is {@link MissingNode}. Always emits a value.
      * Cancelling drops the response.
      *
-     * @param path below the base, with its query
-     * @param type of the body
+     * @param path the path below the base, with its query
+     * @param type the media type of the body
      */
     public Mono<JsonNode> call(String method, String path, String type, @Nullable JsonNode body) {
         return send(method, path, type, body, JSON, false)

@@ -12,7 +12,7 @@ final class ApplicationOperations {
     private ApplicationOperations() {}
 
     /**
-     * What a change means for the application as it is. Errors: HandlerException for what its state forbids.
+     * Returns the patch that makes a change. Throws HandlerException when the application's state forbids it.
      */
     static ObjectNode patch(ApplicationChange change, JsonNode application, AuthenticatedCaller caller) {
         return switch (change) {

@@ -11,13 +11,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads and changes applications. Errors of all: {@link ApiFailure}, HandlerException for what the state
- * forbids.
+ * Reads and changes applications. Errors: {@link ApiFailure}, HandlerException when the state forbids the
+ * change.
  */
 interface ApplicationSteering {
     Mono<JsonNode> application(ObjectKey key);
 
-    /** Changes it as it was judged and emits what it is then. */
+    /** Changes the judged application and emits the changed one. */
     Mono<JsonNode> change(ApplicationChange change, ObjectKey key, Judged judged, AuthenticatedCaller caller);
 
     /** Lines of the logs of its pods. */

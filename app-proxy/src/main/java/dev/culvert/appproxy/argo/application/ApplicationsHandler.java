@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Applications of Argo CD: state changes by GraphQL; the logs of their pods at {@code logs} below its mount,
- * as a download or, for who accepts them, as server-sent events.
+ * as a download, or as server-sent events if the caller accepts them.
  */
 final class ApplicationsHandler implements EdgeHandler, GraphQlFunction {
     static final String MOUNT = "/app-proxy/api/applications/";

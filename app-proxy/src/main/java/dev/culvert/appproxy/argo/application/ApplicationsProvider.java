@@ -40,7 +40,7 @@ public final class ApplicationsProvider extends ApiProvider {
                 settings.namespace(), settings.maxStreams());
     }
 
-    /** Streams are calls that go on: they must leave room for changes. */
+    /** Leaves room for changes beside streams, which occupy their calls until they end. */
     @Override
     public HandlerLimits limits() {
         return new HandlerLimits(256, Duration.ofMinutes(1), 4);

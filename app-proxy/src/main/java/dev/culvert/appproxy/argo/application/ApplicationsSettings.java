@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param argoCd the Argo CD server; null to change the custom resources
  * @param kubernetes the Kubernetes API; null for that of the pod's service account
- * @param cluster what rules call the cluster
+ * @param cluster the name of the cluster in rules
  * @param namespace where applications live of which no namespace is given
  * @param maxStreams logs at the same time
  */

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 record RolloutPatches(@Nullable ObjectNode status, @Nullable ObjectNode spec, ObjectNode unified) {
 
     /**
-     * What a change means for the rollout as it is. Errors: HandlerException for what the rollout has no room
-     * for.
+     * Returns the patches that make a change. Throws HandlerException when the rollout's state does not allow
+     * the change.
      */
     static RolloutPatches of(RolloutChange change, JsonNode rollout) {
         return switch (change) {

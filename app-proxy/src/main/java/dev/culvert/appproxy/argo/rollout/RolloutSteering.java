@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads and changes rollouts: by their custom resources; or, where the API of Argo Rollouts is configured and
- * has the change, through that. Errors: {@link ApiFailure}, HandlerException for what the state forbids.
+ * Reads and changes rollouts through the API of Argo Rollouts where it is configured and has the change,
+ * otherwise by their custom resources. Errors: {@link ApiFailure}, HandlerException when the rollout's state
+ * forbids the change.
  */
 final class RolloutSteering {
     private final Resources resources;
@@ -30,9 +31,8 @@ final class RolloutSteering {
     }
 
     /**
-     * Changes it as it was judged and emits what it is then. The API of Argo Rollouts binds changes to no
-     * {@code resourceVersion}: before those, the rollout is judged again if it is newer than the judged one
-     * ({@link Judged#again}).
+     * Changes the judged rollout and emits the changed one. The API of Argo Rollouts ignores {@code
+     * resourceVersion}, so a newer rollout is judged again before the change ({@link Judged#again}).
      */
     Mono<JsonNode> change(RolloutChange change, ObjectKey key, Judged judged) {
         RemoteApi api = rollouts;

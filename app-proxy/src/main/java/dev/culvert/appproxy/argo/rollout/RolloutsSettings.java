@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param argoRollouts the Rollouts API; null to change the custom resources
  * @param kubernetes the Kubernetes API; null for that of the pod's service account
- * @param cluster what rules call the cluster
+ * @param cluster the name of the cluster in rules
  */
 public record RolloutsSettings(
         @Setting("The API of Argo Rollouts (its dashboard); without it, and for what it lacks, the custom resources are changed") @Nullable ApiSettings argoRollouts,

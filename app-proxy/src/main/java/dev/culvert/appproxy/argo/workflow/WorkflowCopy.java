@@ -47,7 +47,7 @@ final class WorkflowCopy {
         return copy;
     }
 
-    /** Takes from a spec what had ended the run. */
+    /** Removes the fields of a spec that ended the run. */
     static void running(ObjectNode spec) {
         spec.remove("shutdown");
         if (spec.path("activeDeadlineSeconds").isNumber()

@@ -18,8 +18,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Steers workflows by their custom resources, as Argo's own tools do without a server: merge patches for what
- * is one field, a whole update for what touches nodes, both under the version that was judged.
+ * Changes workflows by their custom resources, as Argo's own tools do without a server: by a merge patch for
+ * one field, by a whole update for nodes, both under the version that was judged.
  */
 final class WorkflowResources implements WorkflowSteering {
     private static final Set<String> DONE = Set.of("Succeeded", "Failed", "Error");

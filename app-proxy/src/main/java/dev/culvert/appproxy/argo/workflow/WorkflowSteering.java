@@ -10,22 +10,22 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads and changes workflows. Errors of all: {@link ApiFailure}, HandlerException for what the state
- * forbids.
+ * Reads and changes workflows. Errors: {@link ApiFailure}, HandlerException when the state forbids the
+ * change.
  */
 interface WorkflowSteering {
-    /** One workflow, as it is now. */
+    /** Reads a workflow. */
     Mono<JsonNode> workflow(ObjectKey key);
 
-    /** Changes it as it was judged and emits what it is then; for a resubmission, the new one. */
+    /** Changes the judged workflow and emits the changed one; for a resubmission, the new one. */
     Mono<JsonNode> change(WorkflowChange change, ObjectKey key, Judged judged, AuthenticatedCaller caller);
 
-    /** Log lines as server-sent events, {@code {"result":{"content","podName"}}} each. */
+    /** Log lines as server-sent events, each {@code {"result":{"content","podName"}}}. */
     Mono<Flux<byte[]>> log(ObjectKey key, LogQuery query);
 
     /**
-     * What happens to a namespace's workflows as server-sent events, {@code {"result":{"type","object"}}}
-     * each.
+     * Changes of a namespace's workflows as server-sent events, each {@code
+     * {"result":{"type","object"}}}.
      */
     Mono<Flux<byte[]>> events(String namespace);
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param argoWorkflows the Argo server; null to change the custom resources
  * @param kubernetes the Kubernetes API; null for that of the pod's service account
- * @param cluster what rules call the cluster
+ * @param cluster the name of the cluster in rules
  * @param maxStreams logs and event streams at the same time
  */
 public record WorkflowsSettings(

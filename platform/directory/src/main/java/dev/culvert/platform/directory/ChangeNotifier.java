@@ -32,18 +32,19 @@ final class ChangeNotifier {
     private static final Logger log = LoggerFactory.getLogger(ChangeNotifier.class);
 
     private final Directory directory;
-    private final CoalescingRunner turns = new CoalescingRunner(PAUSE);
+    private final CoalescingRunner notifications = new CoalescingRunner(PAUSE);
     private final OutboundCalls calls;
 
     /** Reads the authorities' file. Blocks. Throws {@link dev.culvert.certs.CertsException}. */
     ChangeNotifier(Directory directory, EventLoops loops, @Nullable Path ca) {
         this.directory = directory;
-        calls = new OutboundCalls("nudges", MAX_CONNECTIONS, MAX_WAITING, loops, TlsContexts.client(ca));
+        calls = new OutboundCalls("change-notifications", MAX_CONNECTIONS, MAX_WAITING, loops,
+                TlsContexts.client(ca));
     }
 
     /** Notifies the runtimes of a changed account. Returns at once. */
     void changed(String account) {
-        turns.run(account, directory.urls(account).doOnNext(urls -> notify(account, urls)).then());
+        notifications.run(account, directory.urls(account).doOnNext(urls -> notify(account, urls)).then());
     }
 
     Mono<Void> close() {
@@ -51,7 +52,8 @@ final class ChangeNotifier {
     }
 
     private void notify(String account, Map<String, String> urls) {
-        urls.forEach((runtime, url) -> turns.run(account + "/" + runtime, post(account, runtime, url)));
+        urls.forEach(
+                (runtime, url) -> notifications.run(account + "/" + runtime, post(account, runtime, url)));
     }
 
     private Mono<Void> post(String account, String runtime, String url) {

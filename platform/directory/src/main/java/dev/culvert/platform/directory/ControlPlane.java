@@ -66,7 +66,7 @@ public final class ControlPlane {
 
     /**
      * Writes the present database in {@code dataDir} to a new file, mode 0600. The file is complete, checked
-     * and on the disk, or absent. A running control plane goes on meanwhile. Emits the file. Errors: {@link
+     * and on the disk, or absent. A running control plane is not interrupted. Emits the file. Errors: {@link
      * StoreException}.
      */
     public static Mono<Path> backup(Path dataDir, Path to) {
@@ -100,7 +100,7 @@ public final class ControlPlane {
 
     /** The resources with the lifetime of the control plane. */
     private record Parts(Directory directory, EventLoops loops, Telemetry telemetry, AuditTrail audit,
-            ChangeNotifier nudges,
+            ChangeNotifier notifier,
             @Nullable SslContext tls, AtomicReference<Readiness> readiness) {
 
         static Mono<Parts> of(ControlPlaneConfig config, Directory directory) {
@@ -121,7 +121,7 @@ public final class ControlPlane {
         }
 
         Mono<EdgeServer> begin(ControlPlaneConfig config) {
-            directory.onChange(nudges::changed);
+            directory.onChange(notifier::changed);
             var setup = EdgeServer.Setup.of(config.listen(), loops)
                     .telemetry(telemetry)
                     .trustedProxies(config.trustedProxies().stream().map(Cidr::parse).toList())
@@ -135,7 +135,7 @@ public final class ControlPlane {
         }
 
         Mono<Void> free(Duration grace) {
-            return nudges.close()
+            return notifier.close()
                     .then(audit.close())
                     .then(Mono.<Void>fromRunnable(telemetry::close))
                     .then(loops.disposeLater(Duration.ZERO, grace));

@@ -66,10 +66,10 @@ public record Rule(String id, String entity, List<String> actions, List<String> 
         return attribute.equals("label") ? List.of(value.split(",", -1)) : List.of(value);
     }
 
-    private static boolean matches(List<String> values, String told) {
-        return values.stream()
-                .anyMatch(value -> value.endsWith("*")
-                        ? told.startsWith(value.substring(0, value.length() - 1))
-                        : value.equals(told));
+    private static boolean matches(List<String> patterns, String value) {
+        return patterns.stream()
+                .anyMatch(pattern -> pattern.endsWith("*")
+                        ? value.startsWith(pattern.substring(0, pattern.length() - 1))
+                        : pattern.equals(value));
     }
 }
