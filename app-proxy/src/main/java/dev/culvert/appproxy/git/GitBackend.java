@@ -60,6 +60,8 @@ final class GitBackend {
     /** The memory of requests that wait for a place: their heads, and the bodies of fetches. */
     private static final long MEMORY_BYTES = 64L << 20;
 
+    /** The size up to which git reads a file whole. It streams larger ones, without deltas (ADR 11). */
+    private static final String WHOLE_FILES = "8m";
     private static final Pattern PROTOCOL = Pattern.compile("[A-Za-z0-9=:._-]{1,128}");
     private static final Pattern PLAIN = Pattern.compile("[\\x20-\\x7e]{1,256}");
 
@@ -228,11 +230,9 @@ final class GitBackend {
         environment.put("GIT_TERMINAL_PROMPT", "0");
         environment.put("GIT_PROJECT_ROOT", root.toString());
         environment.put("GIT_HTTP_EXPORT_ALL", "1");
-        environment.put("GIT_CONFIG_COUNT", "2");
-        environment.put("GIT_CONFIG_KEY_0", "http.getanyfile");
-        environment.put("GIT_CONFIG_VALUE_0", "false");
-        environment.put("GIT_CONFIG_KEY_1", "http.receivepack");
-        environment.put("GIT_CONFIG_VALUE_1", Boolean.toString(settings.allowPush()));
+        configure(environment, "http.getanyfile", "false");
+        configure(environment, "http.receivepack", Boolean.toString(settings.allowPush()));
+        configure(environment, "core.bigFileThreshold", WHOLE_FILES);
         environment.put("GATEWAY_INTERFACE", "CGI/1.1");
         environment.put("SERVER_PROTOCOL", "HTTP/1.1");
         environment.put("REQUEST_METHOD", request.method().name());
@@ -245,6 +245,14 @@ final class GitBackend {
                 PLAIN);
         pass(environment, "GIT_PROTOCOL", request.headers().get("git-protocol"), PROTOCOL);
         return environment;
+    }
+
+    /** Adds a setting that overrides the repository's. */
+    private static void configure(Map<String, String> environment, String key, String value) {
+        int before = Integer.parseInt(environment.getOrDefault("GIT_CONFIG_COUNT", "0"));
+        environment.put("GIT_CONFIG_KEY_" + before, key);
+        environment.put("GIT_CONFIG_VALUE_" + before, value);
+        environment.put("GIT_CONFIG_COUNT", Integer.toString(before + 1));
     }
 
     private static void pass(Map<String, String> environment, String name, @Nullable String value,
