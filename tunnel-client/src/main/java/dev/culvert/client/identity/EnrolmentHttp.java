@@ -109,7 +109,7 @@ public final class EnrolmentHttp {
                 .onErrorResume(EnrolmentException.Refused.class, refused -> nonce.flatMap(proven)));
     }
 
-    /** Decodes a member of {@code length} bytes. Throws {@link EnrolmentException} if it is something else. */
+    /** Decodes a member of {@code length} bytes. Throws {@link EnrolmentException} for others. */
     byte[] bytes(JsonNode answer, String member, int length) {
         return decoded("", () -> Base64Url.decode(member, text(answer, member), length));
     }
