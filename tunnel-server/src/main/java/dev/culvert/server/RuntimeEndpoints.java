@@ -23,7 +23,7 @@ final class RuntimeEndpoints implements EdgeRuntimes {
     private final TunnelRegistry registry;
     private final AccessControl access;
     private final Webhooks webhooks;
-    /** By the runtimes' ids; at most one for each that was registered within the last minutes. */
+    /** By the runtimes' ids: those that had a request, until a minute after their deletion. */
     private final Map<String, Known> byId = new ConcurrentHashMap<>();
 
     private record Known(RegisteredRuntime runtime, RuntimeEndpoint endpoint) {}
@@ -49,6 +49,7 @@ final class RuntimeEndpoints implements EdgeRuntimes {
             known = new Known(runtime, endpoint(runtime));
             byId.put(runtime.id(), known);
         }
+        quotas.of(runtime.id(), runtime.limits()); // another thread may have seen older limits after this one
         return known.endpoint;
     }
 

@@ -7,11 +7,13 @@ import io.netty.handler.ssl.SslHandler;
  * of connection from its socket inwards. The handlers behind {@code →} replace those marked {@code *}.
  *
  * <pre>
- * edge           deadCaller lingeringClose proxyHeader* handshakeSlot* serverName* tls protocol*
+ * edge           proxyHeader* → lingeringClose handshakeSlot* deadCaller serverName* tls protocol*
  *                → http1Decoder http1Encoder http1 | http2
- * raw connection deadCaller proxyHeader* raw
- * tunnel server  handshakeTurn* proxyHeader* handshakeSlot* tls http* enrolmentBody* tunnelHandshake*
+ * raw connection proxyHeader* → lingeringClose deadCaller raw
+ * tunnel server  proxyHeader* → handshakeSlot* handshakeTurn* tls http* enrolmentBody* tunnelHandshake*
  *                → (Netty's WebSocket codec) webSocketMessage session
+ * shared port    as edge; a tunnel's request → handshakeTurn* deadCaller tls http1Decoder* http1Encoder*
+ *                enrolmentBody* tunnelHandshake* → as tunnel server
  * tunnel client  outboundProxy connectWait* tls http* refusalBody* tunnelHandshake*
  *                → (Netty's WebSocket codec) webSocketMessage session
  * upstream       tls http1Decoder http1 | http2 | raw

@@ -45,6 +45,13 @@ public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
         channel.pipeline().addFirst(HandlerNames.HANDSHAKE_TURN, new HandshakeFairness());
     }
 
+    /** As {@link #begin}, for a connection that has had turns on another event loop. */
+    public static void resume(Channel channel) {
+        HandshakeFairness resumed = new HandshakeFairness();
+        resumed.turns = 1;
+        channel.pipeline().addFirst(HandlerNames.HANDSHAKE_TURN, resumed);
+    }
+
     /** Ends the waiting: the connection is set up. Call on its event loop. */
     public static void over(Channel channel) {
         if (channel.pipeline().get(HandshakeFairness.class) != null) {

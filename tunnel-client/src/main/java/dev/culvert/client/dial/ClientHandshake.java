@@ -32,6 +32,8 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
      * States that this client can prove its certificate in band to a server that did not receive it by TLS.
      */
     private static final String PROOF_FIELD = "culvert-proof";
+    /** Names the connection before its HELLO does, so that the server can place it beside the others. */
+    private static final String CONNECTION_FIELD = "culvert-connection";
     private static final int MAX_MESSAGE = 65_535;
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
@@ -47,7 +49,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     private boolean settled;
     private @Nullable Future<?> timeout;
 
-    ClientHandshake(URI server, Consumer<Channel> upgraded, Consumer<Channel> done,
+    ClientHandshake(URI server, int connection, Consumer<Channel> upgraded, Consumer<Channel> done,
             Consumer<Throwable> failed) {
         this.server = server.getHost() + ":" + server.getPort();
         this.upgraded = upgraded;
@@ -55,7 +57,8 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
         this.failed = failed;
         this.handshaker = WebSocketClientHandshakerFactory.newHandshaker(server, WebSocketVersion.V13,
                 SUBPROTOCOL, false,
-                new DefaultHttpHeaders().set(PROOF_FIELD, "opening"), MAX_MESSAGE);
+                new DefaultHttpHeaders().set(PROOF_FIELD, "opening").set(CONNECTION_FIELD, connection),
+                MAX_MESSAGE);
     }
 
     @Override

@@ -70,15 +70,18 @@ public final class Dialler {
     /**
      * Dials a server. {@code upgraded} is called on {@code loop} in the pass in which the WebSocket opens, to
      * add its handler before a byte is read. Errors: {@link DialFailure}. Cancelling closes the connection.
+     *
+     * @param connection the number of the connection among those of this client, from 0
      */
-    public Mono<Channel> dial(URI server, SslContext tls, EventLoop loop, Consumer<Channel> upgraded) {
+    public Mono<Channel> dial(URI server, SslContext tls, int connection, EventLoop loop,
+            Consumer<Channel> upgraded) {
         URI target = complete(server);
         HostPort address = address(target);
         return connector.open(address, loop)
                 .flatMap(channel -> Mono.<Channel>create(sink -> {
                     sink.onCancel(channel::close);
                     init(channel, address, tls,
-                            new ClientHandshake(target, upgraded, sink::success, sink::error));
+                            new ClientHandshake(target, connection, upgraded, sink::success, sink::error));
                 }))
                 .doOnNext(channel -> sessions.opened(target, connector.proxyFor(address), channel))
                 .doOnError(failure -> sessions.failed(String.valueOf(failure.getMessage())));

@@ -156,7 +156,7 @@ final class Link {
         URI server = shared.servers.get(attempts++ % shared.servers.size());
         Credentials credentials = shared.credentials.get();
         shared.dialler
-                .dial(server, credentials.tls(), loop,
+                .dial(server, credentials.tls(), index, loop,
                         channel -> upgraded(channel, server, credentials.identity(), begun))
                 .subscribe(channel -> {}, failure -> loop.execute(() -> failed(failure, begun)));
     }

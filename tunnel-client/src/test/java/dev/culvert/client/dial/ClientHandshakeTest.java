@@ -34,7 +34,7 @@ class ClientHandshakeTest {
     private final AtomicInteger done = new AtomicInteger();
     private final EmbeddedChannel channel = new EmbeddedChannel(new HttpClientCodec(),
             new HttpObjectAggregator(1 << 16),
-            new ClientHandshake(URI.create("wss://t.example:7443/tunnel/v1"),
+            new ClientHandshake(URI.create("wss://t.example:7443/tunnel/v1"), 0,
                     opened -> upgraded.incrementAndGet(),
                     opened -> done.incrementAndGet(), failure -> failures.add((DialFailure) failure)));
 
@@ -99,7 +99,7 @@ class ClientHandshakeTest {
     @Test
     void theHostOfAnIpv6ServerStandsInBrackets() {
         var other = new EmbeddedChannel(new HttpClientCodec(), new HttpObjectAggregator(1 << 16),
-                new ClientHandshake(URI.create("wss://[::1]:7443/tunnel/v1"), opened -> {}, opened -> {},
+                new ClientHandshake(URI.create("wss://[::1]:7443/tunnel/v1"), 0, opened -> {}, opened -> {},
                         failure -> {}));
         other.pipeline().fireUserEventTriggered(SslHandshakeCompletionEvent.SUCCESS);
         other.runPendingTasks();

@@ -63,6 +63,8 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     static final String SUBPROTOCOL = "culvert.v1";
     /** Sent by clients that can prove their certificate in the first frames (docs/protocol.md §4.1). */
     private static final String PROOF_FIELD = "culvert-proof";
+    /** The client's number of the connection, as in its HELLO (docs/protocol.md §4). */
+    private static final String CONNECTION_FIELD = "culvert-connection";
     /** RFC 6455 §4.1. */
     private static final String WEB_SOCKET_VERSION = "13";
     /** The maximum length of a batch (docs/protocol.md §1). */
@@ -198,7 +200,7 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         }
         boolean upgrade = request.method().equals(HttpMethod.GET)
                 && request.headers().containsValue("connection", "upgrade", true)
-                && request.headers().containsValue("upgrade", "websocket", true);
+                && request.headers().contains("upgrade", "websocket", true);
         if (!upgrade) {
             return Problem.of(Cause.UPGRADE_REQUIRED, Hop.TUNNEL,
                     "open a WebSocket with subprotocol " + SUBPROTOCOL);
@@ -313,12 +315,11 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
             return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many sessions are being opened at once")
                     .retryAfter(shared.openings().retryAfter());
         }
-        stopTimer();
         accepted = true;
         EventLoop present = ctx.channel().eventLoop();
         EventLoop chosen = proven == null
                 ? present
-                : shared.placement().place(proven.runtime().id(), ctx.channel());
+                : shared.placement().place(proven.runtime().id(), number(request), ctx.channel());
         if (chosen.equals(present)) {
             switchProtocols(ctx, request, proven);
         } else {
@@ -326,6 +327,12 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
             LoopPlacement.move(ctx.channel(), chosen, () -> switchProtocols(ctx, head, proven));
         }
         return null;
+    }
+
+    /** The client's number of the connection; -1 if it gives none. */
+    private static int number(FullHttpRequest request) {
+        String number = request.headers().get(CONNECTION_FIELD, "");
+        return number.matches("[0-9]{1,3}") ? Integer.parseInt(number) : -1;
     }
 
     private void switchProtocols(ChannelHandlerContext ctx, FullHttpRequest request,
@@ -340,15 +347,26 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 SUBPROTOCOL, config);
         // The WebSocket codec replaces the HTTP codec only after the 101 is written.
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
+            stopTimer();
             if (done.isSuccess()) {
-                ctx.pipeline()
-                        .addLast(HandlerNames.WEB_SOCKET_MESSAGE, new WebSocketFrameAggregator(MAX_MESSAGE));
-                shared.tunnels().start(ctx, proven, host, left());
-                ctx.pipeline().remove(this);
+                begin(ctx, proven, host);
             } else {
                 ctx.close();
             }
         });
+    }
+
+    /** Replaces this handler by a session. Closes the connection if that fails: no timer ends it any more. */
+    private void begin(ChannelHandlerContext ctx, @Nullable Proven proven, String host) {
+        try {
+            ctx.pipeline()
+                    .addLast(HandlerNames.WEB_SOCKET_MESSAGE, new WebSocketFrameAggregator(MAX_MESSAGE));
+            shared.tunnels().start(ctx, proven, host, left());
+            ctx.pipeline().remove(this);
+        } catch (RuntimeException e) {
+            ctx.close();
+            throw e;
+        }
     }
 
     private void refuse(ChannelHandlerContext ctx, Problem problem, String id) {

@@ -248,10 +248,13 @@ public final class TunnelRegistry implements TunnelDirectory {
         return false;
     }
 
-    /** The event loops of the sessions of a runtime that accept streams, one entry for each session. */
-    public List<EventLoop> loopsOf(String runtimeId) {
+    /**
+     * The event loops of the sessions of a runtime that accept streams, one entry for each session, without
+     * those of the connection number {@code replaced}.
+     */
+    public List<EventLoop> loopsOf(String runtimeId, int replaced) {
         return Stream.of(sessionsIn(runtimeId))
-                .filter(LiveSession::isAccepting)
+                .filter(session -> session.isAccepting() && session.hello.connection() != replaced)
                 .map(session -> session.loop)
                 .toList();
     }

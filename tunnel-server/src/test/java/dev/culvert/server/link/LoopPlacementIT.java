@@ -47,6 +47,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -75,6 +76,7 @@ class LoopPlacementIT {
     private final List<EventLoop> serving = new CopyOnWriteArrayList<>();
     private final List<TlsCaller> callers = new ArrayList<>();
     private final List<Socket> others = new ArrayList<>();
+    private volatile boolean refusing;
     private RuntimeStore store;
     private EnrolmentService enrolment;
     private RegisteredRuntime runtime;
@@ -107,7 +109,7 @@ class LoopPlacementIT {
     @MethodSource("loopsAndConnections")
     void connectionsOfARuntimeUseDifferentLoops(int threads, int connections) throws IOException {
         EventLoops loops = EventLoops.create(threads);
-        var placement = new LoopPlacement(loops.group(), id -> serving);
+        var placement = new LoopPlacement(loops.group(), (id, replaced) -> without(replaced));
         TunnelListener listener = listen(loops, placement);
         try {
             for (int i = 0; i < connections; i++) {
@@ -138,7 +140,7 @@ class LoopPlacementIT {
     @MethodSource("loopsAndConnections")
     void aConnectionAvoidsTheLoopsOfLiveSessions(int threads, int sessions) {
         EventLoops loops = EventLoops.create(threads);
-        var placement = new LoopPlacement(loops.group(), id -> serving);
+        var placement = new LoopPlacement(loops.group(), (id, replaced) -> without(replaced));
         TunnelListener listener = listen(loops, placement);
         try {
             List<EventLoop> all = new ArrayList<>();
@@ -161,12 +163,70 @@ class LoopPlacementIT {
         }
     }
 
+    /** A runtime's connections are numbered in the order of {@link #serving}. */
+    private List<EventLoop> without(int replaced) {
+        List<EventLoop> others = new ArrayList<>(serving);
+        if (replaced >= 0) {
+            others.remove(replaced);
+        }
+        return others;
+    }
+
+    @Test
+    void aReplacementTakesThePlaceOfItsPredecessor() {
+        EventLoops loops = EventLoops.create(2);
+        TunnelListener listener = listen(loops,
+                new LoopPlacement(loops.group(), (id, replaced) -> without(replaced)));
+        try {
+            loops.group().forEach(loop -> serving.add((EventLoop) loop));
+            for (int number : new int[]{0, 1, 1, 0}) {
+                TlsCaller client = dial(listener).head("GET /tunnel/v1",
+                        with("culvert-connection: " + number));
+                callers.add(client);
+                assertThat(client.readHead()).startsWith("HTTP/1.1 101 ");
+                Awaitility.await().until(() -> tunnels.size() == 1);
+                assertThat(tunnels.getFirst().eventLoop()).isEqualTo(serving.get(number));
+                LoopPlacement.opened(tunnels.removeFirst());
+            }
+        } finally {
+            listener.stop(Duration.ZERO).block();
+            loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
+        }
+    }
+
+    @Test
+    void aConnectionThatIsRefusedAfterItsMoveIsClosed() {
+        EventLoops loops = EventLoops.create(2);
+        TunnelListener listener = listen(loops,
+                new LoopPlacement(loops.group(), (id, replaced) -> without(replaced)));
+        refusing = true;
+        try {
+            loops.group().forEach(loop -> serving.add((EventLoop) loop));
+            for (int number = 0; number < 2; number++) {
+                TlsCaller client = dial(listener).head("GET /tunnel/v1",
+                        with("culvert-connection: " + number));
+                callers.add(client);
+                assertThat(client.readAll()).doesNotContain("problem");
+            }
+        } finally {
+            listener.stop(Duration.ZERO).block();
+            loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
+        }
+    }
+
+    private static String[] with(String field) {
+        return Stream.concat(Stream.of(UPGRADE), Stream.of(field)).toArray(String[]::new);
+    }
+
     private TunnelListener listen(EventLoops loops, LoopPlacement placement) {
         var shared = new TunnelHandshake.Shared(store, enrolment,
                 new RenewalService(store, new CertificateIssuer(ca, DAY), clock),
                 () -> List.of(ca.certificate()), false, host -> true,
                 new SessionAdmission(10, 10, 10, new SplittableRandom(1)), placement,
                 (ctx, let, host, left) -> {
+                    if (refusing) {
+                        throw new IllegalStateException("no session");
+                    }
                     assertThat(ctx.channel().eventLoop().inEventLoop()).isTrue();
                     ctx.pipeline().addLast(new Answerer());
                     tunnels.add(ctx.channel());

@@ -83,7 +83,7 @@ class TunnelHandshakeIT {
         var renewal = new RenewalService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
         var shared = new TunnelHandshake.Shared(store, enrolment, renewal, () -> List.of(ca.certificate()),
                 false, host -> host.equals("acme.example"),
-                openings, new LoopPlacement(loops.group(), id -> List.of()),
+                openings, new LoopPlacement(loops.group(), (id, replaced) -> List.of()),
                 (ctx, let, host, left) -> {
                     if (let == null) {
                         timesLeft.add(left);
@@ -283,9 +283,10 @@ class TunnelHandshakeIT {
         assertThat(tunnels).isEmpty();
     }
 
-    @Test
-    void anotherUpgradeIs426() {
-        assertRefused(dial().head("GET /tunnel/v1", CONNECTION, "Upgrade: h2c").readAll(), 426,
+    @ParameterizedTest
+    @ValueSource(strings = {"h2c", "websocket, h2c"})
+    void anotherUpgradeIs426(String protocol) {
+        assertRefused(dial().head("GET /tunnel/v1", CONNECTION, "Upgrade: " + protocol).readAll(), 426,
                 "upgrade-required");
     }
 
