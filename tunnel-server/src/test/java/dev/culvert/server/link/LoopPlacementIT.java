@@ -50,8 +50,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The connections of a runtime are spread over the event loops, whichever loops accepted them. */
 class LoopPlacementIT {
@@ -79,14 +78,22 @@ class LoopPlacementIT {
     private volatile boolean refusing;
     private RuntimeStore store;
     private EnrolmentService enrolment;
-    private RegisteredRuntime runtime;
+    private TlsMaterial identity;
+    private EventLoops loops;
+    private LoopPlacement placement;
+    private TunnelListener listener;
 
     @BeforeEach
     void open() {
         store = await(SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults(), clock));
         enrolment = new EnrolmentService(store, new CertificateIssuer(ca, DAY), clock);
-        runtime = await(new RuntimeRegistrar(store, new FakeTunnels(), new EnrolmentTokens(ca.certificate()),
-                "t.example", clock, gone -> {}).register(PROD, List.of())).runtime();
+        RegisteredRuntime runtime = await(
+                new RuntimeRegistrar(store, new FakeTunnels(), new EnrolmentTokens(ca.certificate()),
+                        "t.example", clock, gone -> {}).register(PROD, List.of()))
+                .runtime();
+        KeyPair keys = KeyPairs.generate();
+        identity = new TlsMaterial(List.of(ca.issueClient(CertificateRequest.create(keys),
+                new ClientIdentity("acme", "prod", runtime.identity()), DAY)), keys.getPrivate());
     }
 
     @AfterEach
@@ -95,25 +102,20 @@ class LoopPlacementIT {
             other.close();
         }
         callers.forEach(TlsCaller::close);
+        listener.stop(Duration.ZERO).block();
+        loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
         enrolment.close().block();
         store.close().block();
         telemetry.close();
     }
 
-    static Stream<Arguments> loopsAndConnections() {
-        return Stream.of(1, 2, 4, 8)
-                .flatMap(loops -> Stream.of(1, 2, 3, 4).map(connections -> Arguments.of(loops, connections)));
-    }
-
     @ParameterizedTest
-    @MethodSource("loopsAndConnections")
-    void connectionsOfARuntimeUseDifferentLoops(int threads, int connections) throws IOException {
-        EventLoops loops = EventLoops.create(threads);
-        var placement = new LoopPlacement(loops.group(), (id, replaced) -> without(replaced));
-        TunnelListener listener = listen(loops, placement);
-        try {
+    @ValueSource(ints = {1, 2, 4, 8})
+    void connectionsOfARuntimeUseDifferentLoops(int threads) throws IOException {
+        listen(threads);
+        for (int connections = 1; connections <= 4; connections++) {
             for (int i = 0; i < connections; i++) {
-                callers.add(dial(listener).head("GET /tunnel/v1", UPGRADE));
+                callers.add(dial(UPGRADE));
                 // others in between, so that every connection of the runtime is accepted on the same loop
                 for (int other = 1; other < threads; other++) {
                     others.add(new Socket(InetAddress.getLoopbackAddress(), listener.address().port()));
@@ -125,42 +127,62 @@ class LoopPlacementIT {
                 assertThat(client.read(2 + 4)).as("the answer on the new loop").endsWith("here");
             }
 
-            assertThat(tunnels).hasSize(connections);
             assertThat(tunnels.stream().map(Channel::eventLoop).distinct())
+                    .as("the loops of %d connections", connections)
                     .hasSize(Math.min(threads, connections));
-            tunnels.forEach(LoopPlacement::opened);
-            assertThat(placement.openingRuntimes()).isZero();
-        } finally {
-            listener.stop(Duration.ZERO).block();
-            loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
+            callers.forEach(TlsCaller::close);
+            callers.clear();
+            tunnels.clear();
+            Awaitility.await().until(() -> placement.openingRuntimes() == 0);
         }
     }
 
     @ParameterizedTest
-    @MethodSource("loopsAndConnections")
-    void aConnectionAvoidsTheLoopsOfLiveSessions(int threads, int sessions) {
-        EventLoops loops = EventLoops.create(threads);
-        var placement = new LoopPlacement(loops.group(), (id, replaced) -> without(replaced));
-        TunnelListener listener = listen(loops, placement);
-        try {
-            List<EventLoop> all = new ArrayList<>();
-            loops.group().forEach(loop -> all.add((EventLoop) loop));
-            for (int i = 0; i < Math.min(sessions, threads - 1); i++) {
-                serving.add(all.get(i));
-            }
+    @ValueSource(ints = {2, 4, 8})
+    void aConnectionAvoidsTheLoopsOfLiveSessions(int threads) {
+        listen(threads);
+        serving.addAll(all(loops).subList(1, threads));
 
-            TlsCaller client = dial(listener).head("GET /tunnel/v1", UPGRADE);
-            callers.add(client);
-            assertThat(client.readHead()).startsWith("HTTP/1.1 101 ");
+        upgraded(UPGRADE);
 
-            Awaitility.await().until(() -> tunnels.size() == 1);
-            assertThat(serving).doesNotContain(tunnels.getFirst().eventLoop());
-            client.close();
-            Awaitility.await().until(() -> placement.openingRuntimes() == 0);
-        } finally {
-            listener.stop(Duration.ZERO).block();
-            loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
+        assertThat(serving).doesNotContain(tunnels.getFirst().eventLoop());
+    }
+
+    @Test
+    void aReplacementTakesThePlaceOfItsPredecessor() {
+        listen(2);
+        serving.addAll(all(loops));
+        for (int number : new int[]{0, 1, 1, 0}) {
+            upgraded(with("culvert-connection: " + number));
+
+            assertThat(tunnels.getFirst().eventLoop()).isEqualTo(serving.get(number));
+            LoopPlacement.opened(tunnels.removeFirst());
         }
+    }
+
+    @Test
+    void aConnectionThatFailsAfterItsMoveIsClosed() {
+        listen(2);
+        refusing = true;
+        serving.addAll(all(loops));
+        for (int number = 0; number < 2; number++) {
+            callers.add(dial(with("culvert-connection: " + number)));
+
+            assertThat(callers.getLast().readAll()).startsWith("HTTP/1.1 101 ");
+        }
+        Awaitility.await().until(() -> placement.openingRuntimes() == 0);
+    }
+
+    private void upgraded(String... fields) {
+        callers.add(dial(fields));
+        assertThat(callers.getLast().readHead()).startsWith("HTTP/1.1 101 ");
+        Awaitility.await().until(() -> tunnels.size() == 1);
+    }
+
+    private static List<EventLoop> all(EventLoops loops) {
+        List<EventLoop> all = new ArrayList<>();
+        loops.group().forEach(loop -> all.add((EventLoop) loop));
+        return all;
     }
 
     /** A runtime's connections are numbered in the order of {@link #serving}. */
@@ -172,53 +194,13 @@ class LoopPlacementIT {
         return others;
     }
 
-    @Test
-    void aReplacementTakesThePlaceOfItsPredecessor() {
-        EventLoops loops = EventLoops.create(2);
-        TunnelListener listener = listen(loops,
-                new LoopPlacement(loops.group(), (id, replaced) -> without(replaced)));
-        try {
-            loops.group().forEach(loop -> serving.add((EventLoop) loop));
-            for (int number : new int[]{0, 1, 1, 0}) {
-                TlsCaller client = dial(listener).head("GET /tunnel/v1",
-                        with("culvert-connection: " + number));
-                callers.add(client);
-                assertThat(client.readHead()).startsWith("HTTP/1.1 101 ");
-                Awaitility.await().until(() -> tunnels.size() == 1);
-                assertThat(tunnels.getFirst().eventLoop()).isEqualTo(serving.get(number));
-                LoopPlacement.opened(tunnels.removeFirst());
-            }
-        } finally {
-            listener.stop(Duration.ZERO).block();
-            loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
-        }
-    }
-
-    @Test
-    void aConnectionThatIsRefusedAfterItsMoveIsClosed() {
-        EventLoops loops = EventLoops.create(2);
-        TunnelListener listener = listen(loops,
-                new LoopPlacement(loops.group(), (id, replaced) -> without(replaced)));
-        refusing = true;
-        try {
-            loops.group().forEach(loop -> serving.add((EventLoop) loop));
-            for (int number = 0; number < 2; number++) {
-                TlsCaller client = dial(listener).head("GET /tunnel/v1",
-                        with("culvert-connection: " + number));
-                callers.add(client);
-                assertThat(client.readAll()).doesNotContain("problem");
-            }
-        } finally {
-            listener.stop(Duration.ZERO).block();
-            loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)).block();
-        }
-    }
-
     private static String[] with(String field) {
         return Stream.concat(Stream.of(UPGRADE), Stream.of(field)).toArray(String[]::new);
     }
 
-    private TunnelListener listen(EventLoops loops, LoopPlacement placement) {
+    private void listen(int threads) {
+        loops = EventLoops.create(threads);
+        placement = new LoopPlacement(loops.group(), (id, replaced) -> without(replaced));
         var shared = new TunnelHandshake.Shared(store, enrolment,
                 new RenewalService(store, new CertificateIssuer(ca, DAY), clock),
                 () -> List.of(ca.certificate()), false, host -> true,
@@ -232,17 +214,13 @@ class LoopPlacementIT {
                     tunnels.add(ctx.channel());
                 }, telemetry, clock);
         TlsMaterial own = ca.issueServer(List.of("t.example"), List.of(), DAY);
-        return await(TunnelListener.start(HostPort.parse("127.0.0.1:0"),
+        listener = await(TunnelListener.start(HostPort.parse("127.0.0.1:0"),
                 Entrance.Secure.with(TlsContexts.tunnel(own, List.of(ca.certificate()), List.of("http/1.1"))),
                 shared, 100, loops));
     }
 
-    private TlsCaller dial(TunnelListener listener) {
-        KeyPair keys = KeyPairs.generate();
-        var certificate = ca.issueClient(CertificateRequest.create(keys),
-                new ClientIdentity("acme", "prod", runtime.identity()), DAY);
-        return new TlsCaller(listener.address().port(),
-                new TlsMaterial(List.of(certificate), keys.getPrivate()));
+    private TlsCaller dial(String... fields) {
+        return new TlsCaller(listener.address().port(), identity).head("GET /tunnel/v1", fields);
     }
 
     /** Answers a text frame, if its loop runs on the thread that reads. */
