@@ -53,6 +53,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The connections of a runtime are spread over the event loops, whichever loops accepted them. */
+@SuppressWarnings("NullAway.Init") // each test begins with listen
 class LoopPlacementIT {
     private static final RuntimeName PROD = new RuntimeName("acme", "prod");
     private static final Duration DAY = Duration.ofDays(1);
