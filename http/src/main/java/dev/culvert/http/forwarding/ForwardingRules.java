@@ -116,6 +116,15 @@ public final class ForwardingRules {
     }
 
     /**
+     * The account of a request.
+     *
+     * @param caller its {@link #caller(Http2Headers, Peer)}
+     */
+    public static SourceAddress account(@Nullable InetAddress caller, Peer peer) {
+        return peer.trusted ? SourceAddress.of(caller) : peer.account;
+    }
+
+    /**
      * Finds the origin of a request that another gateway has forwarded. The {@code X-Forwarded-For} of that
      * gateway ends with its own peer. The origin is the last hop that is not a trusted proxy, or the first
      * hop if all are trusted.
@@ -375,6 +384,7 @@ public final class ForwardingRules {
         private final String port;
         private final AsciiString via;
         private final boolean trusted;
+        private final SourceAddress account;
 
         private Peer(@Nullable InetAddress from, String address, String scheme, String port,
                 AsciiString via, boolean trusted) {
@@ -384,6 +394,7 @@ public final class ForwardingRules {
             this.port = port;
             this.via = via;
             this.trusted = trusted;
+            this.account = SourceAddress.of(from);
         }
 
         /** The peer's address as a literal. */

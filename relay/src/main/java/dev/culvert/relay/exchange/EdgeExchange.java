@@ -110,7 +110,8 @@ public final class EdgeExchange implements ResponseSink {
         RelayRequest.Kind kind = upgrade ? RelayRequest.Kind.UPGRADE : RelayRequest.Kind.HTTP;
         InetAddress address = stream.shared().rules().caller(head.fields(), peer);
         request.open(runtime, new RelayRequest(kind, head.fields(), !hasBody && !upgrade, stream.loop(),
-                Caller.of(address, stream.channel())), this, !hasBody);
+                new Caller(address, ForwardingRules.account(address, peer), stream.channel())), this,
+                !hasBody);
         if (responseEnded && !request.isEnded()) {
             request.abandon(EdgeProblems.CALLER_GONE);
         }
