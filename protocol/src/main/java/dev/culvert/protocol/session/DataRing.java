@@ -18,6 +18,8 @@ final class DataRing {
      * mainly be header.
      */
     private static final int MIN_ROOM = 1 << 10;
+    /** The maximum bytes of a body that is sent at once with its head. */
+    private static final int SHORT_BODY = 1 << 10;
 
     private final ArrayDeque<StreamState> ring = new ArrayDeque<>();
     /** The DATA bytes that the session may still send. */
@@ -94,6 +96,24 @@ final class DataRing {
             return new Outbox.Polled(stream, sent);
         }
         return null;
+    }
+
+    /**
+     * Appends the rest of the stream's body as its last DATA frame, out of turn. Returns null if that is long,
+     * does not end the stream, or does not fit.
+     */
+    Outbox.@Nullable Polled pollShortBody(StreamState stream, ByteBuf out) {
+        int bytes = stream.queuedBytes;
+        if (!stream.inRing || !stream.ends() || stream.trailers != null || bytes > SHORT_BODY
+                || bytes > Math.min(stream.sendWindow, sessionWindow)
+                || out.maxWritableBytes() < bytes + FrameCodec.HEADER_BYTES) {
+            return null;
+        }
+        ring.remove(stream); // near the front, where its head was
+        stream.inRing = false;
+        write(stream, bytes, out);
+        stream.deficit = 0;
+        return new Outbox.Polled(stream, bytes);
     }
 
     private void write(StreamState stream, int bytes, ByteBuf out) {

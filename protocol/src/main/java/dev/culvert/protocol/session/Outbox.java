@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The frames that wait to be sent, in the order of docs/protocol.md §7: a partly sent head, control frames,
- * heads, DATA by deficit round robin. Its size is bounded by its streams: the session bounds resets; grants
- * and pings are coalesced.
+ * heads (each with the rest of a short body), DATA by deficit round robin. Its size is bounded by its
+ * streams: the session bounds resets; grants and pings are coalesced.
  */
 final class Outbox {
     /** Space for the longest frame other than HEAD and DATA: READY with texts of maximum length. */
@@ -23,6 +23,9 @@ final class Outbox {
 
     /** The maximum decoded bytes of all heads that wait for the socket. */
     static final long MAX_HEAD_BYTES = 8 << 20;
+
+    /** The maximum bytes of short bodies that are sent with their heads, before DATA in turn. */
+    private static final int MAX_WITH_HEADS = FrameCodec.MAX_BATCH;
 
     private final Heads heads;
     private final HeadWriter headWriter;
@@ -34,6 +37,10 @@ final class Outbox {
     private final ArrayDeque<StreamState> headQueue = new ArrayDeque<>();
     /** The decoded bytes of all waiting heads. */
     private long headBytes;
+    /** The stream of the last frame, if that completed a head. Its body may follow at once. */
+    private @Nullable StreamState headed;
+    /** The bytes of short bodies that were sent with their heads since the last DATA in turn. */
+    private int withHeads;
     private int resets;
     private boolean pingDue;
     private long ping;
@@ -183,6 +190,10 @@ final class Outbox {
      */
     @Nullable
     Polled poll(ByteBuf out) {
+        Polled shortBody = pollShortBody(out);
+        if (shortBody != null) {
+            return shortBody;
+        }
         if (!headWriter.isBusy()) {
             if (pollControl(out)) {
                 return CONTROL;
@@ -201,8 +212,24 @@ final class Outbox {
         StreamState stream = headWriter.poll(out);
         if (stream != null && !headWriter.isBusy()) {
             schedule(stream);
+            headed = stream;
         }
         return stream == null ? null : new Polled(stream, 0);
+    }
+
+    /**
+     * Appends the whole body of the stream whose head was the last frame, if that body is short. So the
+     * receiver has both in one pass of its event loop, and passes them on in one write.
+     */
+    private @Nullable Polled pollShortBody(ByteBuf out) {
+        StreamState stream = headed;
+        headed = null;
+        if (stream == null || withHeads >= MAX_WITH_HEADS) {
+            return null;
+        }
+        Polled polled = ring.pollShortBody(stream, out);
+        withHeads += polled == null ? 0 : polled.bytes();
+        return polled;
     }
 
     private Polled pollBehindHeads(Frame.GoAway goAway, ByteBuf out) {
@@ -212,6 +239,7 @@ final class Outbox {
     }
 
     private @Nullable Polled pollData(ByteBuf out) {
+        withHeads = 0;
         Polled polled = ring.poll(out);
         if (polled != null && polled.stream != null) {
             schedule(polled.stream); // its trailers may now be due
@@ -276,6 +304,7 @@ final class Outbox {
         grants.clear();
         headQueue.clear();
         headBytes = 0;
+        headed = null;
         ring.clear();
         resets = 0;
         pingDue = false;

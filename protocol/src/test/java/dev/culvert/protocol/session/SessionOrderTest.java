@@ -71,6 +71,63 @@ final class SessionOrderTest {
     }
 
     @Test
+    void shortBodyFollowsItsHeadAtOnce() {
+        try (SessionPair pair = SessionPair.live()) {
+            int bulk = respondingStream(pair);
+            List<Integer> ids = List.of(pair.request(), pair.request(), pair.request(), pair.request());
+            List<Frame> frames = RawHeads.frames(pair.client);
+            pair.client.write(bulk, 1_000);
+            int[] bodies = {200, 0, 1_025, 1_024};
+            for (int i = 0; i < bodies.length; i++) {
+                pair.client.respond(ids.get(i), 200, false);
+                pair.client.write(ids.get(i), bodies[i]);
+                pair.client.end(ids.get(i));
+            }
+            pair.drive();
+
+            assertThat(frames.stream().map(SessionOrderTest::described)).containsExactly(
+                    "Head " + ids.get(0), "Data " + ids.get(0), "Head " + ids.get(1), "Data " + ids.get(1),
+                    "Head " + ids.get(2), "Head " + ids.get(3), "Data " + ids.get(3), "Data " + bulk,
+                    "Data " + ids.get(2));
+        }
+    }
+
+    @Test
+    void shortBodiesWithHeadsDelayDataInTurnByOneBatch() {
+        try (SessionPair pair = SessionPair.live()) {
+            int bulk = respondingStream(pair);
+            List<Integer> ids = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                ids.add(pair.request());
+            }
+            List<Frame> frames = RawHeads.frames(pair.client);
+            pair.client.write(bulk, 1_000);
+            for (int id : ids) {
+                pair.client.respond(id, 200, false);
+                pair.client.write(id, 1_000);
+                pair.client.end(id);
+            }
+            pair.drive();
+
+            List<Frame.Data> data = frames.stream()
+                    .filter(Frame.Data.class::isInstance)
+                    .map(Frame.Data.class::cast)
+                    .toList();
+            assertThat(data).hasSize(101);
+            assertThat(data.get(66).streamId()).isEqualTo(bulk);
+            assertThat(ids).allMatch(id -> pair.server.log(id).closed);
+        }
+    }
+
+    private static String described(Frame frame) {
+        return switch (frame) {
+            case Frame.Head head -> "Head " + head.streamId();
+            case Frame.Data data -> "Data " + data.streamId();
+            default -> frame.toString();
+        };
+    }
+
+    @Test
     void streamsWithBytesGetTheSameShareWhateverTheirChunks() {
         try (SessionPair pair = SessionPair.live()) {
             int[] chunks = {100, 1_000, 7_000, 16_376, 40_000};
