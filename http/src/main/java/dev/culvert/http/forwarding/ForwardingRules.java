@@ -72,8 +72,8 @@ public final class ForwardingRules {
     public Peer peer(InetSocketAddress remote, String scheme, int localPort, String httpVersion) {
         InetAddress address = remote.getAddress();
         boolean trusted = address != null && trusts(address);
-        return new Peer(address, literal(address), scheme,
-                Integer.toString(localPort),
+        return new Peer(address, literal(address), new AsciiString(scheme),
+                new AsciiString(Integer.toString(localPort)),
                 new AsciiString(httpVersion + " " + pseudonym), trusted);
     }
 
@@ -253,7 +253,7 @@ public final class ForwardingRules {
     }
 
     private boolean trusts(InetAddress address) {
-        return trustedProxies.stream().anyMatch(block -> block.contains(address));
+        return Cidr.anyContains(trustedProxies, address);
     }
 
     private static void traceparent(Http2Headers fields) {
@@ -266,27 +266,27 @@ public final class ForwardingRules {
 
     /** Appends to the origin fields of a trusted proxy. Replaces those of any other caller. */
     private static void origin(Http2Headers fields, Peer peer, CharSequence host) {
-        String element = element(peer, host);
+        HostValues values = peer.hostValues(host);
         if (!peer.trusted) {
-            fields.set(FORWARDED_FOR, peer.address);
+            fields.set(FORWARDED_FOR, peer.addressValue);
             fields.set(FORWARDED_PROTO, peer.scheme);
-            fields.set(FORWARDED_HOST, host);
+            fields.set(FORWARDED_HOST, values.host);
             fields.set(FORWARDED_PORT, peer.port);
-            fields.set(FORWARDED, element);
+            fields.set(FORWARDED, values.element);
             return;
         }
-        append(fields, FORWARDED_FOR, peer.address);
+        append(fields, FORWARDED_FOR, peer.addressValue);
         if (!ForwardedField.areElements(fields.getAll(FORWARDED))) {
             fields.remove(FORWARDED); // an unterminated quoted string would swallow the appended element
         }
-        append(fields, FORWARDED, element);
+        append(fields, FORWARDED, values.element);
         setIfAbsent(fields, FORWARDED_PROTO, peer.scheme);
-        setIfAbsent(fields, FORWARDED_HOST, host);
+        setIfAbsent(fields, FORWARDED_HOST, values.host);
         setIfAbsent(fields, FORWARDED_PORT, peer.port);
     }
 
     /** RFC 7239 §4: IPv6 addresses and hosts with a port are not tokens and must be quoted. */
-    private static String element(Peer peer, CharSequence host) {
+    private static AsciiString element(Peer peer, CharSequence host) {
         var text = new StringBuilder(96).append("for=");
         if (peer.from instanceof Inet6Address) {
             text.append("\"[").append(peer.address).append("]\"");
@@ -296,7 +296,7 @@ public final class ForwardingRules {
         if (quotable(host)) {
             text.append(";host=\"").append(host).append('"');
         }
-        return text.append(";proto=").append(peer.scheme).toString();
+        return new AsciiString(text.append(";proto=").append(peer.scheme));
     }
 
     private static boolean quotable(CharSequence host) {
@@ -309,7 +309,7 @@ public final class ForwardingRules {
         return !host.isEmpty();
     }
 
-    private static void append(Http2Headers fields, AsciiString name, String element) {
+    private static void append(Http2Headers fields, AsciiString name, AsciiString element) {
         List<CharSequence> earlier = fields.getAll(name);
         fields.set(name, earlier.isEmpty() ? element : String.join(", ", earlier) + ", " + element);
     }
@@ -376,25 +376,45 @@ public final class ForwardingRules {
         return scope < 0 ? text : text.substring(0, scope);
     }
 
-    /** The peer of a connection, shared by all its requests. Created by {@link ForwardingRules#peer}. */
+    /** The origin fields of the requests for one host on a connection. */
+    private record HostValues(AsciiString host, AsciiString element) {}
+
+    /**
+     * The peer of a connection, shared by all its requests. Created by {@link ForwardingRules#peer}. Keeps
+     * the values that its requests have in common as {@code AsciiString}, whose hash is computed once. Only
+     * the connection's event loop passes it to {@link ForwardingRules#request}.
+     */
     public static final class Peer {
         private final @Nullable InetAddress from;
         private final String address;
-        private final String scheme;
-        private final String port;
+        private final AsciiString addressValue;
+        private final AsciiString scheme;
+        private final AsciiString port;
         private final AsciiString via;
         private final boolean trusted;
         private final SourceAddress account;
+        /** Those of the last request. Most connections ask for one host only. */
+        private @Nullable HostValues hostValues;
 
-        private Peer(@Nullable InetAddress from, String address, String scheme, String port,
+        private Peer(@Nullable InetAddress from, String address, AsciiString scheme, AsciiString port,
                 AsciiString via, boolean trusted) {
             this.from = from;
             this.address = address;
+            this.addressValue = new AsciiString(address);
             this.scheme = scheme;
             this.port = port;
             this.via = via;
             this.trusted = trusted;
             this.account = SourceAddress.of(from);
+        }
+
+        private HostValues hostValues(CharSequence host) {
+            HostValues last = hostValues;
+            if (last == null || !AsciiString.contentEquals(last.host, host)) {
+                last = new HostValues(AsciiString.of(host), element(this, host));
+                hostValues = last;
+            }
+            return last;
         }
 
         /** The peer's address as a literal. */
@@ -405,7 +425,7 @@ public final class ForwardingRules {
         /** Whether the peer's address is in one of these networks. */
         public boolean isIn(List<Cidr> networks) {
             InetAddress known = from;
-            return known != null && networks.stream().anyMatch(block -> block.contains(known));
+            return known != null && Cidr.anyContains(networks, known);
         }
 
         /** Whether the peer is a trusted proxy, whose statements about earlier hops are kept. */

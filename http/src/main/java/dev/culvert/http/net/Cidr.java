@@ -3,6 +3,7 @@ package dev.culvert.http.net;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.List;
 
 /**
  * A block of addresses: {@code 10.0.0.0/8}, {@code fd00::/8}, or a single address.
@@ -52,6 +53,16 @@ public record Cidr(InetAddress network, int prefix) {
         }
         int rest = prefix % Byte.SIZE;
         return rest == 0 || ((mine[whole] ^ other[whole]) & (0xff << (Byte.SIZE - rest)) & 0xff) == 0;
+    }
+
+    /** Whether one of the blocks contains {@code address}. */
+    public static boolean anyContains(List<Cidr> blocks, InetAddress address) {
+        for (Cidr block : blocks) { // no stream: called for each request
+            if (block.contains(address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

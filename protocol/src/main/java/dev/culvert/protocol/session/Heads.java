@@ -15,9 +15,14 @@ import java.util.Set;
 
 /** HPACK encoder and decoder with their state (docs/protocol.md §5). */
 final class Heads {
+    /**
+     * Fields with secrets, and fields that differ in every request. An entry of the latter is never used
+     * again, but pushes one out that is.
+     */
     private static final Set<AsciiString> NEVER_INDEXED = Set.of(AsciiString.cached("authorization"),
             AsciiString.cached("proxy-authorization"), AsciiString.cached("cookie"),
-            AsciiString.cached("set-cookie"));
+            AsciiString.cached("set-cookie"), AsciiString.cached("x-request-id"),
+            AsciiString.cached("traceparent"));
     private static final SensitivityDetector SENSITIVITY = (name, value) -> NEVER_INDEXED
             .contains(AsciiString.of(name));
     /** The size of a field in addition to its name and value (RFC 7541 §4.1). */

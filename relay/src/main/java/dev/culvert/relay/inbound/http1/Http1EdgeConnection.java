@@ -239,10 +239,9 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** The exchange is over in both directions. */
+    /** The exchange is over in both directions. Its last bytes are flushed at the end of this pass. */
     void finished(boolean close) {
         current = null;
-        flush();
         ChannelHandlerContext ctx = context();
         if (close) {
             closing = true;
