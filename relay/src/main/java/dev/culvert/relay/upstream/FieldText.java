@@ -1,9 +1,21 @@
 package dev.culvert.relay.upstream;
 
+import io.netty.util.AsciiString;
+
 /**
  * Checks the characters of a head, so that no later hop reads more than one field, or one request, from it.
  */
 public final class FieldText {
+    private static final boolean[] TOKEN = new boolean[256];
+
+    static {
+        String others = "!#$%&'*+-.^_`|~";
+        for (int c = 0; c < TOKEN.length; c++) {
+            boolean letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+            TOKEN[c] = letter || others.indexOf(c) >= 0;
+        }
+    }
+
     private FieldText() {}
 
     /**
@@ -11,21 +23,53 @@ public final class FieldText {
      * are.
      */
     public static boolean isText(CharSequence text, char least) {
+        if (text instanceof AsciiString ascii) {
+            return isText(ascii, least);
+        }
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if ((c < least && !(c == '\t' && least == ' ')) || c == 0x7f || c > 0xff) {
+            if (c > 0xff || !isAllowed(c, least)) {
                 return false;
             }
         }
         return true;
     }
 
+    /** Reads the array, because {@code charAt} checks its index for each character. */
+    private static boolean isText(AsciiString text, char least) {
+        byte[] bytes = text.array();
+        int end = text.arrayOffset() + text.length();
+        for (int i = text.arrayOffset(); i < end; i++) {
+            if (!isAllowed(bytes[i] & 0xff, least)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isAllowed(int c, char least) {
+        return (c >= least || (c == '\t' && least == ' ')) && c != 0x7f;
+    }
+
     /** Whether a text is a token (RFC 9110 §5.6.2). */
     public static boolean isToken(CharSequence text) {
+        if (text instanceof AsciiString ascii) {
+            return isToken(ascii);
+        }
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            boolean letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-            if (!letter && "!#$%&'*+-.^_`|~".indexOf(c) < 0) {
+            if (c > 0xff || !TOKEN[c]) {
+                return false;
+            }
+        }
+        return !text.isEmpty();
+    }
+
+    private static boolean isToken(AsciiString text) {
+        byte[] bytes = text.array();
+        int end = text.arrayOffset() + text.length();
+        for (int i = text.arrayOffset(); i < end; i++) {
+            if (!TOKEN[bytes[i] & 0xff]) {
                 return false;
             }
         }

@@ -64,6 +64,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     private @Nullable ReadSize reads;
     private @Nullable ChannelHandlerContext context;
+    private @Nullable ChannelHandlerContext encoderContext;
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline deadline;
     private @Nullable EdgeExchange current;
@@ -85,6 +86,11 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     ChannelHandlerContext context() {
         return Objects.requireNonNull(context);
+    }
+
+    /** What is written here passes the encoder by. */
+    ChannelHandlerContext encoderContext() {
+        return Objects.requireNonNull(encoderContext);
     }
 
     Deadline deadline() {
@@ -112,6 +118,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     private void begin(ChannelHandlerContext ctx) {
         context = ctx;
+        encoderContext = ctx.pipeline().context(encoder);
         reads = ReadSize.of(ctx.channel());
         deadline = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "1.1");

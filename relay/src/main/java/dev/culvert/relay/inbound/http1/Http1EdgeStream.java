@@ -50,6 +50,8 @@ final class Http1EdgeStream implements EdgeStream {
     private final BodyWriter writer = new BodyWriter(this::writePart);
     private final ChannelFutureListener written = this::written;
     private boolean keepAlive;
+    /** Whether the response is written past the encoder. Its length is known, so it has no trailers. */
+    private boolean plain;
     private long unconsumed;
     private int dropped;
 
@@ -155,8 +157,15 @@ final class Http1EdgeStream implements EdgeStream {
             return;
         }
         ForwardingRules.response(head, false);
-        HttpHeaders headers = Http1ResponseHead.headers(head);
         response.begin(head, code.code());
+        if (keepAlive && !upgrade && version.equals(HttpVersion.HTTP_1_1) && !response.answersHead()
+                && Http1ResponseHead.isPlain(head, code, ended)) {
+            plain = true;
+            writeHead(head, code);
+            connection.flushLater();
+            return;
+        }
+        HttpHeaders headers = Http1ResponseHead.headers(head);
         keepAlive = Http1ResponseHead.frame(headers, code.code(), method, version, ended,
                 keepAlive && !upgrade);
         encoder.answersHead(response.answersHead());
@@ -190,8 +199,21 @@ final class Http1EdgeStream implements EdgeStream {
         context().write(part, context().voidPromise());
     }
 
+    /** Writes a head past the encoder, whose generality costs 5 % of the CPU time of a small request. */
+    private void writeHead(Http2Headers head, HttpResponseStatus code) {
+        ChannelHandlerContext past = connection.encoderContext();
+        try {
+            past.write(Http1ResponseHead.encode(past.alloc(), head, code), past.voidPromise());
+        } catch (OutOfMemoryError e) { // direct memory; an exhausted heap ends the process
+            context().pipeline().fireExceptionCaught(e);
+        }
+    }
+
     private void writePart(ByteBuf part) {
-        context().write(response.isUpgraded() ? part : new DefaultHttpContent(part)).addListener(written);
+        ChannelFuture write = plain
+                ? connection.encoderContext().write(part)
+                : context().write(response.isUpgraded() ? part : new DefaultHttpContent(part));
+        write.addListener(written);
         connection.flushLater();
     }
 
@@ -206,7 +228,7 @@ final class Http1EdgeStream implements EdgeStream {
     @Override
     public void end(@Nullable Http2Headers trailers) {
         writer.flush();
-        if (!response.isUpgraded()) {
+        if (!plain && !response.isUpgraded()) {
             write(trailers == null
                     ? LastHttpContent.EMPTY_LAST_CONTENT
                     : new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER, Http1ResponseHead.headers(trailers)));

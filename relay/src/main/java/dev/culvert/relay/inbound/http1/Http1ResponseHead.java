@@ -1,10 +1,15 @@
 package dev.culvert.relay.inbound.http1;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /** Converts response heads to HTTP/1.1. */
@@ -12,6 +17,11 @@ final class Http1ResponseHead {
     /** Does not validate: fields were checked when they were decoded from the tunnel. */
     private static final DefaultHttpHeadersFactory FACTORY = DefaultHttpHeadersFactory.headersFactory()
             .withValidation(false);
+
+    private static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
+    private static final int USUAL_BYTES = 512;
+    private static final int COLON = ':' << 8 | ' ';
+    private static final int CRLF = '\r' << 8 | '\n';
 
     private Http1ResponseHead() {}
 
@@ -29,6 +39,53 @@ final class Http1ResponseHead {
             }
         }
         return headers;
+    }
+
+    /**
+     * Whether the response has the usual shape: a final status whose body has a declared length, or none. To
+     * be called for requests of HTTP/1.1 other than HEAD whose connection is kept.
+     */
+    static boolean isPlain(Http2Headers head, HttpResponseStatus code, boolean ended) {
+        int status = code.code();
+        boolean special = status < 200 || status == 204 || status == 205 || status == 304;
+        return !special && (ended || head.contains(CONTENT_LENGTH));
+    }
+
+    /**
+     * Encodes the head of a plain response. Returns a buffer that the caller owns.
+     *
+     * @throws OutOfMemoryError the direct memory is used up
+     */
+    static ByteBuf encode(ByteBufAllocator allocator, Http2Headers head, HttpResponseStatus code) {
+        ByteBuf out = allocator.buffer(USUAL_BYTES);
+        try {
+            ascii("HTTP/1.1 ", out);
+            ascii(code.codeAsText(), out);
+            out.writeByte(' ');
+            ascii(code.reasonPhrase(), out);
+            out.writeShort(CRLF);
+            boolean sized = false;
+            for (Map.Entry<CharSequence, CharSequence> field : head) {
+                CharSequence name = field.getKey();
+                if (name.length() > 0 && name.charAt(0) != ':') {
+                    sized |= CONTENT_LENGTH.contentEquals(name);
+                    ascii(name, out);
+                    out.writeShort(COLON);
+                    ascii(field.getValue(), out);
+                    out.writeShort(CRLF);
+                }
+            }
+            ascii(sized ? "\r\n" : "content-length: 0\r\n\r\n", out);
+            return out;
+        } catch (OutOfMemoryError e) {
+            out.release();
+            throw e;
+        }
+    }
+
+    /** Writes each character as one byte, as it was received. */
+    private static void ascii(CharSequence text, ByteBuf out) {
+        out.writeCharSequence(text, StandardCharsets.ISO_8859_1);
     }
 
     /**
