@@ -111,8 +111,11 @@ public final class GitProviderServer implements AutoCloseable {
     private void handle(HttpExchange exchange) {
         try (exchange) {
             boolean isGit = git.takes(exchange.getRequestURI().getPath());
-            int status = isGit ? git.serve(exchange) : rest(exchange);
-            remember(exchange, status);
+            if (isGit) {
+                remember(exchange, git.serve(exchange));
+            } else {
+                rest(exchange);
+            }
         } catch (IOException | RuntimeException e) {
             LOG.atDebug().setCause(e).log("call of a stand-in failed");
         }
@@ -126,7 +129,7 @@ public final class GitProviderServer implements AutoCloseable {
         }
     }
 
-    private int rest(HttpExchange exchange) throws IOException {
+    private void rest(HttpExchange exchange) throws IOException {
         ProviderAnswer answer = answer(exchange);
         byte[] body = json.writeValueAsBytes(answer.body());
         Headers fields = exchange.getResponseHeaders();
@@ -136,13 +139,14 @@ public final class GitProviderServer implements AutoCloseable {
             String tag = "W/\"" + Integer.toHexString(Arrays.hashCode(body)) + "\"";
             fields.set("ETag", tag);
             if (tag.equals(exchange.getRequestHeaders().getFirst("If-None-Match"))) {
+                remember(exchange, 304);
                 exchange.sendResponseHeaders(304, -1);
-                return 304;
+                return;
             }
         }
+        remember(exchange, answer.status()); // first: the caller may ask for it behind its answer
         exchange.sendResponseHeaders(answer.status(), body.length == 0 ? -1 : body.length);
         exchange.getResponseBody().write(body);
-        return answer.status();
     }
 
     private ProviderAnswer answer(HttpExchange exchange) throws IOException {
