@@ -99,8 +99,8 @@ final class DataRing {
     }
 
     /**
-     * Appends the rest of the stream's body as its last DATA frame, out of turn. Returns null if that is long,
-     * does not end the stream, or does not fit.
+     * Appends the rest of the stream's body as its last DATA frame, out of turn. Returns null if that is
+     * long, does not end the stream, or does not fit.
      */
     Outbox.@Nullable Polled pollShortBody(StreamState stream, ByteBuf out) {
         int bytes = stream.queuedBytes;
