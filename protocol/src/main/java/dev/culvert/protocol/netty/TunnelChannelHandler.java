@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * aggregator. All frames of one event-loop pass are sent in one batch, one WebSocket message and one flush. A
  * further batch is filled only after the socket has taken the previous one (docs/protocol.md §7).
  *
+ * <p>One class, because a pass of the event loop is one sequence: handle what was read up to the limit, send,
+ * deliver events, set the timer. {@link BatchWriter} writes messages, {@link OpenStreams} finds listeners.
+ *
  * <p>All methods except {@link #eventLoop}, {@link #streamCount} and {@link #rttNanos} are called on the
  * channel's event loop.
  */

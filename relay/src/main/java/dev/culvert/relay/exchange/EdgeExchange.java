@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request and its response, in any protocol of the caller. {@link RequestHalf} handles the request; this
  * class handles the response and the end of both. Runs on the connection's event loop.
+ *
+ * <p>One class, because each way in which a response can end (whole, broken off, refused, cut, its caller
+ * gone) must settle the same accounts exactly once: memory, quota, meters, access log and connection.
  */
 public final class EdgeExchange implements ResponseSink {
     /**

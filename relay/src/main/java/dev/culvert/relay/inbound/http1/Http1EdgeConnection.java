@@ -50,6 +50,10 @@ import org.slf4j.LoggerFactory;
  *    └─ idle time-out       └─ 408                  ├─ response done first: the rest of the request is dropped, then IDLE or closed
  *                                                   └─ 101: raw bytes until either side closes
  * </pre>
+ *
+ * <p>One class, because whether the socket is read, and what its next bytes mean, depends on the whole state
+ * above: the exchange, what is pipelined, the drain. What belongs to one exchange is in
+ * {@link Http1EdgeStream}.
  */
 public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(Http1EdgeConnection.class);

@@ -44,6 +44,10 @@ import org.jspecify.annotations.Nullable;
  * One HTTP/2 connection of a caller (RFC 9113), WebSockets included (RFC 8441). Each stream is passed to its
  * runtime separately. The connection's window holds the windows of the maximum number of streams, so that
  * stalled streams delay no others.
+ *
+ * <p>One class, because Netty's handler calls back for the connection and all its streams, and each callback
+ * reads or changes the same few facts: the budgets of the peer, the drain, and what waits for the socket.
+ * What belongs to one stream is in {@link Http2EdgeStream}.
  */
 public final class Http2EdgeConnection extends Http2ConnectionHandler {
     /**
