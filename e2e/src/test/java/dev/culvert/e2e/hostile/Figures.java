@@ -13,25 +13,44 @@ final class Figures {
     /** Webhooks of the event source whose line may hold webhooks that fail. They are delivered, if later. */
     final Samples poisonedLine = new Samples();
     final Samples admin = new Samples();
+    private final Queue<Disturbance> disturbances = new ConcurrentLinkedQueue<>();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private final Map<String, Double> peaks = new TreeMap<>();
     private double cores;
 
-    /** Durations. */
-    static final class Samples {
-        private final Queue<Long> nanos = new ConcurrentLinkedQueue<>();
+    /** A time in which the judge itself disturbed the server, from and to in {@link System#nanoTime} values. */
+    private record Disturbance(long from, long to) {
+        boolean touches(Sample sample) {
+            return sample.ended - from >= 0 && to - sample.began >= 0;
+        }
+    }
 
-        void add(long sample) {
-            nanos.add(sample);
+    private record Sample(long began, long ended) {
+        long nanos() {
+            return ended - began;
+        }
+    }
+
+    /** Durations. */
+    final class Samples {
+        private final Queue<Sample> samples = new ConcurrentLinkedQueue<>();
+
+        /** Something is over that began at a {@link System#nanoTime} value. */
+        void add(long began) {
+            samples.add(new Sample(began, System.nanoTime()));
         }
 
         int count() {
-            return nanos.size();
+            return samples.size();
         }
 
-        /** The milliseconds that 99 of 100 did not exceed. */
+        /** The milliseconds that 99 of 100 did not exceed, without those that the judge disturbed. */
         double p99() {
-            long[] sorted = nanos.stream().mapToLong(Long::longValue).sorted().toArray();
+            long[] sorted = samples.stream()
+                    .filter(sample -> disturbances.stream().noneMatch(one -> one.touches(sample)))
+                    .mapToLong(Sample::nanos)
+                    .sorted()
+                    .toArray();
             return sorted.length == 0
                     ? 0
                     : sorted[(int) Math.min(sorted.length - 1, Math.floor(0.99 * sorted.length))] / 1e6;
@@ -45,6 +64,11 @@ final class Figures {
 
     synchronized double cores() {
         return cores;
+    }
+
+    /** The judge disturbed the server from {@code began}, a {@link System#nanoTime} value, until now. */
+    void disturbed(long began) {
+        disturbances.add(new Disturbance(began, System.nanoTime()));
     }
 
     void failed(String what) {

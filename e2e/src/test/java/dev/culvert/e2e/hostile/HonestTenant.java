@@ -55,6 +55,10 @@ final class HonestTenant implements AutoCloseable {
     /** Begins the body of a webhook; its number follows. */
     private static final String ID = "webhook-";
     private static final int EVENT_SOURCES = 4;
+    private static final int WARM_REQUESTS = 20_000;
+    private static final int WARM_HANDSHAKES = 1_000;
+    private static final int WARM_WEBHOOKS = 5_000;
+    private static final int WARM_AT_ONCE = 8;
     /** The event source that attackers send webhooks to that fail; the order of its line is promised. */
     static final String POISONED_SOURCE = "push" + (EVENT_SOURCES - 1);
 
@@ -122,9 +126,25 @@ final class HonestTenant implements AutoCloseable {
      */
     void begin(int perSecond, int waiting) {
         atOnce = waiting;
-        load(perSecond * 0.8, caller(pool).get().uri("/workflows/"));
-        load(perSecond * 0.2, caller(ConnectionProvider.newConnection()).get().uri("/workflows/"));
+        load(perSecond * 0.8, request(pool));
+        load(perSecond * 0.2, request(ConnectionProvider.newConnection()));
         loads.add(every(perSecond * 0.2).flatMap(tick -> webhook(), atOnce).subscribe());
+    }
+
+    /**
+     * Calls as fast as the server answers until it has compiled what requests, handshakes and webhooks need: what compilers
+     * take from a server's first minutes is no attack.
+     */
+    void warm() {
+        Flux.merge(Flux.range(0, WARM_REQUESTS).flatMap(i -> answered(request(pool)), WARM_AT_ONCE),
+                Flux.range(0, WARM_HANDSHAKES)
+                        .flatMap(i -> answered(request(ConnectionProvider.newConnection())), 2),
+                Flux.range(0, WARM_WEBHOOKS).flatMap(i -> webhook(), WARM_AT_ONCE))
+                .blockLast(PATIENCE);
+    }
+
+    private HttpClient.ResponseReceiver<?> request(ConnectionProvider connections) {
+        return caller(connections).get().uri("/workflows/");
     }
 
     private HttpClient caller(ConnectionProvider connections) {
@@ -140,7 +160,11 @@ final class HonestTenant implements AutoCloseable {
     }
 
     private void load(double perSecond, HttpClient.ResponseReceiver<?> request) {
-        loads.add(every(perSecond).flatMap(tick -> {
+        loads.add(every(perSecond).flatMap(tick -> answered(request), atOnce).subscribe());
+    }
+
+    private Mono<String> answered(HttpClient.ResponseReceiver<?> request) {
+        return Mono.defer(() -> {
             long began = System.nanoTime();
             Figures now = figures;
             return request
@@ -151,12 +175,12 @@ final class HonestTenant implements AutoCloseable {
                     .onErrorResume(error -> Mono.just(String.valueOf(error)))
                     .doOnNext(answer -> {
                         if (answer.equals("200 hello")) {
-                            now.requests.add(System.nanoTime() - began);
+                            now.requests.add(began);
                         } else {
                             now.failed("request: " + shortened(answer));
                         }
                     });
-        }, atOnce).subscribe());
+        });
     }
 
     private Mono<String> webhook() {
@@ -191,7 +215,7 @@ final class HonestTenant implements AutoCloseable {
         if (began != null) {
             long number = Long.parseLong(body.substring(ID.length()));
             boolean behindPoison = source(number).equals(POISONED_SOURCE);
-            (behindPoison ? figures.poisonedLine : figures.webhooks).add(System.nanoTime() - began);
+            (behindPoison ? figures.poisonedLine : figures.webhooks).add(began);
         }
     }
 

@@ -41,6 +41,9 @@ final class HostileRun implements AutoCloseable {
         this.server = server;
         honest = new HonestTenant(server.target);
         watch = new Watch(server.target, honest::figures);
+        if (form.timed()) {
+            honest.warm();
+        }
         honest.begin(form.perSecond(), form.waiting());
         if (form.timed()) {
             pause(QUIET); // what is compiled and allocated at first is no measure
@@ -133,10 +136,12 @@ final class HostileRun implements AutoCloseable {
         }
     }
 
-    /** Collects garbage, and notes what stays. */
+    /** Collects garbage, and notes what stays. The pause is the judge's doing. */
     private void collect(Figures figures) throws IOException, InterruptedException {
+        long began = System.nanoTime();
         server.collect();
         figures.peak(Map.of(Watch.LIVE, watch.now().getOrDefault(Watch.HEAP, Double.MAX_VALUE)));
+        figures.disturbed(began);
     }
 
     private void judge(Figures figures, boolean loads, Queue<String> faults) throws Exception {

@@ -38,18 +38,18 @@ public record InboxQuota(InboxConfig config) {
         if (used.bytes() + draft.cost() > config.maxSourceBytes().bytes()) {
             throw new StoreException.Full("the event source's pending webhooks have reached their limit");
         }
-        if (used.entries() == 0 && tx.pendingSources(runtime) >= config.maxSources()) {
+        if (used.entries() == 0 && tx.pendingSources(runtime).all() >= config.maxSources()) {
             throw new StoreException.Full("the runtime has webhooks of too many event sources");
         }
         if (draft.route().named() || tx.isKnown(runtime, source)) {
             return;
         }
-        Transaction.Usage unknown = tx.pendingOfUnknown(runtime);
-        if (used.entries() == 0 && unknown.entries() >= unknownSources()) {
+        Transaction.PendingSources pending = tx.pendingSources(runtime);
+        if (used.entries() == 0 && pending.unknown() >= unknownSources()) {
             throw new StoreException.Full(
                     "the runtime has webhooks of too many event sources that never accepted one");
         }
-        if (unknown.bytes() + draft.cost() > unknownBytes()) {
+        if (pending.unknownBytes() + draft.cost() > unknownBytes()) {
             throw new StoreException.Full(
                     "webhooks of event sources that never accepted one have reached their limit");
         }

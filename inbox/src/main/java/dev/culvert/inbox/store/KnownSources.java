@@ -42,13 +42,12 @@ public final class KnownSources {
 
     /**
      * Records a known source. Over the bound of its runtime it is not recorded: a runtime that accepts
-     * everything does not prove that names exist.
+     * everything does not prove that names exist. Returns whether the source is newly known.
      */
-    void add(Statements statements, String runtime, String source) throws SQLException {
-        if (!has(statements, runtime, source)
-                && statements.number("SELECT count(*) FROM sources WHERE runtime = ?", runtime) < most) {
-            statements.update("INSERT INTO sources VALUES (?, ?)", runtime, source);
-        }
+    boolean add(Statements statements, String runtime, String source) throws SQLException {
+        return !has(statements, runtime, source)
+                && statements.number("SELECT count(*) FROM sources WHERE runtime = ?", runtime) < most
+                && statements.update("INSERT INTO sources VALUES (?, ?)", runtime, source) == 1;
     }
 
     /** Removes the sources of a deleted runtime. */

@@ -26,12 +26,17 @@ public final class Transaction {
     private final long now;
     private final Map<UsageKey, Usage> changes = new LinkedHashMap<>();
     private final Map<UsageKey, Usage> committed = new HashMap<>();
+    private final Map<String, PendingSources> pendingSources = new HashMap<>();
     private final Set<String> reserved = new HashSet<>();
     private long last;
     private boolean stored;
     private @Nullable Boolean holding;
 
-    private record UsageKey(String runtime, String source, WebhookState state) {}
+    private record UsageKey(String runtime, String source, WebhookState state) {
+        boolean isOfPendingSource() {
+            return state == WebhookState.PENDING && !source.isEmpty();
+        }
+    }
 
     /** Entries and their bytes. */
     record Usage(long entries, long bytes) {
@@ -39,6 +44,37 @@ public final class Transaction {
 
         Usage plus(Usage other) {
             return new Usage(entries + other.entries, bytes + other.bytes);
+        }
+    }
+
+    /** The event sources of a runtime that have pending webhooks. */
+    static final class PendingSources {
+        private long all;
+        private long unknown;
+        private long unknownBytes;
+
+        private void change(Usage before, Usage after, boolean known) {
+            int more = Boolean.compare(after.entries > 0, before.entries > 0);
+            all += more;
+            if (!known) {
+                unknown += more;
+                unknownBytes += (after.entries > 0 ? after.bytes : 0)
+                        - (before.entries > 0 ? before.bytes : 0);
+            }
+        }
+
+        long all() {
+            return all;
+        }
+
+        /** The number of those that are not known to exist. */
+        long unknown() {
+            return unknown;
+        }
+
+        /** The bytes of those that are not known to exist. */
+        long unknownBytes() {
+            return unknownBytes;
         }
     }
 
@@ -126,9 +162,16 @@ public final class Transaction {
     }
 
     /** Counts webhooks that enter a state, or with negative numbers leave it. */
-    void count(String runtime, String source, WebhookState state, int entries, long bytes) {
+    void count(String runtime, String source, WebhookState state, int entries, long bytes)
+            throws SQLException {
+        var key = new UsageKey(runtime, source, state);
         var usage = new Usage(entries, bytes);
-        changes.merge(new UsageKey(runtime, source, state), usage, Usage::plus);
+        PendingSources ofRuntime = pendingSources.get(runtime);
+        if (ofRuntime != null && key.isOfPendingSource()) {
+            Usage before = used(runtime, source, state);
+            ofRuntime.change(before, before.plus(usage), isKnown(runtime, source));
+        }
+        changes.merge(key, usage, Usage::plus);
         changes.merge(new UsageKey(runtime, "", state), usage, Usage::plus);
     }
 
@@ -137,18 +180,38 @@ public final class Transaction {
         return used(runtime, source, WebhookState.PENDING);
     }
 
-    /** Returns the number of a runtime's event sources with pending webhooks. */
-    long pendingSources(String runtime) throws SQLException {
-        long sources = statements.number("SELECT count(*) FROM usage WHERE runtime = ? AND state = 0"
-                + " AND source <> '' AND entries > 0", runtime);
+    /** Returns the event sources with pending webhooks of a runtime. Read once in a transaction. */
+    PendingSources pendingSources(String runtime) throws SQLException {
+        PendingSources present = pendingSources.get(runtime);
+        if (present == null) {
+            present = readPendingSources(runtime);
+            pendingSources.put(runtime, present);
+        }
+        return present;
+    }
+
+    private PendingSources readPendingSources(String runtime) throws SQLException {
+        Map<String, Usage> usages = new HashMap<>();
+        Set<String> strange = new HashSet<>();
+        statements.list(
+                "SELECT source, entries, bytes, NOT EXISTS (SELECT 1 FROM sources"
+                        + " WHERE sources.runtime = usage.runtime AND sources.source = usage.source)"
+                        + " FROM usage WHERE runtime = ? AND state = 0 AND source <> '' AND entries > 0",
+                row -> {
+                    usages.put(row.getString(1), new Usage(row.getLong(2), row.getLong(3)));
+                    return row.getInt(4) == 0 || strange.add(row.getString(1));
+                }, runtime);
         for (UsageKey key : List.copyOf(changes.keySet())) {
-            if (key.runtime.equals(runtime) && key.state == WebhookState.PENDING && !key.source.isEmpty()) {
-                boolean now = used(runtime, key.source, key.state).entries > 0;
-                boolean before = committed.getOrDefault(key, Usage.NONE).entries > 0;
-                sources += Boolean.compare(now, before);
+            if (key.runtime.equals(runtime) && key.isOfPendingSource()) {
+                usages.put(key.source, used(runtime, key.source, key.state));
+                if (!isKnown(runtime, key.source)) {
+                    strange.add(key.source);
+                }
             }
         }
-        return sources;
+        var read = new PendingSources();
+        usages.forEach((source, usage) -> read.change(Usage.NONE, usage, !strange.contains(source)));
+        return read;
     }
 
     /** Whether an event source is known to exist. */
@@ -157,28 +220,9 @@ public final class Transaction {
     }
 
     void addKnown(String runtime, String source) throws SQLException {
-        known.add(statements, runtime, source);
-    }
-
-    /**
-     * Returns the number of a runtime's event sources that have pending webhooks and are not known to exist,
-     * and their bytes.
-     */
-    Usage pendingOfUnknown(String runtime) throws SQLException {
-        Map<String, Usage> found = new HashMap<>();
-        statements.list(
-                "SELECT source, entries, bytes FROM usage WHERE runtime = ? AND state = 0 AND source <> ''"
-                        + " AND entries > 0 AND NOT EXISTS (SELECT 1 FROM sources WHERE sources.runtime = usage.runtime"
-                        + " AND sources.source = usage.source)",
-                row -> found.put(row.getString(1), new Usage(row.getLong(2), row.getLong(3))), runtime);
-        for (UsageKey key : List.copyOf(changes.keySet())) {
-            if (key.runtime.equals(runtime) && key.state == WebhookState.PENDING && !key.source.isEmpty()
-                    && !isKnown(runtime, key.source)) {
-                found.put(key.source, used(runtime, key.source, key.state));
-            }
+        if (known.add(statements, runtime, source)) {
+            pendingSources.remove(runtime);
         }
-        found.values().removeIf(usage -> usage.entries == 0);
-        return new Usage(found.size(), found.values().stream().mapToLong(Usage::bytes).sum());
     }
 
     /** Returns the totals before this transaction. */
