@@ -56,6 +56,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     /** The endpoint's token of the present exchange; see {@link Endpoint#end}. */
     private int begun;
     private Duration idleTimeout;
+    private @Nullable CharSequence keptFor;
     private boolean flushing;
     private boolean reused;
     private boolean tlsEnded;
@@ -171,10 +172,10 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         }
     }
 
-    /** Reads from a response how long the upstream keeps the connection. */
-    void keepFor(HttpResponse head) {
-        String value = head.headers().get("keep-alive");
-        if (value != null) {
+    /** Reads from a response's {@code Keep-Alive} how long the upstream keeps the connection. */
+    void keepFor(@Nullable CharSequence value) {
+        if (value != null && value != keptFor) {
+            keptFor = value;
             Matcher matcher = KEEP_ALIVE_TIMEOUT.matcher(value);
             if (matcher.find()) {
                 Duration kept = Duration.ofSeconds(Integer.parseInt(matcher.group(1)))
@@ -235,13 +236,19 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         Http1Exchange to = exchange;
         if (to == null) {
-            ReferenceCountUtil.release(message);
+            release(message);
             close(); // bytes without a request
+        } else if (message instanceof WholeResponse response) {
+            to.whole(response);
         } else if (message instanceof ByteBuf bytes) {
             to.responseData(bytes);
         } else if (message instanceof HttpObject part) {
             http(to, part);
         }
+    }
+
+    private static void release(Object message) {
+        ReferenceCountUtil.release(message instanceof WholeResponse response ? response.body() : message);
     }
 
     private void http(Http1Exchange to, HttpObject part) {

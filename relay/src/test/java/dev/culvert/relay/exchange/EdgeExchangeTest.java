@@ -153,6 +153,11 @@ class EdgeExchangeTest {
         List<Object> entered = new ArrayList<>();
         TunnelWay door = new TunnelWay() {
             @Override
+            public boolean mayBeAt(CharSequence target) {
+                return true;
+            }
+
+            @Override
             public boolean isFor(HttpRequest request) {
                 return request.uri().equals("/tunnel");
             }

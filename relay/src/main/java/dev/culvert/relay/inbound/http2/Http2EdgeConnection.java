@@ -208,7 +208,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
         EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())),
-                RequestFacts.of(head, Objects.requireNonNull(peer), shared.rules()));
+                RequestFacts.of("HTTP/2", head, Objects.requireNonNull(peer), shared.rules()));
         exchange.requestId(ForwardingRules.requestId(head));
         try {
             exchange.forward(Http2RequestHead.of(head, shared.scheme(), ended, shared.limits()),
