@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.net.PassEnd;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.upstream.Endpoint;
@@ -142,7 +143,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     ChannelFuture write(ByteBuf bytes) {
         if (!flushing) {
             flushing = true;
-            channel.eventLoop().execute(flush);
+            PassEnd.run(channel.eventLoop(), flush);
         }
         return channel.write(bytes);
     }

@@ -2,6 +2,7 @@ package dev.culvert.relay.inbound.http1;
 
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.PassEnd;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
@@ -66,6 +67,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private final Http1RequestDecoder decoder;
     private final Http1ResponseEncoder encoder;
     private final ArrayDeque<Object> pipelined = new ArrayDeque<>();
+    private final Runnable flush = this::flush;
 
     private @Nullable ReadSize reads;
     private @Nullable ChannelHandlerContext context;
@@ -366,7 +368,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     void flushLater() {
         if (!flushScheduled) {
             flushScheduled = true;
-            context().channel().eventLoop().execute(this::flush);
+            PassEnd.run(context().channel().eventLoop(), flush);
         }
     }
 
