@@ -1,11 +1,11 @@
 package dev.culvert.protocol.session;
 
+import dev.culvert.protocol.fields.HeadFields;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.ProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValidationUtil;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.Set;
@@ -35,7 +35,7 @@ final class SlotDecoder {
 
     /** One head in the making. */
     private final class Head {
-        private final Http2Headers fields = new DefaultHttp2Headers(false, USUAL_FIELDS);
+        private final Http2Headers fields = new HeadFields(USUAL_FIELDS);
         private long bytes;
         private boolean malformed;
         private boolean regular;

@@ -1,5 +1,6 @@
 package dev.culvert.protocol.session;
 
+import dev.culvert.protocol.fields.HeadFields;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -44,6 +45,12 @@ final class SlotEncoder {
     /** Appends the block of a head. */
     void encode(Http2Headers fields, ByteBuf out) {
         head++;
+        if (fields instanceof HeadFields own) {
+            for (int i = 0; i < own.size(); i++) {
+                encode(own.name(i), own.value(i), out);
+            }
+            return;
+        }
         for (Map.Entry<CharSequence, CharSequence> field : fields) {
             encode(AsciiString.of(field.getKey()), field.getValue(), out);
         }

@@ -2,10 +2,10 @@ package dev.culvert.relay.outbound;
 
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.fields.FieldLines;
+import dev.culvert.protocol.fields.HeadFields;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.concurrent.FastThreadLocal;
@@ -55,7 +55,7 @@ final class WholeResponseReader {
             return null;
         }
         in.skipBytes(end);
-        Http2Headers forwarded = new DefaultHttp2Headers(false, lines.count() + EXTRA_FIELDS).status(status);
+        Http2Headers forwarded = new HeadFields(lines.count() + EXTRA_FIELDS).status(status);
         lines.addTo(forwarded);
         return new WholeResponse(forwarded, lines.keepAlive(),
                 body == 0 ? Unpooled.EMPTY_BUFFER : in.readRetainedSlice(body));

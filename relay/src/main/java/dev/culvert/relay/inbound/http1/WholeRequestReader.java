@@ -1,11 +1,11 @@
 package dev.culvert.relay.inbound.http1;
 
 import dev.culvert.http.fields.FieldLines;
+import dev.culvert.protocol.fields.HeadFields;
 import dev.culvert.relay.exchange.RequestTarget;
 import dev.culvert.relay.quota.CallerLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.concurrent.FastThreadLocal;
@@ -69,7 +69,7 @@ final class WholeRequestReader {
             return null;
         }
         in.skipBytes(end);
-        Http2Headers forwarded = new DefaultHttp2Headers(false, lines.count() + EXTRA_FIELDS);
+        Http2Headers forwarded = new HeadFields(lines.count() + EXTRA_FIELDS);
         forwarded.method(method.asciiName()).authority(named).path(target);
         lines.addTo(forwarded);
         return new WholeRequest(method, forwarded, named.toString());
