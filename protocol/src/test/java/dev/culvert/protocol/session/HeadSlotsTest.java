@@ -51,7 +51,7 @@ class HeadSlotsTest {
         for (int i = 0; i < 20_000; i++) {
             Http2Headers head = random(random);
 
-            assertThat(pass(head)).hasToString(head.toString());
+            assertThat(text(pass(head))).isEqualTo(text(head));
         }
     }
 
@@ -80,10 +80,9 @@ class HeadSlotsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"05", "7f", "80", "ff", "00", "0000", "000001", "008000", "0003ffffff7f", "0380016101",
-            "0300016101620", "020001 62", "0400 81", "047e fe", "01800161"})
+            "03000161016200", "02000162", "040081", "047efe", "01800161"})
     void whatCannotBeReadEndsTheSession(String hex) {
-        byte[] block = ByteBufUtil.decodeHexDump(hex.replace(" ", "").substring(0,
-                hex.replace(" ", "").length() / 2 * 2));
+        byte[] block = ByteBufUtil.decodeHexDump(hex);
 
         assertThatThrownBy(() -> decoder.decode(STREAM, Unpooled.wrappedBuffer(block)))
                 .isInstanceOfSatisfying(ProtocolException.class, e -> {
@@ -107,7 +106,7 @@ class HeadSlotsTest {
                 assertThat(e.code()).isEqualTo(ErrorCode.PROTOCOL);
             });
         }
-        assertThat(pass(request())).hasToString(request().toString());
+        assertThat(text(pass(request()))).isEqualTo(text(request()));
     }
 
     @Test
@@ -165,6 +164,12 @@ class HeadSlotsTest {
             }
         }
         return head;
+    }
+
+    private static String text(Http2Headers head) {
+        var text = new StringBuilder();
+        head.forEach(field -> text.append(field.getKey()).append('=').append(field.getValue()).append('\n'));
+        return text.toString();
     }
 
     private byte[] block(Http2Headers head) {
