@@ -53,7 +53,8 @@ class HeadFieldsTest {
     private static void requireSame(Http2Headers ours, Http2Headers nettys, Random random) {
         assertThat(ours.size()).isEqualTo(nettys.size());
         assertThat(ours.isEmpty()).isEqualTo(nettys.isEmpty());
-        assertThat(ours.names()).hasToString(ours.names().toString()).hasSameSizeAs(nettys.names());
+        assertThat(ours.names().stream().map(CharSequence::toString)).containsExactlyInAnyOrderElementsOf(
+                nettys.names().stream().map(CharSequence::toString).distinct().toList());
         for (String name : NAMES) {
             CharSequence asked = random.nextBoolean() ? name : new AsciiString(name);
             assertThat(ours.getAll(asked).toString()).isEqualTo(nettys.getAll(asked).toString());

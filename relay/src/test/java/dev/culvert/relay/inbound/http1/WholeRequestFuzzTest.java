@@ -25,10 +25,13 @@ import org.opentest4j.AssertionFailedError;
  */
 class WholeRequestFuzzTest {
     private static final CallerLimits LIMITS = CallerLimits.defaults();
-    private static final List<String> FIRST = List.of("GET / HTTP/1.1", "GET /a/b?c=d HTTP/1.1", "HEAD /x HTTP/1.1",
+    private static final String HOST = "GET / HTTP/1.1\r\nHost: a.example";
+    private static final List<String> FIRST = List.of("GET / HTTP/1.1", HOST, HOST, HOST,
+            "GET /a/b?c=d HTTP/1.1\r\nHost: a.example:8443", "HEAD /x HTTP/1.1\r\nHost: b",
             "GET /%2e HTTP/1.1", "POST / HTTP/1.1", "GET http://a.example/ HTTP/1.1", "GET * HTTP/1.1",
             "GET / HTTP/1.0", "OPTIONS * HTTP/1.1");
-    private static final List<String> LINES = List.of("Host: a.example", "Host: a.example", "Host: a.example:8443",
+    private static final List<String> LINES = List.of("Accept: */*", "Accept: text/html", "User-Agent: x", "Accept-Language: en",
+            "Referer: https://a.example/", "X-B: 2", "X-C: 3", "If-None-Match: \"x\"", "Host: a.example",
             "Host: [::1]", "Host: b", "host: a_b", "Accept: */*", "User-Agent: curl/8", "Connection: keep-alive",
             "Connection: Keep-Alive", "Connection: close", "Connection: accept", "Content-Length: 0",
             "Content-Length: 5", "Transfer-Encoding: chunked", "Keep-Alive: timeout=5", "Cookie: a=b; c=d", "X-A: 1",
