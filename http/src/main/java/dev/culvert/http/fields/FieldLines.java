@@ -24,9 +24,11 @@ public final class FieldLines {
     private static final int MAX_LINES = 64;
 
     private static final AsciiString KEEP_ALIVE = AsciiString.cached("keep-alive");
-    private static final Map<AsciiString, Use> USES = Map.ofEntries(Map.entry(AsciiString.cached("host"), Use.HOST),
+    private static final Map<AsciiString, Use> USES = Map.ofEntries(
+            Map.entry(AsciiString.cached("host"), Use.HOST),
             Map.entry(AsciiString.cached("content-length"), Use.LENGTH),
-            Map.entry(AsciiString.cached("connection"), Use.CONNECTION), Map.entry(KEEP_ALIVE, Use.KEEP_ALIVE),
+            Map.entry(AsciiString.cached("connection"), Use.CONNECTION),
+            Map.entry(KEEP_ALIVE, Use.KEEP_ALIVE),
             Map.entry(AsciiString.cached("proxy-connection"), Use.UNUSUAL),
             Map.entry(AsciiString.cached("transfer-encoding"), Use.UNUSUAL),
             Map.entry(AsciiString.cached("te"), Use.UNUSUAL),

@@ -24,21 +24,28 @@ final class HeadSlots {
     static final int FIELD_OVERHEAD = 32;
 
     /** The names of the first slots. Never changes: a change is another capability. */
-    private static final List<AsciiString> NAMES = List.of(":method", ":scheme", ":authority", ":path", ":status",
+    private static final List<AsciiString> NAMES = List.of(":method", ":scheme", ":authority", ":path",
+            ":status",
             ":protocol", "accept", "accept-encoding", "accept-language", "accept-ranges",
-            "access-control-allow-credentials", "access-control-allow-headers", "access-control-allow-methods",
+            "access-control-allow-credentials", "access-control-allow-headers",
+            "access-control-allow-methods",
             "access-control-allow-origin", "access-control-expose-headers", "age", "allow", "authorization",
             "cache-control", "content-disposition", "content-encoding", "content-language", "content-length",
             "content-range", "content-security-policy", "content-type", "cookie", "date", "etag", "expect",
             "expires", "forwarded", "grpc-accept-encoding", "grpc-encoding", "grpc-message", "grpc-status",
-            "grpc-timeout", "if-match", "if-modified-since", "if-none-match", "if-range", "last-modified", "link",
+            "grpc-timeout", "if-match", "if-modified-since", "if-none-match", "if-range", "last-modified",
+            "link",
             "location", "origin", "pragma", "priority", "range", "referer", "referrer-policy", "retry-after",
             "sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site", "sec-websocket-accept",
-            "sec-websocket-extensions", "sec-websocket-key", "sec-websocket-protocol", "sec-websocket-version",
+            "sec-websocket-extensions", "sec-websocket-key", "sec-websocket-protocol",
+            "sec-websocket-version",
             "server", "server-timing", "set-cookie", "strict-transport-security", "te", "traceparent",
             "tracestate", "upgrade-insecure-requests", "user-agent", "vary", "via", "www-authenticate",
             "x-content-type-options", "x-forwarded-for", "x-forwarded-host", "x-forwarded-port",
-            "x-forwarded-proto", "x-frame-options", "x-request-id").stream().map(AsciiString::cached).toList();
+            "x-forwarded-proto", "x-frame-options", "x-request-id")
+            .stream()
+            .map(AsciiString::cached)
+            .toList();
     private static final Map<AsciiString, Integer> NUMBERS = numbers();
 
     private HeadSlots() {}

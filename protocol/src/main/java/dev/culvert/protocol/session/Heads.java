@@ -56,8 +56,10 @@ final class Heads {
      */
     void peerAccepts(Limits peer, boolean slots) {
         if (slots) {
-            slotEncoder = new SlotEncoder(NEVER_KEPT, Math.min(peer.hpackTableBytes(), accepts.hpackTableBytes()));
-            slotDecoder = new SlotDecoder(accepts.hpackTableBytes(), accepts.headBytes(), accepts.headFields());
+            slotEncoder = new SlotEncoder(NEVER_KEPT,
+                    Math.min(peer.hpackTableBytes(), accepts.hpackTableBytes()));
+            slotDecoder = new SlotDecoder(accepts.hpackTableBytes(), accepts.headBytes(),
+                    accepts.headFields());
             return;
         }
         try {

@@ -220,7 +220,8 @@ final class SlotDecoder {
     }
 
     private static boolean isValue(AsciiString name, AsciiString value) {
-        boolean te = HttpHeaderNames.TE.contentEquals(name) && HttpHeaderValidationUtil.isTeNotTrailers(name, value);
+        boolean te = HttpHeaderNames.TE.contentEquals(name)
+                && HttpHeaderValidationUtil.isTeNotTrailers(name, value);
         return HttpHeaderValidationUtil.validateValidHeaderValue(value) == -1 && !te;
     }
 

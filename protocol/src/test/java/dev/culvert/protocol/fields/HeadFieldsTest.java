@@ -15,7 +15,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class HeadFieldsTest {
-    private static final List<String> NAMES = List.of(":method", ":path", ":status", "accept", "cookie", "x-a", "x-b");
+    private static final List<String> NAMES = List.of(":method", ":path", ":status", "accept", "cookie",
+            "x-a", "x-b");
 
     /** Of the same name, fields have the same order; of other names, Netty's has its own after a set. */
     @Test
@@ -73,7 +74,11 @@ class HeadFieldsTest {
 
     @Test
     void fieldsKeepTheirOrder() {
-        Http2Headers fields = new HeadFields(1).add("b", "1").add("a", "2").path("/").add("b", "3").method("GET");
+        Http2Headers fields = new HeadFields(1).add("b", "1")
+                .add("a", "2")
+                .path("/")
+                .add("b", "3")
+                .method("GET");
 
         assertThat(texts(fields)).containsExactly(":path=/", ":method=GET", "b=1", "a=2", "b=3");
         assertThat(texts(fields.set("b", "4"))).containsExactly(":path=/", ":method=GET", "b=4", "a=2");
@@ -87,7 +92,8 @@ class HeadFieldsTest {
 
         assertThat(texts(fields.setAll(other))).containsExactly(":method=GET", "b=0", "a=1", "a=2");
         assertThat(texts(fields.set(other))).containsExactly(":method=GET", "a=1", "a=2");
-        assertThat(texts(new DefaultHttp2Headers(false).setAll(fields))).containsExactly(":method=GET", "a=1", "a=2");
+        assertThat(texts(new DefaultHttp2Headers(false).setAll(fields))).containsExactly(":method=GET", "a=1",
+                "a=2");
         assertThatThrownBy(() -> fields.add(fields)).isInstanceOf(IllegalArgumentException.class);
     }
 

@@ -79,7 +79,8 @@ class HeadSlotsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"05", "7f", "80", "ff", "00", "0000", "000001", "008000", "0003ffffff7f", "0380016101",
+    @ValueSource(strings = {"05", "7f", "80", "ff", "00", "0000", "000001", "008000", "0003ffffff7f",
+            "0380016101",
             "03000161016200", "02000162", "040081", "047efe", "01800161"})
     void whatCannotBeReadEndsTheSession(String hex) {
         byte[] block = ByteBufUtil.decodeHexDump(hex);
@@ -92,7 +93,8 @@ class HeadSlotsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"X-Upper:a", "connection:close", "transfer-encoding:chunked", "te:gzip", "a b:c", "x:a\u0000",
+    @ValueSource(strings = {"X-Upper:a", "connection:close", "transfer-encoding:chunked", "te:gzip", "a b:c",
+            "x:a\u0000",
             "x:a\nb", "x: a", ":odd:a"})
     void fieldsThatHpackRefusesAreRefused(String field) {
         int colon = field.indexOf(':', 1);
@@ -111,9 +113,11 @@ class HeadSlotsTest {
 
     @Test
     void pseudoFieldsComeFirstAndOnceAndOfOneKind() {
-        for (String hex : new String[]{"00 06 01 61 00 00 01 61", "00 00 01 61 00 00 01 61", "00 00 01 61 00 04 01 32"}) {
+        for (String hex : new String[]{"00 06 01 61 00 00 01 61", "00 00 01 61 00 00 01 61",
+                "00 00 01 61 00 04 01 32"}) {
             assertThatThrownBy(
-                    () -> decoder.decode(STREAM, Unpooled.wrappedBuffer(ByteBufUtil.decodeHexDump(hex.replace(" ", "")))))
+                    () -> decoder.decode(STREAM,
+                            Unpooled.wrappedBuffer(ByteBufUtil.decodeHexDump(hex.replace(" ", "")))))
                     .isInstanceOfSatisfying(ProtocolException.class,
                             e -> assertThat(e.code()).isEqualTo(ErrorCode.PROTOCOL));
         }
@@ -160,7 +164,8 @@ class HeadSlotsTest {
                 default -> "cookie";
             };
             if (!name.equals("te")) {
-                head.add(name, "v".repeat(random.nextInt(8) == 0 ? random.nextInt(1500) : random.nextInt(40)));
+                head.add(name,
+                        "v".repeat(random.nextInt(8) == 0 ? random.nextInt(1500) : random.nextInt(40)));
             }
         }
         return head;

@@ -25,14 +25,19 @@ import org.opentest4j.AssertionFailedError;
 class WholeResponseFuzzTest {
     private static final int MAX_BODY = 64 << 10;
     private static final String BODY = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
-    private static final List<String> FIRST = List.of("HTTP/1.1 200 OK", "HTTP/1.1 200 ", "HTTP/1.1 404 Not Found",
-            "HTTP/1.1 500 Oh, no", "HTTP/1.1 204 No Content", "HTTP/1.1 304 Not Modified", "HTTP/1.1 100 Continue",
+    private static final List<String> FIRST = List.of("HTTP/1.1 200 OK", "HTTP/1.1 200 ",
+            "HTTP/1.1 404 Not Found",
+            "HTTP/1.1 500 Oh, no", "HTTP/1.1 204 No Content", "HTTP/1.1 304 Not Modified",
+            "HTTP/1.1 100 Continue",
             "HTTP/1.1 101 Switching Protocols", "HTTP/1.0 200 OK", "HTTP/1.1 200", "HTTP/1.1 999 Odd");
-    private static final List<String> LINES = List.of("Content-Length: 0", "Content-Length: 5", "Content-Length: 5",
+    private static final List<String> LINES = List.of("Content-Length: 0", "Content-Length: 5",
+            "Content-Length: 5",
             "Content-Length: 12", "content-length: 05", "Content-Length: +5", "Content-Length: 5, 5",
             "Content-Type: text/plain", "Server: nginx", "Date: Sun, 22 Nov 2026 00:00:00 GMT",
-            "Connection: keep-alive", "Connection: close", "Keep-Alive: timeout=5", "Transfer-Encoding: chunked",
-            "ETag: \"x\"", "Set-Cookie: a=b", "Set-Cookie: c=d", "Trailer: x", "Upgrade: h2c", "Vary: accept");
+            "Connection: keep-alive", "Connection: close", "Keep-Alive: timeout=5",
+            "Transfer-Encoding: chunked",
+            "ETag: \"x\"", "Set-Cookie: a=b", "Set-Cookie: c=d", "Trailer: x", "Upgrade: h2c",
+            "Vary: accept");
 
     private final WholeResponseReader reader = new WholeResponseReader(MAX_BODY);
     private Http1ResponseDecoder decoder = new Http1ResponseDecoder();

@@ -7,7 +7,8 @@ import java.util.random.RandomGeneratorFactory;
 
 /** Heads made of usual and unusual lines, some of them damaged. Each is like the one before, as on a connection. */
 public final class HeadMutations {
-    private static final List<String> ODD = List.of("\r", "\n", "\r\n", " ", "\t", ":", "\0", "\u007f", "\u0080", "\u00ff",
+    private static final List<String> ODD = List.of("\r", "\n", "\r\n", " ", "\t", ":", "\0", "\u007f",
+            "\u0080", "\u00ff",
             ",", ";", "#", "?", "%", "HTTP/1.1", "HTTP/1.0", "chunked", "close", "0", "1", "x");
 
     private final List<String> firstLines;
@@ -58,7 +59,8 @@ public final class HeadMutations {
         return switch (random.nextInt(3)) {
             case 0 -> head.substring(0, at) + odd + head.substring(at);
             case 1 -> head.substring(0, at) + head.substring(Math.min(head.length(), at + 1));
-            default -> head.substring(0, at) + odd + head.substring(Math.min(head.length(), at + odd.length()));
+            default ->
+                head.substring(0, at) + odd + head.substring(Math.min(head.length(), at + odd.length()));
         };
     }
 

@@ -30,12 +30,16 @@ class WholeRequestFuzzTest {
             "GET /a/b?c=d HTTP/1.1\r\nHost: a.example:8443", "HEAD /x HTTP/1.1\r\nHost: b",
             "GET /%2e HTTP/1.1", "POST / HTTP/1.1", "GET http://a.example/ HTTP/1.1", "GET * HTTP/1.1",
             "GET / HTTP/1.0", "OPTIONS * HTTP/1.1");
-    private static final List<String> LINES = List.of("Accept: */*", "Accept: text/html", "User-Agent: x", "Accept-Language: en",
+    private static final List<String> LINES = List.of("Accept: */*", "Accept: text/html", "User-Agent: x",
+            "Accept-Language: en",
             "Referer: https://a.example/", "X-B: 2", "X-C: 3", "If-None-Match: \"x\"", "Host: a.example",
-            "Host: [::1]", "Host: b", "host: a_b", "Accept: */*", "User-Agent: curl/8", "Connection: keep-alive",
+            "Host: [::1]", "Host: b", "host: a_b", "Accept: */*", "User-Agent: curl/8",
+            "Connection: keep-alive",
             "Connection: Keep-Alive", "Connection: close", "Connection: accept", "Content-Length: 0",
-            "Content-Length: 5", "Transfer-Encoding: chunked", "Keep-Alive: timeout=5", "Cookie: a=b; c=d", "X-A: 1",
-            "x-a: 1", "TE: trailers", "Upgrade: websocket", "Expect: 100-continue", "Accept-Encoding: gzip, deflate",
+            "Content-Length: 5", "Transfer-Encoding: chunked", "Keep-Alive: timeout=5", "Cookie: a=b; c=d",
+            "X-A: 1",
+            "x-a: 1", "TE: trailers", "Upgrade: websocket", "Expect: 100-continue",
+            "Accept-Encoding: gzip, deflate",
             "Via: 1.1 other", "X-Forwarded-For: 192.0.2.1", "Proxy-Connection: keep-alive");
 
     private final WholeRequestReader reader = new WholeRequestReader(LIMITS);
