@@ -58,12 +58,21 @@ public final class FieldLines {
         FORWARDED, HOST, LENGTH, CONNECTION, KEEP_ALIVE, UNUSUAL
     }
 
-    /**
-     * A line.
-     *
-     * @param bytes without CRLF
-     */
-    private record Line(byte[] bytes, AsciiString name, AsciiString value, Use use) {}
+    /** A line. */
+    private static final class Line {
+        /** Without CRLF. */
+        final byte[] bytes;
+        final AsciiString name;
+        final AsciiString value;
+        final Use use;
+
+        Line(byte[] bytes, AsciiString name, AsciiString value, Use use) {
+            this.bytes = bytes;
+            this.name = name;
+            this.value = value;
+            this.use = use;
+        }
+    }
 
     private final Line[] lines = new Line[MAX_LINES];
     private int count;
@@ -151,32 +160,26 @@ public final class FieldLines {
 
     /** Notes a line. Returns false if it makes the head unusual. */
     private boolean takes(Line line) {
-        switch (line.use) {
-            case FORWARDED -> {
-                return true;
-            }
+        return switch (line.use) {
+            case FORWARDED -> true;
             case HOST -> {
                 boolean first = host == null;
                 host = line.value;
-                return first;
+                yield first;
             }
             case LENGTH -> {
                 boolean first = length == null;
                 length = line.value;
-                return first;
+                yield first;
             }
             case KEEP_ALIVE -> {
                 boolean first = keepAlive == null;
                 keepAlive = line.value;
-                return first;
+                yield first;
             }
-            case CONNECTION -> {
-                return line.value.contentEqualsIgnoreCase(KEEP_ALIVE);
-            }
-            default -> {
-                return false;
-            }
-        }
+            case CONNECTION -> line.value.contentEqualsIgnoreCase(KEEP_ALIVE);
+            case UNUSUAL -> false;
+        };
     }
 
     /** The number of lines. */

@@ -30,7 +30,7 @@ public final class PassEnd implements Runnable {
             ofThread = new PassEnd(loop);
             OF_THREAD.set(ofThread);
         }
-        if (ofThread.loop == loop) {
+        if (ofThread.loop.equals(loop)) {
             ofThread.add(task);
         } else {
             loop.execute(task); // the thread runs several loops, as in tests without sockets

@@ -69,7 +69,7 @@ public final class HeadFields extends TypedFields {
             int hash = wanted.hashCode();
             for (int i = from; i < size; i++) {
                 AsciiString present = names[i];
-                if (present == wanted || (present.hashCode() == hash && present.equals(wanted))) {
+                if (present.hashCode() == hash && present.equals(wanted)) {
                     return i;
                 }
             }

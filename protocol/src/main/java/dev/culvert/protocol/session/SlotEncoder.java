@@ -67,7 +67,7 @@ final class SlotEncoder {
         }
         int slot = found;
         AsciiString before = values[slot];
-        if (before != null && (before == value || before.contentEquals(value))) {
+        if (before != null && before.contentEquals(value)) {
             out.writeByte(HeadSlots.KEPT | slot);
         } else if (used[slot] != head && keeps(slot, name, value, out)) {
             out.writeByte(HeadSlots.KEEP_VALUE).writeByte(slot);

@@ -43,7 +43,11 @@ public record RequestFacts(String protocol, CharSequence method, CharSequence ho
                 caller);
     }
 
-    /** @param protocol as {@code HTTP/2} */
+    /**
+     * Returns the facts of a request by its head.
+     *
+     * @param protocol as {@code HTTP/2}
+     */
     public static RequestFacts of(String protocol, Http2Headers head, ForwardingRules.Peer peer,
             ForwardingRules rules) {
         String caller = peer.trusted() ? rules.caller(peer, head.getAll(FORWARDED_FOR)) : peer.address();
