@@ -104,7 +104,7 @@ final class WholeRequestReader {
     }
 
     private boolean isValid(AsciiString named) {
-        boolean valid = named == host || RequestTarget.isAuthority(named.toString());
+        boolean valid = named.equals(host) || RequestTarget.isAuthority(named.toString());
         host = valid ? named : host;
         return valid;
     }
