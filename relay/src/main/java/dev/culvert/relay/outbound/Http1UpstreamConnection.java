@@ -175,7 +175,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
 
     /** Reads from a response's {@code Keep-Alive} how long the upstream keeps the connection. */
     void keepFor(@Nullable CharSequence value) {
-        if (value != null && value != keptFor) {
+        if (value != null && !value.equals(keptFor)) {
             keptFor = value;
             Matcher matcher = KEEP_ALIVE_TIMEOUT.matcher(value);
             if (matcher.find()) {
