@@ -22,6 +22,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.time.Duration;
@@ -175,7 +176,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
 
     /** Reads from a response's {@code Keep-Alive} how long the upstream keeps the connection. */
     void keepFor(@Nullable CharSequence value) {
-        if (value != null && !value.equals(keptFor)) {
+        if (value != null && !AsciiString.contentEquals(value, keptFor)) {
             keptFor = value;
             Matcher matcher = KEEP_ALIVE_TIMEOUT.matcher(value);
             if (matcher.find()) {
