@@ -459,7 +459,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     /** Writes what Netty's {@code goAway} writes, which would close the socket at once. */
     private void sayGoAway(ChannelHandlerContext ctx, Http2Error code, String why) throws Http2Exception {
-        // The stream of a faulty head is not counted yet. The number must not exceed that of an earlier GOAWAY.
+        // Includes the stream of a faulty head, but must not exceed the number of an earlier GOAWAY.
         int last = draining ? connection().remote().lastStreamCreated() : Integer.MAX_VALUE;
         ByteBuf reason = ByteBufUtil.writeUtf8(ctx.alloc(), why);
         try {
