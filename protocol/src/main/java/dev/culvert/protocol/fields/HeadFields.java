@@ -32,6 +32,8 @@ public final class HeadFields extends TypedFields {
     private int size;
     /** The number of pseudo-fields. */
     private int pseudo;
+    /** A bit for each name that was added; a name whose bit is missing is not here. */
+    private long bits;
 
     /** @param room for fields without growing */
     public HeadFields(int room) {
@@ -63,10 +65,17 @@ public final class HeadFields extends TypedFields {
 
     // ---- looking up ----
 
+    private static long bit(int hash) {
+        return 1L << (hash * 0x9E3779B9 >>> 26);
+    }
+
     /** Returns the number of the first field of this name from {@code from} on; -1: there is none. */
     private int find(CharSequence name, int from) {
         if (name instanceof AsciiString wanted) {
             int hash = wanted.hashCode();
+            if ((bits & bit(hash)) == 0) {
+                return -1;
+            }
             for (int i = from; i < size; i++) {
                 AsciiString present = names[i];
                 if (present.hashCode() == hash && present.equals(wanted)) {
@@ -217,6 +226,7 @@ public final class HeadFields extends TypedFields {
         }
         names[at] = text;
         values[at] = value;
+        bits |= bit(text.hashCode());
         size++;
         return this;
     }
@@ -325,6 +335,7 @@ public final class HeadFields extends TypedFields {
     public Http2Headers clear() {
         size = 0;
         pseudo = 0;
+        bits = 0;
         return this;
     }
 
