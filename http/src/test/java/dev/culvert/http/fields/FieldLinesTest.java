@@ -16,8 +16,8 @@ class FieldLinesTest {
 
     @Test
     void usualLinesAreRead() {
-        String head = "Host: a.example\r\nAccept: */*\r\nContent-Length: 12\r\nConnection: Keep-Alive\r\n"
-                + "Keep-Alive: timeout=5\r\nx-a: b  c\r\n\r\n";
+        String head = String.join("\r\n", "Host: a.example", "Accept: */*", "Content-Length: 12",
+                "Connection: Keep-Alive", "Keep-Alive: timeout=5", "x-a: b  c", "", "");
 
         assertThat(read(head + "rest")).isEqualTo(head.length());
         assertThat(fields()).containsExactly("accept=*/*", "content-length=12", "x-a=b  c");
