@@ -16,7 +16,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The encoder and decoder of heads with their state (docs/protocol.md §5): by slots if both sides can, else HPACK.
+ * The encoder and decoder of heads with their state (docs/protocol.md §5): by slots if both sides can, else
+ * by HPACK.
  */
 final class Heads {
     /**

@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes heads by slots (docs/protocol.md §5.1). A name and a value are checked when they come, and not again
- * when a slot repeats them: in the next head they are the same objects.
+ * Decodes heads by slots (docs/protocol.md §5.1). A name and a value are checked when they come, and not
+ * again when a slot repeats them: in the next head they are the same objects.
  */
 final class SlotDecoder {
     private static final Set<AsciiString> REQUEST_FIELDS = Set.of(AsciiString.cached(":method"),
@@ -87,8 +87,8 @@ final class SlotDecoder {
     }
 
     /**
-     * Decodes a block. Borrows {@code block}. Throws a stream error for a head that is not valid or too large:
-     * the slots are as the encoder believes. Throws a session error for a block that can't be read.
+     * Decodes a block. Borrows {@code block}. Throws a stream error for a head that is not valid or too
+     * large: the slots are as the encoder believes. Throws a session error for a block that can't be read.
      */
     Http2Headers decode(int streamId, ByteBuf block) {
         var head = new Head();

@@ -6,8 +6,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A final response of the usual form with a {@code Content-Length}, which came whole, and the connection stays
- * open behind it.
+ * A final response of the usual form with a {@code Content-Length}, which came whole, and the connection
+ * stays open behind it.
  *
  * @param fields status and lower-case names, without those of this hop
  * @param keepAlive the value of {@code Keep-Alive}

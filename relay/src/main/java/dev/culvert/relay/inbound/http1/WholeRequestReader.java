@@ -54,7 +54,7 @@ final class WholeRequestReader {
         declined = targets;
     }
 
-    /** Reads a request at the reader index; null if it is not whole or not usual, and then nothing is read. */
+    /** Reads a request at the reader index; null if it isn't whole or not usual, and then nothing is read. */
     @Nullable
     WholeRequest read(ByteBuf in) {
         byte[] head = HEADS.get();
