@@ -4,6 +4,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,14 +15,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Usual are lines {@code name: value} with one space, a token, and a value of visible ASCII with
  * spaces only inside; a {@code Connection} of {@code keep-alive} only; and no field that changes how the
  * message is framed, but one {@code Content-Length}. A line that repeats the one at the same place in the
- * connection's last head costs a comparison: its name and value, with their hashes, are there already.
+ * connection's last head costs a comparison: its name and value, with their hashes, are there already. Lines
+ * are kept up to {@link #MAX_KEPT_BYTES}.
  *
  * <p>Of one connection, and confined to its event loop.
  */
 public final class FieldLines {
     /** The maximum length of a head. */
     public static final int MAX_BYTES = 4096;
+    /** The maximum heap that kept lines take. A head that needs more is declined. */
+    public static final int MAX_KEPT_BYTES = 12 * 1024;
     private static final int MAX_LINES = 64;
+    /** What a line takes beside its octets: an object, two texts, three headers of arrays, the place. */
+    private static final int LINE_BYTES = 160;
 
     private static final AsciiString KEEP_ALIVE = AsciiString.cached("keep-alive");
     private static final Map<AsciiString, Use> USES = Map.ofEntries(
@@ -72,10 +78,15 @@ public final class FieldLines {
             this.value = value;
             this.use = use;
         }
+
+        int cost() {
+            return LINE_BYTES + bytes.length + name.length();
+        }
     }
 
-    private final Line[] lines = new Line[MAX_LINES];
+    private final @Nullable Line[] lines = new Line[MAX_LINES];
     private int count;
+    private int kept;
     private @Nullable AsciiString host;
     private @Nullable AsciiString length;
     private @Nullable AsciiString keepAlive;
@@ -105,10 +116,9 @@ public final class FieldLines {
             Line line = lines[count];
             if (line == null || !isAt(line, head, at, to)) {
                 line = parse(head, at, to);
-                if (line == null) {
+                if (line == null || !keeps(line)) {
                     return -1;
                 }
-                lines[count] = line;
             }
             if (!takes(line)) {
                 return -1;
@@ -117,6 +127,33 @@ public final class FieldLines {
             at += line.bytes.length + 2;
         }
         return -1;
+    }
+
+    /** Keeps a line at its place. Lines of earlier heads behind it give way; false: there is no room even so. */
+    private boolean keeps(Line line) {
+        forget(count);
+        for (int i = count + 1; i < MAX_LINES && kept + line.cost() > MAX_KEPT_BYTES; i++) {
+            forget(i);
+        }
+        if (kept + line.cost() > MAX_KEPT_BYTES) {
+            return false;
+        }
+        kept += line.cost();
+        lines[count] = line;
+        return true;
+    }
+
+    private void forget(int place) {
+        Line line = lines[place];
+        if (line != null) {
+            kept -= line.cost();
+            lines[place] = null;
+        }
+    }
+
+    /** The heap that the kept lines take. */
+    int keptBytes() {
+        return kept;
     }
 
     /** Whether a line stands here. It holds no CR, so what matches is whole. */
@@ -205,7 +242,7 @@ public final class FieldLines {
     /** Adds the lines, but those of {@code Host} and of this hop. Names are in lower case. */
     public void addTo(Http2Headers fields) {
         for (int i = 0; i < count; i++) {
-            Line line = lines[i];
+            Line line = Objects.requireNonNull(lines[i]);
             if (line.use == Use.FORWARDED || line.use == Use.LENGTH) {
                 fields.add(line.name, line.value);
             }

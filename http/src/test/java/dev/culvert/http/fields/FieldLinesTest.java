@@ -14,6 +14,30 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FieldLinesTest {
     private final FieldLines lines = new FieldLines();
 
+    /** Each head makes one more place long; the places of all earlier ones stay. */
+    @Test
+    void longLinesAtManyPlacesAreNotAllKept() {
+        String value = "v".repeat(3000);
+        int read = 0;
+        for (int place = 63; place >= 0; place--) {
+            String head = "a: b\r\n".repeat(place) + "long: " + value + "\r\n\r\n";
+            read += read(head) == head.length() ? 1 : 0;
+
+            assertThat(lines.keptBytes()).isLessThanOrEqualTo(FieldLines.MAX_KEPT_BYTES);
+        }
+
+        assertThat(read).isGreaterThan(50);
+        assertThat(lines.keptBytes()).isGreaterThan(3000);
+    }
+
+    @Test
+    void aHeadThatNeedsMoreThanIsKeptIsDeclined() {
+        String head = ("n".repeat(40) + ": b\r\n").repeat(64) + "\r\n";
+
+        assertThat(read(head)).isEqualTo(-1);
+        assertThat(lines.keptBytes()).isLessThanOrEqualTo(FieldLines.MAX_KEPT_BYTES);
+    }
+
     @Test
     void usualLinesAreRead() {
         String head = String.join("\r\n", "Host: a.example", "Accept: */*", "Content-Length: 12",
