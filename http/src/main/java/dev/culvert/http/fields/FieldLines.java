@@ -129,7 +129,7 @@ public final class FieldLines {
         return -1;
     }
 
-    /** Keeps a line at its place. Lines of earlier heads behind it give way; false: there is no room even so. */
+    /** Keeps a line at its place. Lines of earlier heads behind it give way; false: there is no room. */
     private boolean keeps(Line line) {
         forget(count);
         for (int i = count + 1; i < MAX_LINES && kept + line.cost() > MAX_KEPT_BYTES; i++) {
