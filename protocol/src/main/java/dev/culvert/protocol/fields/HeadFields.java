@@ -148,31 +148,31 @@ public final class HeadFields extends TypedFields {
         return getAll(name).iterator();
     }
 
+    /** An entry holds until the next one is asked for. */
     @Override
     public Iterator<Map.Entry<CharSequence, CharSequence>> iterator() {
-        return new Iterator<>() {
-            private int next;
-
-            @Override
-            public boolean hasNext() {
-                return next < size;
-            }
-
-            @Override
-            public Map.Entry<CharSequence, CharSequence> next() {
-                if (next >= size) {
-                    throw new NoSuchElementException();
-                }
-                return new Field(next++);
-            }
-        };
+        return new Fields();
     }
 
-    private final class Field implements Map.Entry<CharSequence, CharSequence> {
-        private final int number;
+    /** Is its own entry: one object for all fields of a head. */
+    private final class Fields
+            implements
+                Iterator<Map.Entry<CharSequence, CharSequence>>,
+                Map.Entry<CharSequence, CharSequence> {
+        private int number = -1;
 
-        Field(int number) {
-            this.number = number;
+        @Override
+        public boolean hasNext() {
+            return number + 1 < size;
+        }
+
+        @Override
+        public Map.Entry<CharSequence, CharSequence> next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            number++;
+            return this;
         }
 
         @Override

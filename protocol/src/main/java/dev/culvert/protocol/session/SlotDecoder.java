@@ -20,6 +20,8 @@ final class SlotDecoder {
             AsciiString.cached(":scheme"), AsciiString.cached(":authority"), AsciiString.cached(":path"),
             AsciiString.cached(":protocol"));
     private static final AsciiString STATUS = AsciiString.cached(":status");
+    /** Room for fields that their receiver adds, and the most that is made before fields come. */
+    private static final int MORE_FIELDS = 2;
     private static final int USUAL_FIELDS = 24;
     /** The digits of a length have seven bits each. */
     private static final int MAX_LENGTH_BITS = 21;
@@ -32,10 +34,12 @@ final class SlotDecoder {
     private final int maxBytes;
     private final int maxFields;
     private int kept;
+    /** The fields of the last head. */
+    private int lastFields;
 
     /** One head in the making. */
     private final class Head {
-        private final Http2Headers fields = new HeadFields(USUAL_FIELDS);
+        private final Http2Headers fields = new HeadFields(Math.min(USUAL_FIELDS, lastFields + MORE_FIELDS));
         private long bytes;
         private boolean malformed;
         private boolean regular;
@@ -69,6 +73,7 @@ final class SlotDecoder {
             if (malformed || (request && response)) {
                 throw ProtocolException.stream(streamId, ErrorCode.PROTOCOL, "the head is not valid");
             }
+            lastFields = fields.size();
             return fields;
         }
     }

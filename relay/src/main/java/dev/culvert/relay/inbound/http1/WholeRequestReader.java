@@ -23,7 +23,7 @@ final class WholeRequestReader {
     private static final byte[] GET = "GET ".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] HEAD = "HEAD ".getBytes(StandardCharsets.US_ASCII);
     /** Room for fields that forwarding adds. */
-    private static final int EXTRA_FIELDS = 16;
+    private static final int EXTRA_FIELDS = 12;
     private static final FastThreadLocal<byte[]> HEADS = new FastThreadLocal<>() {
         @Override
         protected byte[] initialValue() {
