@@ -42,11 +42,14 @@ final class Attacker {
         }
     }
 
-    /** Attacks from a process with little right to the CPU. */
+    /**
+     * Attacks from a process that has the CPU when nobody else wants it (SCHED_IDLE): like one on another
+     * machine it takes the server's CPU by what it sends, and by nothing else.
+     */
     static List<String> attackFromOutside(Target target, Scenario scenario, double factor, Duration time,
             Judge judge) throws Exception {
         Process process = new ProcessBuilder(Stream.concat(
-                Stream.of("nice", "-n", "10", HostileServer.java(), "-Xmx1g", "-cp",
+                Stream.of("chrt", "--idle", "0", HostileServer.java(), "-Xmx1g", "-cp",
                         System.getProperty("java.class.path"), Attacker.class.getName(), scenario.name(),
                         Double.toString(factor), Long.toString(time.toMillis())),
                 Stream.of(target.arguments())).toList()).redirectErrorStream(true).start();

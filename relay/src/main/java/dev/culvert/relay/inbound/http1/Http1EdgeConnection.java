@@ -3,6 +3,7 @@ package dev.culvert.relay.inbound.http1;
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.PassEnd;
+import dev.culvert.http.net.PassShare;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
@@ -292,7 +293,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
         deadline().set(shared.limits().idleTimeout(), ctx::close);
         if (!pipelined.isEmpty()) {
-            ctx.channel().eventLoop().execute(this::next);
+            PassShare.run(ctx.channel().eventLoop(), this::next);
             return;
         }
         awaitRestOfHead();
@@ -422,7 +423,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         if (current != null) {
             current.passedOn();
         } else if (!pipelined.isEmpty() && ctx.channel().isWritable()) {
-            ctx.channel().eventLoop().execute(this::next);
+            PassShare.run(ctx.channel().eventLoop(), this::next);
         }
         ctx.fireChannelWritabilityChanged();
     }
