@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs at most {@link #TASKS} tasks in one pass of an event loop, and the others in later ones, in their order:
- * for work that a peer can have ready in any amount. Between two passes the loop serves its sockets, so that
- * others do not wait for all of it. The tasks' owners bound their number. Called on the loop.
+ * Runs at most {@link #TASKS} tasks in one pass of an event loop, and the others in later ones, in their
+ * order: for work that a peer can have ready in any amount. Between two passes the loop serves its sockets,
+ * so that others do not wait for all of it. The tasks' owners bound their number. Called on the loop.
  */
 public final class PassShare implements Runnable {
     public static final int TASKS = 16;
