@@ -44,9 +44,10 @@ public final class Session {
      * Starts a session. A server's hello can be polled at once.
      *
      * @param local the hello of this side; a client's version range is narrowed to the common version
+     * @param pool lends the bytes by which windows grow
      */
-    public Session(Role role, Hello local, SessionLimits limits, long nowNanos) {
-        this.session = new SessionState(role, local, limits, nowNanos);
+    public Session(Role role, Hello local, SessionLimits limits, WindowPool pool, long nowNanos) {
+        this.session = new SessionState(role, local, limits, pool, nowNanos);
         this.arrivals = new FrameDispatcher(session);
         this.openingDeadlineNanos = nowNanos + limits.openingTimeout().toNanos();
         if (role == Role.SERVER) {
@@ -251,7 +252,7 @@ public final class Session {
         session.unconsumedBytes -= bytes;
         stream.grantDue += bytes;
         if (stream.grantDue >= stream.receiveWindowSize / 2 && !stream.remoteEnded) {
-            session.outbox.grantPeer(stream);
+            session.grant(stream);
         }
         session.closeIfDone(stream);
     }
@@ -353,6 +354,7 @@ public final class Session {
             session.end(ErrorCode.TIMEOUT, "nothing was received after a heartbeat", false);
         } else if (session.phase == Phase.LIVE && session.heartbeat.ping(nowNanos)) {
             session.outbox.ping(nowNanos);
+            session.windowGrowth.forget();
         }
     }
 

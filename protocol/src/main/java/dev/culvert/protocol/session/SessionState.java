@@ -37,6 +37,7 @@ final class SessionState {
     final Limits accepts;
     final Heartbeat heartbeat;
     final SessionWindow receiveWindow;
+    final WindowGrowth windowGrowth;
     final Outbox outbox;
     final HeadReader headReader;
     final Announcements announcements = new Announcements();
@@ -60,7 +61,7 @@ final class SessionState {
     boolean openingProven;
     long unconsumedBytes;
 
-    SessionState(Role role, Hello local, SessionLimits limits, long nowNanos) {
+    SessionState(Role role, Hello local, SessionLimits limits, WindowPool pool, long nowNanos) {
         this.role = role;
         this.local = local;
         this.limits = limits;
@@ -68,6 +69,7 @@ final class SessionState {
         this.heartbeat = new Heartbeat(limits, nowNanos);
         Heads heads = new Heads(accepts);
         this.receiveWindow = new SessionWindow(accepts.sessionWindow());
+        this.windowGrowth = new WindowGrowth(pool);
         this.outbox = new Outbox(heads, receiveWindow, announcements);
         this.headReader = new HeadReader(heads, accepts.headBytes());
     }
@@ -127,14 +129,33 @@ final class SessionState {
         }
     }
 
+    /** Grants what a stream has consumed, less what others need more, and looks whether it needs more. */
+    void grant(StreamState stream) {
+        windowGrowth.shrink(stream);
+        if (windowGrowth.begins(stream)) {
+            outbox.probe(windowGrowth.opaque());
+        }
+        outbox.grantPeer(stream);
+    }
+
+    /** Handles the ACK of a PING. */
+    void answered(long opaque, long nowNanos) {
+        heartbeat.answered(opaque, nowNanos);
+        if (opaque == windowGrowth.opaque()) {
+            windowGrowth.ends().forEach(outbox::grantPeer);
+        }
+    }
+
     void closeIfDone(StreamState stream) {
         if (stream.isClosed() && streams.remove(stream.id) != null) {
+            windowGrowth.end(stream);
             events.add(new StreamClosed(stream.id));
         }
     }
 
     void drop(StreamState stream) {
         streams.remove(stream.id);
+        windowGrowth.end(stream);
         outbox.drop(stream);
         unconsumedBytes -= stream.unconsumed;
         stream.unconsumed = 0;
