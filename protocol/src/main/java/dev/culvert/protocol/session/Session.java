@@ -15,6 +15,7 @@ import dev.culvert.protocol.session.SessionState.Phase;
 import dev.culvert.protocol.session.StreamState.OutgoingHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,11 +46,12 @@ public final class Session {
      *
      * @param local the hello of this side; a client's version range is narrowed to the common version
      * @param pool lends the bytes by which windows grow
+     * @param clock {@link System#nanoTime}, or another clock that the caller's {@code nowNanos} are read from
      */
-    public Session(Role role, Hello local, SessionLimits limits, WindowPool pool, long nowNanos) {
-        this.session = new SessionState(role, local, limits, pool, nowNanos);
+    public Session(Role role, Hello local, SessionLimits limits, WindowPool pool, LongSupplier clock) {
+        this.session = new SessionState(role, local, limits, pool, clock);
         this.arrivals = new FrameDispatcher(session);
-        this.openingDeadlineNanos = nowNanos + limits.openingTimeout().toNanos();
+        this.openingDeadlineNanos = clock.getAsLong() + limits.openingTimeout().toNanos();
         if (role == Role.SERVER) {
             session.outbox.control(new Frame.OpeningHello(local));
         }

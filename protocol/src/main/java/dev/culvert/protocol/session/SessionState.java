@@ -14,6 +14,7 @@ import io.netty.util.collection.IntObjectMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,15 +62,15 @@ final class SessionState {
     boolean openingProven;
     long unconsumedBytes;
 
-    SessionState(Role role, Hello local, SessionLimits limits, WindowPool pool, long nowNanos) {
+    SessionState(Role role, Hello local, SessionLimits limits, WindowPool pool, LongSupplier clock) {
         this.role = role;
         this.local = local;
         this.limits = limits;
         this.accepts = local.limits();
-        this.heartbeat = new Heartbeat(limits, nowNanos);
+        this.heartbeat = new Heartbeat(limits, clock.getAsLong());
         Heads heads = new Heads(accepts);
         this.receiveWindow = new SessionWindow(accepts.sessionWindow());
-        this.windowGrowth = new WindowGrowth(pool);
+        this.windowGrowth = new WindowGrowth(pool, clock);
         this.outbox = new Outbox(heads, receiveWindow, announcements);
         this.headReader = new HeadReader(heads, accepts.headBytes());
     }
@@ -140,9 +141,11 @@ final class SessionState {
 
     /** Handles the ACK of a PING. */
     void answered(long opaque, long nowNanos) {
-        heartbeat.answered(opaque, nowNanos);
+        if (heartbeat.answered(opaque, nowNanos)) {
+            windowGrowth.measured(heartbeat.rttNanos(), nowNanos);
+        }
         if (opaque == windowGrowth.opaque()) {
-            windowGrowth.ends().forEach(outbox::grantPeer);
+            windowGrowth.ends(nowNanos).forEach(outbox::grantPeer);
         }
     }
 

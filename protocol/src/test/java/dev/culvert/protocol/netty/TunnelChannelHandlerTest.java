@@ -289,7 +289,7 @@ class TunnelChannelHandlerTest {
     private static EmbeddedChannel overdue(Wire.End told) {
         SessionLimits limits = SessionLimits.defaults();
         var session = new Session(Session.Role.SERVER, hello(1), limits, WindowPool.NONE,
-                System.nanoTime() - limits.openingTimeout().multipliedBy(2).toNanos());
+                () -> System.nanoTime() - limits.openingTimeout().multipliedBy(2).toNanos());
         var channel = new EmbeddedChannel();
         channel.freezeTime();
         channel.pipeline().addLast(new TunnelChannelHandler(session, false, told, new SessionMeter()));
@@ -357,7 +357,7 @@ class TunnelChannelHandlerTest {
         channel.pipeline()
                 .addLast(new TunnelChannelHandler(
                         new Session(Session.Role.SERVER, hello(1), limits, WindowPool.NONE,
-                                System.nanoTime()),
+                                System::nanoTime),
                         false,
                         wire.server,
                         meter));

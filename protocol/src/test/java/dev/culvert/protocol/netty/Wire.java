@@ -60,7 +60,7 @@ final class Wire implements AutoCloseable {
                     limits.accepts(),
                     new Hello.Nonce(1, 2, 3, 4), "wire");
             handler = new TunnelChannelHandler(
-                    new Session(role, hello, limits, WindowPool.NONE, System.nanoTime()), !server,
+                    new Session(role, hello, limits, WindowPool.NONE, System::nanoTime), !server,
                     this,
                     meter);
             channel = new EmbeddedChannel(new WebSocket13FrameDecoder(server, false, FrameCodec.MAX_BATCH),

@@ -48,7 +48,7 @@ final class SessionPair implements AutoCloseable {
 
     private Side side(Role role, Hello hello, WindowPool pool) {
         SessionLimits limits = SessionLimits.defaults().accepting(hello.limits());
-        return new Side(role, new Session(role, hello, limits, pool, nowNanos), allocator);
+        return new Side(role, new Session(role, hello, limits, pool, () -> nowNanos), allocator);
     }
 
     /** Two sessions that are live. */

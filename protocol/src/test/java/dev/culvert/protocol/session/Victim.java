@@ -29,7 +29,7 @@ final class Victim {
                 defaults.openingTimeout(),
                 defaults.heartbeatInterval(), defaults.heartbeatTimeout());
         this.session = new Session(role, SessionPair.hello(1, 1, Recording.LIMITS), limits, WindowPool.NONE,
-                0);
+                () -> 0);
     }
 
     /** Server: opens streams until the id is used, as the recorded server had. */

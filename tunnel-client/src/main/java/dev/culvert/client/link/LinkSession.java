@@ -52,7 +52,7 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
         this.identity = new SessionIdentity(first, () -> link.shared.credentials().get().identity(),
                 link.loop, link.backoff, this);
         var session = new Session(Session.Role.CLIENT, ownHello, SessionLimits.defaults(), WINDOWS,
-                System.nanoTime());
+                System::nanoTime);
         this.handler = new TunnelChannelHandler(session, true, this, link.shared.meter());
     }
 

@@ -46,7 +46,7 @@ public final class TunnelSessions {
         long capabilities = Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | (proven == null ? Hello.PROOF : 0);
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);
-        Session session = new Session(Session.Role.SERVER, hello, own, windows, System.nanoTime());
+        Session session = new Session(Session.Role.SERVER, hello, own, windows, System::nanoTime);
         ServerSession listener = new ServerSession(shared, ctx.channel(), host, hello.nonce(), proven);
         TunnelChannelHandler handler = new TunnelChannelHandler(session, false, listener, meter);
         listener.handler = handler;

@@ -46,10 +46,10 @@ public final class TunnelEnds implements SessionListener {
         this.hello = hello;
         Session server = new Session(Session.Role.SERVER, hello(new UUID(9, 9), 0, false, Hello.TCP), LIMITS,
                 WindowPool.NONE,
-                System.nanoTime());
+                System::nanoTime);
         handler = new TunnelChannelHandler(server, false, this, new SessionMeter());
         channel = new EmbeddedChannel(handler);
-        client = new Session(Session.Role.CLIENT, hello, LIMITS, WindowPool.NONE, System.nanoTime());
+        client = new Session(Session.Role.CLIENT, hello, LIMITS, WindowPool.NONE, System::nanoTime);
     }
 
     private TunnelEnds(Hello hello, Consumer<ChannelHandlerContext> server) {
@@ -57,7 +57,7 @@ public final class TunnelEnds implements SessionListener {
         channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
         server.accept(channel.pipeline().firstContext());
         handler = channel.pipeline().get(TunnelChannelHandler.class);
-        client = new Session(Session.Role.CLIENT, hello, LIMITS, WindowPool.NONE, System.nanoTime());
+        client = new Session(Session.Role.CLIENT, hello, LIMITS, WindowPool.NONE, System::nanoTime);
     }
 
     /**
