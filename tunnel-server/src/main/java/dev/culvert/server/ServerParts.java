@@ -7,6 +7,7 @@ import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.observe.Telemetry;
 import dev.culvert.http.observe.Version;
 import dev.culvert.protocol.netty.SessionMeter;
+import dev.culvert.protocol.session.WindowPool;
 import dev.culvert.relay.exchange.AccessLog;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.exchange.EdgeMeters;
@@ -163,6 +164,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 }, LAST_REQUESTS.toMillis(), TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(
                 new ServerSession.Shared(store, registry, renewal, events, webhooks, clock), meter,
+                new WindowPool(base.memory.max() / 4, base.memory::isSpent),
                 "culvert/" + Version.current());
         telemetry.tunnels(new ServerFigures(registry, meter));
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())

@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Processes each received frame of a session. Throws {@link ProtocolException} for a peer's faults. */
 final class FrameDispatcher {
-    private static final int MAX_STREAM_WINDOW = 16 << 20;
     /**
      * DATA below this size is copied while its reader lags. Larger DATA retains at most eight times its bytes
      * in memory.
@@ -242,6 +241,7 @@ final class FrameDispatcher {
             }
             int pending = stream.unconsumed;
             stream.receiveWindow -= bytes;
+            session.windowGrowth.received(stream, bytes);
             stream.unconsumed += bytes;
             session.unconsumedBytes += bytes;
             stream.remoteEnded = frame.last();
@@ -283,7 +283,7 @@ final class FrameDispatcher {
         }
         StreamState stream = known(frame.streamId());
         if (stream != null) {
-            if (frame.bytes() > MAX_STREAM_WINDOW - stream.sendWindow) {
+            if (frame.bytes() > WindowGrowth.MAX_WINDOW - stream.sendWindow) {
                 throw ProtocolException.stream(stream.id, ErrorCode.FLOW_CONTROL,
                         "the stream's window is too large");
             }
@@ -303,7 +303,7 @@ final class FrameDispatcher {
 
     private void ping(Frame.Ping frame, long nowNanos) {
         if (frame.ack()) {
-            session.heartbeat.answered(frame.opaque(), nowNanos);
+            session.answered(frame.opaque(), nowNanos);
         } else {
             session.outbox.pong(frame.opaque());
         }

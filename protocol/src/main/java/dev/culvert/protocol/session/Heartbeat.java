@@ -45,11 +45,14 @@ final class Heartbeat {
         return waiting && nowNanos - pingedNanos - timeoutNanos >= 0;
     }
 
-    void answered(long opaque, long nowNanos) {
-        if (unanswered && opaque == pingedNanos) {
-            unanswered = false;
-            rttNanos = nowNanos - pingedNanos;
+    /** Handles the ACK of a PING. Returns whether it is the last heartbeat's. */
+    boolean answered(long opaque, long nowNanos) {
+        if (!unanswered || opaque != pingedNanos) {
+            return false;
         }
+        unanswered = false;
+        rttNanos = nowNanos - pingedNanos;
+        return true;
     }
 
     /** The last round-trip time, or -1 before the first. */

@@ -44,6 +44,8 @@ final class Outbox {
     private int resets;
     private boolean pingDue;
     private long ping;
+    private boolean probeDue;
+    private long probe;
     private boolean pongDue;
     private long pong;
     private @Nullable Frame auth;
@@ -94,6 +96,12 @@ final class Outbox {
     void ping(long opaque) {
         ping = opaque;
         pingDue = true;
+    }
+
+    /** Sends a PING that measures a round trip, beside the heartbeat's. At most one waits at a time. */
+    void probe(long opaque) {
+        probe = opaque;
+        probeDue = true;
     }
 
     void pong(long opaque) {
@@ -164,7 +172,7 @@ final class Outbox {
 
     /** Whether {@link #poll} would write a frame into an empty buffer. */
     boolean hasFrames() {
-        return headWriter.isBusy() || pingDue || pongDue || auth != null || announcements.isDue()
+        return headWriter.isBusy() || pingDue || probeDue || pongDue || auth != null || announcements.isDue()
                 || grantDue() || !control.isEmpty()
                 || !grants.isEmpty()
                 || !headQueue.isEmpty() || behindHeads != null || ring.isReady();
@@ -260,6 +268,9 @@ final class Outbox {
         if (next == null && pingDue) {
             pingDue = false;
             next = new Frame.Ping(ping, false);
+        } else if (next == null && probeDue) {
+            probeDue = false;
+            next = new Frame.Ping(probe, false);
         } else if (next == null && pongDue) {
             pongDue = false;
             next = new Frame.Ping(pong, true);
@@ -308,6 +319,7 @@ final class Outbox {
         ring.clear();
         resets = 0;
         pingDue = false;
+        probeDue = false;
         pongDue = false;
         auth = null;
         announcements.clear();

@@ -15,6 +15,7 @@ import dev.culvert.protocol.session.SessionState.Phase;
 import dev.culvert.protocol.session.StreamState.OutgoingHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,11 +45,13 @@ public final class Session {
      * Starts a session. A server's hello can be polled at once.
      *
      * @param local the hello of this side; a client's version range is narrowed to the common version
+     * @param pool lends the bytes by which windows grow
+     * @param clock {@link System#nanoTime}, or another clock that the caller's {@code nowNanos} are read from
      */
-    public Session(Role role, Hello local, SessionLimits limits, long nowNanos) {
-        this.session = new SessionState(role, local, limits, nowNanos);
+    public Session(Role role, Hello local, SessionLimits limits, WindowPool pool, LongSupplier clock) {
+        this.session = new SessionState(role, local, limits, pool, clock);
         this.arrivals = new FrameDispatcher(session);
-        this.openingDeadlineNanos = nowNanos + limits.openingTimeout().toNanos();
+        this.openingDeadlineNanos = clock.getAsLong() + limits.openingTimeout().toNanos();
         if (role == Role.SERVER) {
             session.outbox.control(new Frame.OpeningHello(local));
         }
@@ -251,7 +254,7 @@ public final class Session {
         session.unconsumedBytes -= bytes;
         stream.grantDue += bytes;
         if (stream.grantDue >= stream.receiveWindowSize / 2 && !stream.remoteEnded) {
-            session.outbox.grantPeer(stream);
+            session.grant(stream);
         }
         session.closeIfDone(stream);
     }
@@ -353,6 +356,7 @@ public final class Session {
             session.end(ErrorCode.TIMEOUT, "nothing was received after a heartbeat", false);
         } else if (session.phase == Phase.LIVE && session.heartbeat.ping(nowNanos)) {
             session.outbox.ping(nowNanos);
+            session.windowGrowth.forget();
         }
     }
 

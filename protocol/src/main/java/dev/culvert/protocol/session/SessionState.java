@@ -14,6 +14,7 @@ import io.netty.util.collection.IntObjectMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,7 @@ final class SessionState {
     final Limits accepts;
     final Heartbeat heartbeat;
     final SessionWindow receiveWindow;
+    final WindowGrowth windowGrowth;
     final Outbox outbox;
     final HeadReader headReader;
     final Announcements announcements = new Announcements();
@@ -60,14 +62,15 @@ final class SessionState {
     boolean openingProven;
     long unconsumedBytes;
 
-    SessionState(Role role, Hello local, SessionLimits limits, long nowNanos) {
+    SessionState(Role role, Hello local, SessionLimits limits, WindowPool pool, LongSupplier clock) {
         this.role = role;
         this.local = local;
         this.limits = limits;
         this.accepts = local.limits();
-        this.heartbeat = new Heartbeat(limits, nowNanos);
+        this.heartbeat = new Heartbeat(limits, clock.getAsLong());
         Heads heads = new Heads(accepts);
         this.receiveWindow = new SessionWindow(accepts.sessionWindow());
+        this.windowGrowth = new WindowGrowth(pool, clock);
         this.outbox = new Outbox(heads, receiveWindow, announcements);
         this.headReader = new HeadReader(heads, accepts.headBytes());
     }
@@ -127,14 +130,35 @@ final class SessionState {
         }
     }
 
+    /** Grants what a stream has consumed, less what others need more, and looks whether it needs more. */
+    void grant(StreamState stream) {
+        windowGrowth.shrink(stream);
+        if (windowGrowth.begins(stream)) {
+            outbox.probe(windowGrowth.opaque());
+        }
+        outbox.grantPeer(stream);
+    }
+
+    /** Handles the ACK of a PING. */
+    void answered(long opaque, long nowNanos) {
+        if (heartbeat.answered(opaque, nowNanos)) {
+            windowGrowth.measured(heartbeat.rttNanos(), nowNanos);
+        }
+        if (opaque == windowGrowth.opaque()) {
+            windowGrowth.ends(nowNanos).forEach(outbox::grantPeer);
+        }
+    }
+
     void closeIfDone(StreamState stream) {
         if (stream.isClosed() && streams.remove(stream.id) != null) {
+            windowGrowth.end(stream);
             events.add(new StreamClosed(stream.id));
         }
     }
 
     void drop(StreamState stream) {
         streams.remove(stream.id);
+        windowGrowth.end(stream);
         outbox.drop(stream);
         unconsumedBytes -= stream.unconsumed;
         stream.unconsumed = 0;

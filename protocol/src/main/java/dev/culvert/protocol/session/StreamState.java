@@ -21,8 +21,13 @@ final class StreamState {
     int sendWindow;
     /** The bytes that the peer may still send. */
     int receiveWindow;
-    /** The receive window when all received bytes are consumed. */
-    final int receiveWindowSize;
+    /** The receive window when all received bytes are consumed and granted. */
+    int receiveWindowSize;
+    /** The bytes of {@link #receiveWindowSize} that are borrowed from the process's pool. */
+    int borrowed;
+    /** The last measurement of {@link WindowGrowth} that this stream took part in, and its bytes. */
+    int round;
+    long roundBytes;
     /** The received bytes that the reader has not consumed. */
     int unconsumed;
     /** The consumed bytes that were not granted yet. */

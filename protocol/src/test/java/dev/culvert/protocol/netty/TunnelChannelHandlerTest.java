@@ -11,6 +11,7 @@ import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
+import dev.culvert.protocol.session.WindowPool;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -287,8 +288,8 @@ class TunnelChannelHandlerTest {
     /** A server's session whose client should have spoken long ago; nothing was read since, as its loop was busy. */
     private static EmbeddedChannel overdue(Wire.End told) {
         SessionLimits limits = SessionLimits.defaults();
-        var session = new Session(Session.Role.SERVER, hello(1), limits,
-                System.nanoTime() - limits.openingTimeout().multipliedBy(2).toNanos());
+        var session = new Session(Session.Role.SERVER, hello(1), limits, WindowPool.NONE,
+                () -> System.nanoTime() - limits.openingTimeout().multipliedBy(2).toNanos());
         var channel = new EmbeddedChannel();
         channel.freezeTime();
         channel.pipeline().addLast(new TunnelChannelHandler(session, false, told, new SessionMeter()));
@@ -355,7 +356,9 @@ class TunnelChannelHandlerTest {
         channel.config().setAllocator(new NoDirectMemory());
         channel.pipeline()
                 .addLast(new TunnelChannelHandler(
-                        new Session(Session.Role.SERVER, hello(1), limits, System.nanoTime()), false,
+                        new Session(Session.Role.SERVER, hello(1), limits, WindowPool.NONE,
+                                System::nanoTime),
+                        false,
                         wire.server,
                         meter));
         channel.runPendingTasks();

@@ -8,6 +8,7 @@ import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.Session.Role;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
+import dev.culvert.protocol.session.WindowPool;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -58,7 +59,8 @@ final class Wire implements AutoCloseable {
             var hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, server ? 1 : 2, 7, 0, false,
                     limits.accepts(),
                     new Hello.Nonce(1, 2, 3, 4), "wire");
-            handler = new TunnelChannelHandler(new Session(role, hello, limits, System.nanoTime()), !server,
+            handler = new TunnelChannelHandler(
+                    new Session(role, hello, limits, WindowPool.NONE, System::nanoTime), !server,
                     this,
                     meter);
             channel = new EmbeddedChannel(new WebSocket13FrameDecoder(server, false, FrameCodec.MAX_BATCH),

@@ -33,8 +33,12 @@ final class SessionPair implements AutoCloseable {
     }
 
     SessionPair(Hello serverHello, Hello clientHello) {
-        server = side(Role.SERVER, serverHello);
-        client = side(Role.CLIENT, clientHello);
+        this(serverHello, clientHello, WindowPool.NONE);
+    }
+
+    private SessionPair(Hello serverHello, Hello clientHello, WindowPool pool) {
+        server = side(Role.SERVER, serverHello, pool);
+        client = side(Role.CLIENT, clientHello, pool);
         server.onEvent = event -> {
             if (event instanceof PeerHello) {
                 server.session.ready(1, 2, 3, "acme/prod", "acme-prod.tunnels.example.com");
@@ -42,14 +46,19 @@ final class SessionPair implements AutoCloseable {
         };
     }
 
-    private Side side(Role role, Hello hello) {
+    private Side side(Role role, Hello hello, WindowPool pool) {
         SessionLimits limits = SessionLimits.defaults().accepting(hello.limits());
-        return new Side(role, new Session(role, hello, limits, nowNanos), allocator);
+        return new Side(role, new Session(role, hello, limits, pool, () -> nowNanos), allocator);
     }
 
     /** Two sessions that are live. */
     static SessionPair live() {
         return new SessionPair().opened();
+    }
+
+    /** Two sessions that are live, and whose windows grow by what the pool lends. */
+    static SessionPair growing(WindowPool pool) {
+        return new SessionPair(hello(1, 1, LIMITS), hello(1, 1, LIMITS), pool).opened();
     }
 
     static SessionPair live(Limits serverLimits, Limits clientLimits) {

@@ -28,7 +28,8 @@ final class Victim {
         SessionLimits limits = new SessionLimits(Recording.LIMITS, QUEUED_PER_STREAM, 8,
                 defaults.openingTimeout(),
                 defaults.heartbeatInterval(), defaults.heartbeatTimeout());
-        this.session = new Session(role, SessionPair.hello(1, 1, Recording.LIMITS), limits, 0);
+        this.session = new Session(role, SessionPair.hello(1, 1, Recording.LIMITS), limits, WindowPool.NONE,
+                () -> 0);
     }
 
     /** Server: opens streams until the id is used, as the recorded server had. */

@@ -4,10 +4,7 @@ import dev.culvert.http.observe.Telemetry;
 import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
 import io.micrometer.core.instrument.Gauge;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.channel.EventLoop;
-import io.netty.util.internal.PlatformDependent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -96,11 +93,8 @@ public final class MemoryBudget {
      *     is not counted
      */
     public static MemoryBudget ofProcess(long max) {
-        long directMax = PlatformDependent.maxDirectMemory();
-        LongSupplier direct = ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator
-                ? allocator.metric()::usedDirectMemory
-                : () -> 0;
-        return new MemoryBudget(max == 0 ? directMax / 4 : max, direct, directMax);
+        long directMax = DirectMemory.max();
+        return new MemoryBudget(max == 0 ? directMax / 4 : max, DirectMemory::used, directMax);
     }
 
     /** Registers the meters {@code culvert_memory_budget_bytes}. Returns this budget. */

@@ -12,6 +12,8 @@ import dev.culvert.protocol.netty.TunnelStream;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
+import dev.culvert.protocol.session.WindowPool;
+import dev.culvert.relay.quota.DirectMemory;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
 import java.util.Objects;
@@ -28,6 +30,8 @@ import reactor.core.publisher.Mono;
 final class LinkSession implements SessionListener, SessionIdentity.Wire {
     private static final Logger log = LoggerFactory.getLogger(LinkSession.class);
 
+    /** Lends the bytes by which the windows of request bodies grow, for all connections of the process. */
+    private static final WindowPool WINDOWS = new WindowPool(DirectMemory.max() / 16, DirectMemory::isShort);
     private static final String PAUSED = "the client is paused";
 
     private final Link link;
@@ -47,7 +51,8 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
         this.host = host;
         this.identity = new SessionIdentity(first, () -> link.shared.credentials().get().identity(),
                 link.loop, link.backoff, this);
-        var session = new Session(Session.Role.CLIENT, ownHello, SessionLimits.defaults(), System.nanoTime());
+        var session = new Session(Session.Role.CLIENT, ownHello, SessionLimits.defaults(), WINDOWS,
+                System::nanoTime);
         this.handler = new TunnelChannelHandler(session, true, this, link.shared.meter());
     }
 
