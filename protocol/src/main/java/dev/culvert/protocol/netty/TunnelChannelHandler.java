@@ -9,6 +9,7 @@ import dev.culvert.protocol.frame.ProtocolException;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
+import dev.culvert.protocol.session.WindowPool;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -135,6 +136,11 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     /** The event loop of this session. */
     public EventLoop eventLoop() {
         return context().channel().eventLoop();
+    }
+
+    /** Server: names who pays for the windows of this session's streams. Before {@link #ready}. */
+    public void windowsOf(WindowPool.Account account) {
+        session.windowsOf(account);
     }
 
     /** Server: accepts the client. */
