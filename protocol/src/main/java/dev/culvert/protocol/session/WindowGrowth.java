@@ -109,10 +109,15 @@ final class WindowGrowth {
         return grown;
     }
 
-    /** @param idle the part of the measured time that a round trip takes on the idle link */
+    /**
+     * A stream of which a third of the window or more waits for its reader is slowed down by that reader.
+     *
+     * @param idle the part of the measured time that a round trip takes on the idle link
+     */
     private boolean isSlowedDown(StreamState stream, double idle) {
+        int third = stream.receiveWindowSize / 3;
         return Math.min(shortest, shortestBefore) >= SHORT_WAY_NANOS
-                && stream.roundBytes * idle >= stream.receiveWindowSize / 3;
+                && stream.roundBytes * idle >= third && stream.unconsumed < third;
     }
 
     /** The PING or its ACK was lost to a later one. */
