@@ -24,6 +24,7 @@ import dev.culvert.server.enrol.CertificateIssuer;
 import dev.culvert.server.enrol.EnrolmentService;
 import dev.culvert.server.enrol.RenewalService;
 import dev.culvert.server.link.LoopPlacement;
+import dev.culvert.server.link.RuntimeWindows;
 import dev.culvert.server.link.ServerSession;
 import dev.culvert.server.link.SessionAdmission;
 import dev.culvert.server.link.TunnelHandshake;
@@ -163,8 +164,9 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                     webhooks.forget(gone);
                 }, LAST_REQUESTS.toMillis(), TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(
-                new ServerSession.Shared(store, registry, renewal, events, webhooks, clock), meter,
-                new WindowPool(base.memory.max() / 4, base.memory::isSpent),
+                new ServerSession.Shared(store, registry, renewal, events, webhooks,
+                        new RuntimeWindows(new WindowPool(base.memory.max() / 4, base.memory::isSpent)), clock),
+                meter,
                 "culvert/" + Version.current());
         telemetry.tunnels(new ServerFigures(registry, meter));
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())

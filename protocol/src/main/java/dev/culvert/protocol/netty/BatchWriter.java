@@ -28,12 +28,16 @@ final class BatchWriter {
         this.masks = masks;
     }
 
-    /** Returns a buffer the caller owns with the next message, or null if no frame waits. */
+    /**
+     * Returns a buffer the caller owns with the next message, or null if no frame waits.
+     *
+     * @param enough bytes: no frame begins behind them
+     */
     @Nullable
-    ByteBuf next(Session session, ByteBufAllocator alloc) {
+    ByteBuf next(Session session, int enough, ByteBufAllocator alloc) {
         ByteBuf out = alloc.directBuffer(ROOM + session.batchBytes(), ROOM + FrameCodec.MAX_BATCH);
         out.writeZero(ROOM);
-        while (session.pollFrame(out)) {
+        while (out.writerIndex() < ROOM + enough && session.pollFrame(out)) {
             // until no frame waits or fits
         }
         if (out.writerIndex() == ROOM) {

@@ -9,6 +9,7 @@ import dev.culvert.protocol.frame.ProtocolException;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
+import dev.culvert.protocol.session.WindowPool;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -61,6 +62,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     private final SessionFigures figures;
     private final BatchWriter writer;
     private final OpenStreams streams;
+    private final UnsentBytes unsent = new UnsentBytes();
 
     private @Nullable ChannelHandlerContext context;
     private @Nullable ScheduledFuture<?> timer;
@@ -135,6 +137,11 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     /** The event loop of this session. */
     public EventLoop eventLoop() {
         return context().channel().eventLoop();
+    }
+
+    /** Server: names who pays for the windows of this session's streams. Before {@link #ready}. */
+    public void windowsOf(WindowPool.Account account) {
+        session.windowsOf(account);
     }
 
     /** Server: accepts the client. */
@@ -216,6 +223,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         context = ctx;
+        unsent.begin(ctx.channel());
         wake();
     }
 
@@ -398,12 +406,17 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         // The closing frames of a session are few. They do not wait for the socket, because the close follows
         // them.
         while (session.hasFrames() && (ctx.channel().isWritable() || session.isClosed())) {
-            ByteBuf message = writer.next(session, ctx.alloc());
+            ByteBuf message = writer.next(session, unsent.batchBytes(), ctx.alloc());
             if (message == null) {
                 return;
             }
-            meter.sent.add(message.readableBytes());
+            int bytes = message.readableBytes();
+            meter.sent.add(bytes);
+            unsent.wrote(bytes);
             ctx.writeAndFlush(message, ctx.voidPromise());
+            if (!ctx.channel().isWritable()) {
+                unsent.full(ctx.channel(), System.nanoTime());
+            }
         }
     }
 

@@ -27,11 +27,10 @@ final class WindowGrowth {
     /** Over a shorter way, a window of the first size carries more than a processor can handle. */
     private static final long SHORT_WAY_NANOS = Duration.ofMillis(1).toNanos();
 
-    private final WindowPool pool;
+    private WindowPool.Account account;
     private final LongSupplier clock;
     /** The streams that have received a third of their window in the present measurement. */
     private final List<StreamState> fast = new ArrayList<>(0);
-    private long borrowed;
     /** The number of the present measurement; streams that took part in another one start at 0. */
     private int round;
     private boolean measuring;
@@ -43,14 +42,19 @@ final class WindowGrowth {
 
     /** @param clock nanoseconds from any origin */
     WindowGrowth(WindowPool pool, LongSupplier clock) {
-        this.pool = pool;
+        this.account = pool.account();
         this.clock = clock;
         this.periodNanos = clock.getAsLong();
     }
 
+    /** Names the account that pays for this session. No stream is open yet. */
+    void account(WindowPool.Account owner) {
+        account = owner;
+    }
+
     /** Whether to send a PING, because a stream has consumed half of its window and none is on its way. */
     boolean begins(StreamState stream) {
-        if (measuring || pool.isEmpty() || stream.receiveWindowSize > MAX_WINDOW / 2) {
+        if (measuring || account.isEmpty() || stream.receiveWindowSize > MAX_WINDOW / 2) {
             return false;
         }
         measuring = true;
@@ -105,10 +109,15 @@ final class WindowGrowth {
         return grown;
     }
 
-    /** @param idle the part of the measured time that a round trip takes on the idle link */
+    /**
+     * A stream of which a third of the window or more waits for its reader is slowed down by that reader.
+     *
+     * @param idle the part of the measured time that a round trip takes on the idle link
+     */
     private boolean isSlowedDown(StreamState stream, double idle) {
+        int third = stream.receiveWindowSize / 3;
         return Math.min(shortest, shortestBefore) >= SHORT_WAY_NANOS
-                && stream.roundBytes * idle >= stream.receiveWindowSize / 3;
+                && stream.roundBytes * idle >= third && stream.unconsumed < third;
     }
 
     /** The PING or its ACK was lost to a later one. */
@@ -119,10 +128,9 @@ final class WindowGrowth {
 
     private boolean grows(StreamState stream) {
         int more = Math.min(stream.receiveWindowSize, MAX_WINDOW - stream.receiveWindowSize);
-        if (stream.remoteEnded || more <= 0 || !pool.borrow(stream.borrowed, borrowed, more)) {
+        if (stream.remoteEnded || more <= 0 || !account.borrow(stream.borrowed, more)) {
             return false;
         }
-        borrowed += more;
         stream.borrowed += more;
         stream.receiveWindowSize += more;
         stream.grantDue += more;
@@ -131,7 +139,7 @@ final class WindowGrowth {
 
     /** Withholds a part of the stream's due grant, if the pool wants it back. */
     void shrink(StreamState stream) {
-        if (stream.borrowed > 0 && pool.wantsBack(stream.borrowed)) {
+        if (account.wantsBack(stream.borrowed)) {
             int less = Math.min(stream.grantDue, stream.borrowed);
             stream.receiveWindowSize -= less;
             stream.grantDue -= less;
@@ -146,7 +154,6 @@ final class WindowGrowth {
 
     private void giveBack(StreamState stream, int bytes) {
         stream.borrowed -= bytes;
-        borrowed -= bytes;
-        pool.giveBack(bytes);
+        account.giveBack(bytes);
     }
 }

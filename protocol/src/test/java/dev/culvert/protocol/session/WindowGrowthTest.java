@@ -85,6 +85,24 @@ final class WindowGrowthTest {
     }
 
     @Test
+    void readerThatStopsAfterHalfAWindowIsLentNothingMore() {
+        try (SessionPair pair = SessionPair.growing(pool).latency(LATENCY)) {
+            int id = download(pair, 50 * MIB);
+            Consumer<SessionEvent> reading = pair.server.onEvent;
+            pair.server.onEvent = event -> {
+                reading.accept(event);
+                if (pair.server.log(id).receivedBytes >= FIRST / 2) {
+                    pair.server.stall(id);
+                }
+            };
+            pair.advance(Duration.ofSeconds(5));
+
+            assertThat(pair.server.log(id).receivedBytes).isBetween((long) FIRST, 2L * FIRST);
+            assertThat(pool.lent()).isZero();
+        }
+    }
+
+    @Test
     void shortOfMemoryWindowsShrinkToTheirFirstSize() {
         try (SessionPair pair = SessionPair.growing(pool).latency(LATENCY)) {
             pair.client.out.bandwidth(FAST_LINK);

@@ -8,41 +8,45 @@ import org.junit.jupiter.api.Test;
 final class WindowPoolTest {
     private final AtomicBoolean pressed = new AtomicBoolean();
     private final WindowPool pool = new WindowPool(1000, pressed::get);
+    private final WindowPool.Account account = pool.account();
 
     @Test
     void aStreamHasAtMostHalfOfWhatIsFree() {
-        assertThat(pool.borrow(0, 0, 334)).isFalse();
-        assertThat(pool.borrow(0, 0, 333)).isTrue();
-        assertThat(pool.borrow(333, 333, 1)).isFalse();
+        assertThat(account.borrow(0, 334)).isFalse();
+        assertThat(account.borrow(0, 333)).isTrue();
+        assertThat(account.borrow(333, 1)).isFalse();
         assertThat(pool.lent()).isEqualTo(333);
     }
 
+    /** Whatever its number of streams and sessions. */
     @Test
-    void aSessionHasAtMostAsMuchAsIsFree() {
+    void anAccountHasAtMostAsMuchAsIsFree() {
         int borrowed = 0;
         for (int stream = 0; stream < 100; stream++) {
-            borrowed += pool.borrow(0, borrowed, 10) ? 10 : 0;
+            borrowed += account.borrow(0, 10) ? 10 : 0;
         }
 
         assertThat(borrowed).isEqualTo(500);
-        assertThat(pool.borrow(0, 0, 100)).as("another session").isTrue();
+        assertThat(pool.account().borrow(0, 100)).as("another account").isTrue();
     }
 
     @Test
     void whatIsLentIsWantedBackWhenOthersNeedItOrMemoryIsShort() {
-        assertThat(pool.borrow(0, 0, 330)).isTrue();
-        assertThat(pool.wantsBack(330)).isFalse();
-        for (int session = 0; session < 100; session++) {
-            pool.borrow(0, 0, 10);
+        assertThat(account.borrow(0, 330)).isTrue();
+        assertThat(account.wantsBack(330)).isFalse();
+        for (int other = 0; other < 100; other++) {
+            pool.account().borrow(0, 10);
         }
 
         assertThat(pool.lent()).isEqualTo(980);
-        assertThat(pool.wantsBack(330)).isTrue();
-        pool.giveBack(pool.lent() - 330);
-        assertThat(pool.wantsBack(330)).isFalse();
+        assertThat(account.wantsBack(330)).isTrue();
+        assertThat(account.wantsBack(1)).as("a small stream of an account with much").isTrue();
+        assertThat(pool.account().wantsBack(1)).isFalse();
+        account.giveBack(330);
+        assertThat(pool.lent()).isEqualTo(650);
         pressed.set(true);
-        assertThat(pool.wantsBack(1)).isTrue();
-        assertThat(pool.wantsBack(0)).isFalse();
-        assertThat(pool.borrow(0, 0, 1)).isFalse();
+        assertThat(account.wantsBack(1)).isTrue();
+        assertThat(account.wantsBack(0)).isFalse();
+        assertThat(account.borrow(0, 1)).isFalse();
     }
 }

@@ -4,9 +4,6 @@ import dev.culvert.config.HostPort;
 import dev.culvert.http.net.HandlerNames;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
-import io.netty.channel.WriteBufferWaterMark;
-import io.netty.channel.epoll.EpollChannelOption;
-import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.ssl.SslContext;
@@ -23,9 +20,6 @@ public final class Dialler {
     private static final int DEFAULT_PORT = 443;
     /** The time-out of TLS and the WebSocket handshake together. */
     private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(10);
-    /** At most one batch waits behind the one that the socket is taking (docs/protocol.md §7). */
-    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
-    private static final long NOT_SENT_LOW_WATER = 128 << 10;
     /** The maximum body of a refusal in bytes. A problem document is far smaller. */
     private static final int MAX_REFUSAL = 64 << 10;
 
@@ -88,10 +82,6 @@ public final class Dialler {
     }
 
     private static void init(Channel channel, HostPort address, SslContext tls, ClientHandshake handshake) {
-        channel.config().setWriteBufferWaterMark(WATER_MARK);
-        if (channel instanceof EpollSocketChannel) {
-            channel.config().setOption(EpollChannelOption.TCP_NOTSENT_LOWAT, NOT_SENT_LOW_WATER);
-        }
         SslHandler ssl = tls.newHandler(channel.alloc(), bareName(address.host()), address.port());
         ssl.setHandshakeTimeoutMillis(HANDSHAKE_TIMEOUT.toMillis());
         channel.pipeline()

@@ -55,10 +55,13 @@ public final class ServerSession implements SessionListener {
     /** Whether the session is closed. Verdicts that arrive afterwards are ignored. */
     private boolean over;
 
-    /** The dependencies that all sessions of a server share. */
+    /**
+     * The dependencies that all sessions of a server share.
+     *
+     * @param windows lends the bytes by which the windows of callers' response bodies grow
+     */
     public record Shared(RuntimeStore store, TunnelRegistry registry, RenewalService renewal,
-            ServerEvents events,
-            Told told, Clock clock) {}
+            ServerEvents events, Told told, RuntimeWindows windows, Clock clock) {}
 
     /** Receives notifications of sessions. Called on event loops; must not block. */
     public interface Told {
@@ -136,6 +139,7 @@ public final class ServerSession implements SessionListener {
             session.close(ErrorCode.UNAUTHORIZED, gone(runtime));
             return;
         }
+        session.windowsOf(shared.windows.of(runtime.id()));
         session.ready(id.getMostSignificantBits(), id.getLeastSignificantBits(), admitted.generation,
                 runtime.name().toString(), runtime.host());
     }

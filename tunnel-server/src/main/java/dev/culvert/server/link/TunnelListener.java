@@ -11,9 +11,6 @@ import dev.culvert.relay.listen.OpenConnections;
 import dev.culvert.relay.listen.RelayListener;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
-import io.netty.channel.WriteBufferWaterMark;
-import io.netty.channel.epoll.EpollChannelOption;
-import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import java.time.Duration;
@@ -24,11 +21,6 @@ import reactor.core.publisher.Mono;
  * the edge's with the tunnel connections counted apart.
  */
 public final class TunnelListener {
-    /** At most one batch waits behind the one that is being written to the socket (docs/protocol.md §7). */
-    static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
-    /** The maximum number of unsent bytes in the kernel in front of a head. */
-    static final int NOT_SENT_LOW_WATER = 128 << 10;
-
     private final RelayListener listener;
     private final OpenConnections connections;
 
@@ -60,20 +52,11 @@ public final class TunnelListener {
                 .map(listener -> new TunnelListener(listener, listener.connections()));
     }
 
-    /** Keeps the write queues short, so heads and pings are not delayed. */
-    static void tune(Channel channel) {
-        channel.config().setWriteBufferWaterMark(WATER_MARK);
-        if (channel instanceof EpollSocketChannel) {
-            channel.config().setOption(EpollChannelOption.TCP_NOTSENT_LOWAT, (long) NOT_SENT_LOW_WATER);
-        }
-    }
-
     private static void init(Channel channel, Entrance entrance, TunnelHandshake.Shared shared) {
         if (!entrance.open(channel)) {
             channel.close();
             return;
         }
-        tune(channel);
         HandshakeFairness.begin(channel);
         ChannelPipeline pipeline = channel.pipeline();
         pipeline.addLast(HandlerNames.HTTP,

@@ -6,7 +6,6 @@ import dev.culvert.protocol.netty.SessionMeter;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionLimits;
-import dev.culvert.protocol.session.WindowPool;
 import dev.culvert.server.enrol.RenewalService.Proven;
 import io.netty.channel.ChannelHandlerContext;
 import java.security.SecureRandom;
@@ -18,18 +17,14 @@ import org.jspecify.annotations.Nullable;
 public final class TunnelSessions {
     private final ServerSession.Shared shared;
     private final SessionMeter meter;
-    private final WindowPool windows;
     private final SessionLimits limits;
     private final String software;
     private final SecureRandom random = new SecureRandom();
     private final UUID instance = UUID.randomUUID();
 
-    /** @param windows lends the bytes by which the windows of callers' response bodies grow */
-    public TunnelSessions(ServerSession.Shared shared, SessionMeter meter, WindowPool windows,
-            String software) {
+    public TunnelSessions(ServerSession.Shared shared, SessionMeter meter, String software) {
         this.shared = shared;
         this.meter = meter;
-        this.windows = windows;
         this.limits = SessionLimits.defaults();
         this.software = software;
     }
@@ -47,7 +42,8 @@ public final class TunnelSessions {
                 | (proven == null ? Hello.PROOF : 0);
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);
-        Session session = new Session(Session.Role.SERVER, hello, own, windows, System::nanoTime);
+        Session session = new Session(Session.Role.SERVER, hello, own, shared.windows().pool(),
+                System::nanoTime);
         ServerSession listener = new ServerSession(shared, ctx.channel(), host, hello.nonce(), proven);
         TunnelChannelHandler handler = new TunnelChannelHandler(session, false, listener, meter);
         listener.handler = handler;

@@ -56,7 +56,6 @@ public final class TunnelUpgrade implements TunnelWay {
     public void enter(ChannelHandlerContext edge, ChannelHandler encoder, HttpRequest request,
             Queue<Object> behind) {
         tunnels.add(edge.channel());
-        TunnelListener.tune(edge.channel());
         HandshakeFairness.begin(edge.channel());
         ChannelPipeline pipeline = edge.pipeline();
         pipeline.replace(encoder, HandlerNames.HTTP1_ENCODER, new HttpResponseEncoder());

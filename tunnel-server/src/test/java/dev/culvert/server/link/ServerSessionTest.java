@@ -105,8 +105,8 @@ class ServerSessionTest {
     private TunnelSessions sessions(RuntimeStore seen, Scheduler judging) {
         var renewal = new RenewalService(seen, new CertificateIssuer(ca, LIFE), clock,
                 Schedulers.immediate(), judging);
-        return new TunnelSessions(new ServerSession.Shared(seen, registry, renewal, events, told, clock),
-                new SessionMeter(), WindowPool.NONE, "test/1");
+        return new TunnelSessions(new ServerSession.Shared(seen, registry, renewal, events, told,
+                new RuntimeWindows(WindowPool.NONE), clock), new SessionMeter(), "test/1");
     }
 
     private TunnelEnds dial(TunnelSessions server, @Nullable Proven proven, UUID instance, int connection) {
