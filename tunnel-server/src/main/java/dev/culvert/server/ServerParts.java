@@ -165,7 +165,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 }, LAST_REQUESTS.toMillis(), TimeUnit.MILLISECONDS));
         TunnelSessions sessions = new TunnelSessions(
                 new ServerSession.Shared(store, registry, renewal, events, webhooks,
-                        new RuntimeWindows(new WindowPool(base.memory.max() / 4, base.memory::isSpent)), clock),
+                        new RuntimeWindows(new WindowPool(base.memory.max() / 4, base.memory::isSpent)),
+                        clock),
                 meter,
                 "culvert/" + Version.current());
         telemetry.tunnels(new ServerFigures(registry, meter));
