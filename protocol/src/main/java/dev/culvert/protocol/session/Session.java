@@ -41,7 +41,7 @@ public final class Session {
     private final FrameDispatcher arrivals;
     private final long openingDeadlineNanos;
 
-    /** Names the account that pays for this session's windows, instead of one of its own. No stream is open yet. */
+    /** Names the account that pays for this session's windows. No stream is open yet. */
     public void windowsOf(WindowPool.Account account) {
         session.windowGrowth.account(account);
     }

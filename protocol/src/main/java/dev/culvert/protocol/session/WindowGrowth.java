@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
  * its delivery rate times the round trip of the idle link. If that is a third of its window or more, it gets
  * twice the window, up to {@link #MAX_WINDOW}. (A stream that only its window slows down receives half of it
  * in the measurement: the other half was consumed before.) The idle link's round trip is the shortest one
- * measured lately: others include the time for which bytes queue, on the link or for a busy processor, which a
- * larger window would only make longer. No clock is read and nothing is sent for streams shorter than half a
+ * measured lately: others include the time for which bytes queue, on the link or for a busy processor, which
+ * a larger window would only make longer. No clock is read and nothing is sent for streams shorter than half a
  * window.
  *
  * <p>What a window has in excess of its first size is borrowed from the process's {@link WindowPool}, given

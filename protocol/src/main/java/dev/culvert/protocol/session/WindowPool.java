@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 /**
- * The bytes by which all windows of a process may exceed their first size (docs/protocol.md §6). An account may
- * have at most as much as is still free, so that the first to grow leaves room for the next: of n equal
+ * The bytes by which all windows of a process may exceed their first size (docs/protocol.md §6). An account
+ * may have at most as much as is still free, so that the first to grow leaves room for the next: of n equal
  * accounts each gets one part in n + 1. Safe for use by any thread.
  */
 public final class WindowPool {
@@ -48,8 +48,8 @@ public final class WindowPool {
         }
 
         /**
-         * Lends {@code more} bytes if, afterwards, as much is free as this account has, and twice as much as the
-         * stream has.
+         * Lends {@code more} bytes if, afterwards, as much is free as this account has, and twice as much as
+         * the stream has.
          *
          * @param ofStream the bytes that the stream has borrowed
          */
@@ -75,8 +75,8 @@ public final class WindowPool {
         }
 
         /**
-         * Whether a stream should give back a part of its {@code ofStream} bytes, because others have borrowed
-         * since, or because memory is short.
+         * Whether a stream should give back a part of its {@code ofStream} bytes, because others have
+         * borrowed since, or because memory is short.
          */
         boolean wantsBack(long ofStream) {
             if (ofStream == 0) {
