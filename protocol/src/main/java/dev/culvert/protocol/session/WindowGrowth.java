@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
  * twice the window, up to {@link #MAX_WINDOW}. (A stream that only its window slows down receives half of it
  * in the measurement: the other half was consumed before.) The idle link's round trip is the shortest one
  * measured lately: others include the time for which bytes queue, on the link or for a busy processor, which
- * a larger window would only make longer. No clock is read and nothing is sent for streams shorter than half a
- * window.
+ * a larger window would only make longer. No clock is read and nothing is sent for streams shorter than half
+ * a window.
  *
  * <p>What a window has in excess of its first size is borrowed from the process's {@link WindowPool}, given
  * back when the stream ends, and withheld from its next grants when the pool wants it back.
