@@ -104,7 +104,10 @@ final class WindowGrowth {
         long took = Math.max(1, nowNanos - beganNanos);
         measured(took, nowNanos);
         double idle = (double) Math.min(shortest, shortestBefore) / took;
-        List<StreamState> grown = fast.stream().filter(stream -> isSlowedDown(stream, idle)).filter(this::grows).toList();
+        List<StreamState> grown = fast.stream()
+                .filter(stream -> isSlowedDown(stream, idle))
+                .filter(this::grows)
+                .toList();
         fast.clear();
         return grown;
     }
