@@ -7,7 +7,7 @@ import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.observe.Telemetry;
 import dev.culvert.http.observe.Version;
 import dev.culvert.protocol.netty.SessionMeter;
-import dev.culvert.protocol.session.WindowPool;
+import dev.culvert.protocol.netty.WindowPool;
 import dev.culvert.relay.exchange.AccessLog;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.exchange.EdgeMeters;

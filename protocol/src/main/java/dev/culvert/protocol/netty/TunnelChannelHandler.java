@@ -9,7 +9,7 @@ import dev.culvert.protocol.frame.ProtocolException;
 import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
-import dev.culvert.protocol.session.WindowPool;
+import dev.culvert.protocol.session.WindowAccount;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -140,7 +140,7 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
     }
 
     /** Server: names who pays for the windows of this session's streams. Before {@link #ready}. */
-    public void windowsOf(WindowPool.Account account) {
+    public void windowsOf(WindowAccount account) {
         session.windowsOf(account);
     }
 

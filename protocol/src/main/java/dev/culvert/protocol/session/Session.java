@@ -42,7 +42,7 @@ public final class Session {
     private final long openingDeadlineNanos;
 
     /** Names the account that pays for this session's windows. No stream is open yet. */
-    public void windowsOf(WindowPool.Account account) {
+    public void windowsOf(WindowAccount account) {
         session.windowGrowth.account(account);
     }
 
@@ -50,11 +50,11 @@ public final class Session {
      * Starts a session. A server's hello can be polled at once.
      *
      * @param local the hello of this side; a client's version range is narrowed to the common version
-     * @param pool lends the bytes by which windows grow
+     * @param windows lends the bytes by which windows grow
      * @param clock {@link System#nanoTime}, or another clock that the caller's {@code nowNanos} are read from
      */
-    public Session(Role role, Hello local, SessionLimits limits, WindowPool pool, LongSupplier clock) {
-        this.session = new SessionState(role, local, limits, pool, clock);
+    public Session(Role role, Hello local, SessionLimits limits, WindowAccount windows, LongSupplier clock) {
+        this.session = new SessionState(role, local, limits, windows, clock);
         this.arrivals = new FrameDispatcher(session);
         this.openingDeadlineNanos = clock.getAsLong() + limits.openingTimeout().toNanos();
         if (role == Role.SERVER) {

@@ -62,7 +62,7 @@ final class SessionState {
     boolean openingProven;
     long unconsumedBytes;
 
-    SessionState(Role role, Hello local, SessionLimits limits, WindowPool pool, LongSupplier clock) {
+    SessionState(Role role, Hello local, SessionLimits limits, WindowAccount windows, LongSupplier clock) {
         this.role = role;
         this.local = local;
         this.limits = limits;
@@ -70,7 +70,7 @@ final class SessionState {
         this.heartbeat = new Heartbeat(limits, clock.getAsLong());
         Heads heads = new Heads(accepts);
         this.receiveWindow = new SessionWindow(accepts.sessionWindow());
-        this.windowGrowth = new WindowGrowth(pool, clock);
+        this.windowGrowth = new WindowGrowth(windows, clock);
         this.outbox = new Outbox(heads, receiveWindow, announcements);
         this.headReader = new HeadReader(heads, accepts.headBytes());
     }

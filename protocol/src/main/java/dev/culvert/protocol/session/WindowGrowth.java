@@ -15,8 +15,8 @@ import java.util.function.LongSupplier;
  * a larger window would only make longer. No clock is read and nothing is sent for streams shorter than half
  * a window.
  *
- * <p>What a window has in excess of its first size is borrowed from the process's {@link WindowPool}, given
- * back when the stream ends, and withheld from its next grants when the pool wants it back.
+ * <p>What a window has in excess of its first size is borrowed from its {@link WindowAccount}, given
+ * back when the stream ends, and withheld from its next grants when the account wants it back.
  */
 final class WindowGrowth {
     /** docs/protocol.md §6. */
@@ -27,7 +27,7 @@ final class WindowGrowth {
     /** Over a shorter way, a window of the first size carries more than a processor can handle. */
     private static final long SHORT_WAY_NANOS = Duration.ofMillis(1).toNanos();
 
-    private WindowPool.Account account;
+    private WindowAccount account;
     private final LongSupplier clock;
     /** The streams that have received a third of their window in the present measurement. */
     private final List<StreamState> fast = new ArrayList<>(0);
@@ -41,14 +41,14 @@ final class WindowGrowth {
     private long shortestBefore = Long.MAX_VALUE;
 
     /** @param clock nanoseconds from any origin */
-    WindowGrowth(WindowPool pool, LongSupplier clock) {
-        this.account = pool.account();
+    WindowGrowth(WindowAccount account, LongSupplier clock) {
+        this.account = account;
         this.clock = clock;
         this.periodNanos = clock.getAsLong();
     }
 
     /** Names the account that pays for this session. No stream is open yet. */
-    void account(WindowPool.Account owner) {
+    void account(WindowAccount owner) {
         account = owner;
     }
 
@@ -140,7 +140,7 @@ final class WindowGrowth {
         return true;
     }
 
-    /** Withholds a part of the stream's due grant, if the pool wants it back. */
+    /** Withholds a part of the stream's due grant, if the account wants it back. */
     void shrink(StreamState stream) {
         if (account.wantsBack(stream.borrowed)) {
             int less = Math.min(stream.grantDue, stream.borrowed);

@@ -11,7 +11,7 @@ import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
-import dev.culvert.protocol.session.WindowPool;
+import dev.culvert.protocol.session.WindowAccount;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -288,7 +288,7 @@ class TunnelChannelHandlerTest {
     /** A server's session whose client should have spoken long ago; nothing was read since, as its loop was busy. */
     private static EmbeddedChannel overdue(Wire.End told) {
         SessionLimits limits = SessionLimits.defaults();
-        var session = new Session(Session.Role.SERVER, hello(1), limits, WindowPool.NONE,
+        var session = new Session(Session.Role.SERVER, hello(1), limits, WindowAccount.NONE,
                 () -> System.nanoTime() - limits.openingTimeout().multipliedBy(2).toNanos());
         var channel = new EmbeddedChannel();
         channel.freezeTime();
@@ -356,7 +356,7 @@ class TunnelChannelHandlerTest {
         channel.config().setAllocator(new NoDirectMemory());
         channel.pipeline()
                 .addLast(new TunnelChannelHandler(
-                        new Session(Session.Role.SERVER, hello(1), limits, WindowPool.NONE,
+                        new Session(Session.Role.SERVER, hello(1), limits, WindowAccount.NONE,
                                 System::nanoTime),
                         false,
                         wire.server,

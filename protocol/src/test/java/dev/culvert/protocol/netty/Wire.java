@@ -8,7 +8,7 @@ import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.Session.Role;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
-import dev.culvert.protocol.session.WindowPool;
+import dev.culvert.protocol.session.WindowAccount;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -60,7 +60,7 @@ final class Wire implements AutoCloseable {
                     limits.accepts(),
                     new Hello.Nonce(1, 2, 3, 4), "wire");
             handler = new TunnelChannelHandler(
-                    new Session(role, hello, limits, WindowPool.NONE, System::nanoTime), !server,
+                    new Session(role, hello, limits, WindowAccount.NONE, System::nanoTime), !server,
                     this,
                     meter);
             channel = new EmbeddedChannel(new WebSocket13FrameDecoder(server, false, FrameCodec.MAX_BATCH),

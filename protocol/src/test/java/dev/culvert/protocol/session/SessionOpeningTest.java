@@ -111,7 +111,7 @@ final class SessionOpeningTest {
     @Test
     void openingThatTakesTooLongEndsAtItsDeadline() {
         Session client = new Session(Role.CLIENT, SessionPair.hello(1, 1, LIMITS.accepts()), LIMITS,
-                WindowPool.NONE, () -> 0);
+                WindowAccount.NONE, () -> 0);
         long deadline = Duration.ofSeconds(10).toNanos();
         assertThat(client.nextDeadlineNanos()).isEqualTo(deadline);
 
@@ -137,7 +137,7 @@ final class SessionOpeningTest {
 
     private static void assertFaultOfClientWhileOpening(Frame frame, ErrorCode expected) {
         Session server = new Session(Role.SERVER, SessionPair.hello(1, 1, LIMITS.accepts()), LIMITS,
-                WindowPool.NONE, () -> 0);
+                WindowAccount.NONE, () -> 0);
 
         server.handle(frame, 0);
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.frame.Hello.Limits;
 import dev.culvert.protocol.frame.Hello.Nonce;
+import dev.culvert.protocol.netty.WindowPool;
 import dev.culvert.protocol.session.Session.Role;
 import dev.culvert.protocol.session.SessionEvent.PeerHello;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -33,7 +34,7 @@ final class SessionPair implements AutoCloseable {
     }
 
     SessionPair(Hello serverHello, Hello clientHello) {
-        this(serverHello, clientHello, WindowPool.NONE);
+        this(serverHello, clientHello, new WindowPool(0, () -> true));
     }
 
     private SessionPair(Hello serverHello, Hello clientHello, WindowPool pool) {
@@ -48,7 +49,7 @@ final class SessionPair implements AutoCloseable {
 
     private Side side(Role role, Hello hello, WindowPool pool) {
         SessionLimits limits = SessionLimits.defaults().accepting(hello.limits());
-        return new Side(role, new Session(role, hello, limits, pool, () -> nowNanos), allocator);
+        return new Side(role, new Session(role, hello, limits, pool.account(), () -> nowNanos), allocator);
     }
 
     /** Two sessions that are live. */

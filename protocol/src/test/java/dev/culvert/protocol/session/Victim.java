@@ -28,7 +28,8 @@ final class Victim {
         SessionLimits limits = new SessionLimits(Recording.LIMITS, QUEUED_PER_STREAM, 8,
                 defaults.openingTimeout(),
                 defaults.heartbeatInterval(), defaults.heartbeatTimeout());
-        this.session = new Session(role, SessionPair.hello(1, 1, Recording.LIMITS), limits, WindowPool.NONE,
+        this.session = new Session(role, SessionPair.hello(1, 1, Recording.LIMITS), limits,
+                WindowAccount.NONE,
                 () -> 0);
     }
 

@@ -3,6 +3,7 @@ package dev.culvert.protocol.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.netty.WindowPool;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -9,10 +9,10 @@ import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.StreamListener;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.netty.TunnelStream;
+import dev.culvert.protocol.netty.WindowPool;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
-import dev.culvert.protocol.session.WindowPool;
 import dev.culvert.relay.quota.DirectMemory;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
@@ -51,7 +51,7 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
         this.host = host;
         this.identity = new SessionIdentity(first, () -> link.shared.credentials().get().identity(),
                 link.loop, link.backoff, this);
-        var session = new Session(Session.Role.CLIENT, ownHello, SessionLimits.defaults(), WINDOWS,
+        var session = new Session(Session.Role.CLIENT, ownHello, SessionLimits.defaults(), WINDOWS.account(),
                 System::nanoTime);
         this.handler = new TunnelChannelHandler(session, true, this, link.shared.meter());
     }

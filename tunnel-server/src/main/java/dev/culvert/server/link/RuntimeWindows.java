@@ -2,7 +2,8 @@ package dev.culvert.server.link;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import dev.culvert.protocol.session.WindowPool;
+import dev.culvert.protocol.netty.WindowPool;
+import dev.culvert.protocol.session.WindowAccount;
 
 /**
  * Whom the windows of a session's streams are charged to: its runtime, with all its sessions. Safe for use by
@@ -11,19 +12,19 @@ import dev.culvert.protocol.session.WindowPool;
 public final class RuntimeWindows {
     private final WindowPool pool;
     /** By the runtime's id; a session holds its account as long as it lives. */
-    private final Cache<String, WindowPool.Account> accounts = Caffeine.newBuilder().weakValues().build();
+    private final Cache<String, WindowAccount> accounts = Caffeine.newBuilder().weakValues().build();
 
     public RuntimeWindows(WindowPool pool) {
         this.pool = pool;
     }
 
-    /** The pool of the process. */
-    WindowPool pool() {
-        return pool;
+    /** An account for a session until its runtime is known. */
+    WindowAccount unknown() {
+        return pool.account();
     }
 
     /** The account of a runtime. */
-    WindowPool.Account of(String runtimeId) {
+    WindowAccount of(String runtimeId) {
         return accounts.get(runtimeId, id -> pool.account());
     }
 }

@@ -42,7 +42,7 @@ public final class TunnelSessions {
                 | (proven == null ? Hello.PROOF : 0);
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);
-        Session session = new Session(Session.Role.SERVER, hello, own, shared.windows().pool(),
+        Session session = new Session(Session.Role.SERVER, hello, own, shared.windows().unknown(),
                 System::nanoTime);
         ServerSession listener = new ServerSession(shared, ctx.channel(), host, hello.nonce(), proven);
         TunnelChannelHandler handler = new TunnelChannelHandler(session, false, listener, meter);

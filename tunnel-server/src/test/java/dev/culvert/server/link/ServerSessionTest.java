@@ -11,7 +11,7 @@ import dev.culvert.certs.KeyProof;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.SessionMeter;
-import dev.culvert.protocol.session.WindowPool;
+import dev.culvert.protocol.netty.WindowPool;
 import dev.culvert.relay.quota.MemoryBudget;
 import dev.culvert.server.MovableClock;
 import dev.culvert.server.enrol.CertificateIssuer;
@@ -106,7 +106,7 @@ class ServerSessionTest {
         var renewal = new RenewalService(seen, new CertificateIssuer(ca, LIFE), clock,
                 Schedulers.immediate(), judging);
         return new TunnelSessions(new ServerSession.Shared(seen, registry, renewal, events, told,
-                new RuntimeWindows(WindowPool.NONE), clock), new SessionMeter(), "test/1");
+                new RuntimeWindows(new WindowPool(0, () -> true)), clock), new SessionMeter(), "test/1");
     }
 
     private TunnelEnds dial(TunnelSessions server, @Nullable Proven proven, UUID instance, int connection) {

@@ -10,7 +10,7 @@ import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
-import dev.culvert.protocol.session.WindowPool;
+import dev.culvert.protocol.session.WindowAccount;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -45,11 +45,11 @@ public final class TunnelEnds implements SessionListener {
     private TunnelEnds(Hello hello) {
         this.hello = hello;
         Session server = new Session(Session.Role.SERVER, hello(new UUID(9, 9), 0, false, Hello.TCP), LIMITS,
-                WindowPool.NONE,
+                WindowAccount.NONE,
                 System::nanoTime);
         handler = new TunnelChannelHandler(server, false, this, new SessionMeter());
         channel = new EmbeddedChannel(handler);
-        client = new Session(Session.Role.CLIENT, hello, LIMITS, WindowPool.NONE, System::nanoTime);
+        client = new Session(Session.Role.CLIENT, hello, LIMITS, WindowAccount.NONE, System::nanoTime);
     }
 
     private TunnelEnds(Hello hello, Consumer<ChannelHandlerContext> server) {
@@ -57,7 +57,7 @@ public final class TunnelEnds implements SessionListener {
         channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
         server.accept(channel.pipeline().firstContext());
         handler = channel.pipeline().get(TunnelChannelHandler.class);
-        client = new Session(Session.Role.CLIENT, hello, LIMITS, WindowPool.NONE, System::nanoTime);
+        client = new Session(Session.Role.CLIENT, hello, LIMITS, WindowAccount.NONE, System::nanoTime);
     }
 
     /**

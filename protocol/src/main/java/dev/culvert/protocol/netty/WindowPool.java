@@ -1,5 +1,6 @@
-package dev.culvert.protocol.session;
+package dev.culvert.protocol.netty;
 
+import dev.culvert.protocol.session.WindowAccount;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
@@ -9,9 +10,6 @@ import java.util.function.BooleanSupplier;
  * accounts each gets one part in n + 1. Safe for use by any thread.
  */
 public final class WindowPool {
-    /** Lends nothing: all windows keep their first size. */
-    public static final WindowPool NONE = new WindowPool(0, () -> true);
-
     private final long size;
     private final BooleanSupplier pressed;
     private final AtomicLong lent = new AtomicLong();
@@ -27,7 +25,7 @@ public final class WindowPool {
     }
 
     /** Returns a new account. */
-    public Account account() {
+    public WindowAccount account() {
         return new Account();
     }
 
@@ -36,24 +34,18 @@ public final class WindowPool {
         return lent.get();
     }
 
-    /** What one holder, a runtime, has borrowed with all its sessions. Safe for use by any thread. */
-    public final class Account {
+    /** What one holder, a runtime, has borrowed with all its sessions. */
+    private final class Account implements WindowAccount {
         private final AtomicLong borrowed = new AtomicLong();
 
-        private Account() {}
-
-        /** Whether nothing is ever lent. */
-        boolean isEmpty() {
+        @Override
+        public boolean isEmpty() {
             return size == 0;
         }
 
-        /**
-         * Lends {@code more} bytes if, afterwards, as much is free as this account has, and twice as much as
-         * the stream has.
-         *
-         * @param ofStream the bytes that the stream has borrowed
-         */
-        boolean borrow(long ofStream, long more) {
+        /** Afterwards as much is free as this account has, and twice as much as the stream has. */
+        @Override
+        public boolean borrow(long ofStream, long more) {
             if (pressed.getAsBoolean()) {
                 return false;
             }
@@ -66,19 +58,16 @@ public final class WindowPool {
             return false;
         }
 
-        /** Takes back borrowed bytes. */
-        void giveBack(long bytes) {
+        @Override
+        public void giveBack(long bytes) {
             if (bytes != 0) {
                 borrowed.addAndGet(-bytes);
                 lent.addAndGet(-bytes);
             }
         }
 
-        /**
-         * Whether a stream should give back a part of its {@code ofStream} bytes, because others have
-         * borrowed since, or because memory is short.
-         */
-        boolean wantsBack(long ofStream) {
+        @Override
+        public boolean wantsBack(long ofStream) {
             if (ofStream == 0) {
                 return false;
             }

@@ -1,14 +1,15 @@
-package dev.culvert.protocol.session;
+package dev.culvert.protocol.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.protocol.session.WindowAccount;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 final class WindowPoolTest {
     private final AtomicBoolean pressed = new AtomicBoolean();
     private final WindowPool pool = new WindowPool(1000, pressed::get);
-    private final WindowPool.Account account = pool.account();
+    private final WindowAccount account = pool.account();
 
     @Test
     void aStreamHasAtMostHalfOfWhatIsFree() {
