@@ -21,7 +21,8 @@ public final class Benchmarks {
 
     /** Creates a command line with this project's exit codes. It runs no command by itself. */
     static CommandLine commandLine() {
-        CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand())
+        CommandLine line = new CommandLine(new Bench()).addSubcommand(new LoadCommand())
+                .addSubcommand(new CompareCommand())
                 .addSubcommand(new StormCommand())
                 .addSubcommand(new InboxCommand());
         // The script removes its first argument, which names this module.
@@ -56,7 +57,7 @@ public final class Benchmarks {
         @Override
         public Integer call() {
             throw new ParameterException(spec.commandLine(),
-                    "a subcommand is needed: compare, storm or inbox");
+                    "a subcommand is needed: load, compare, storm or inbox");
         }
     }
 }

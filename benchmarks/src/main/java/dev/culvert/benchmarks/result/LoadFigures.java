@@ -7,7 +7,7 @@ import java.util.Map;
  *
  * @param requests the exchanges that succeeded
  * @param errors the number of those that failed, by reason
- * @param bytes the body bytes of the exchanges that succeeded, of both directions
+ * @param bytes the body bytes that callers sent and received in the measured time
  * @param seconds the measured time
  * @param latency of the exchanges that succeeded; in an open loop from the intended start
  */
