@@ -23,7 +23,8 @@ public final class Benchmarks {
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand())
                 .addSubcommand(new StormCommand())
-                .addSubcommand(new InboxCommand());
+                .addSubcommand(new InboxCommand())
+                .addSubcommand(new ReportCommand());
         // The script removes its first argument, which names this module.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
@@ -56,7 +57,7 @@ public final class Benchmarks {
         @Override
         public Integer call() {
             throw new ParameterException(spec.commandLine(),
-                    "a subcommand is needed: compare, storm or inbox");
+                    "a subcommand is needed: compare, storm, inbox or report");
         }
     }
 }
