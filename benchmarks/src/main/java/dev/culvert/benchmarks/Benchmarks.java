@@ -24,7 +24,8 @@ public final class Benchmarks {
         CommandLine line = new CommandLine(new Bench()).addSubcommand(new LoadCommand())
                 .addSubcommand(new CompareCommand())
                 .addSubcommand(new StormCommand())
-                .addSubcommand(new InboxCommand());
+                .addSubcommand(new InboxCommand())
+                .addSubcommand(new ReportCommand());
         // The script removes its first argument, which names this module.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
@@ -57,7 +58,7 @@ public final class Benchmarks {
         @Override
         public Integer call() {
             throw new ParameterException(spec.commandLine(),
-                    "a subcommand is needed: load, compare, storm or inbox");
+                    "a subcommand is needed: load, compare, storm, inbox or report");
         }
     }
 }

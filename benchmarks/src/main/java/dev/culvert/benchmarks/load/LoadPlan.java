@@ -6,7 +6,7 @@ import java.time.Duration;
 /**
  * One load.
  *
- * @param url of the resource; {@code https} is not verified
+ * @param url of the resource; a server's certificate is not verified
  * @param host the Host field, or empty for the URL's
  * @param http2 whether callers speak HTTP/2: up to 100 share a connection
  * @param bytes of a request's body or of a WebSocket's message

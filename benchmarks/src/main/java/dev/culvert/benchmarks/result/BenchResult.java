@@ -29,6 +29,9 @@ public record BenchResult(int version, String taken, String baseline, Map<String
     public static BenchResult read(Path file) {
         try {
             BenchResult read = JSON.readValue(Files.readString(file), BenchResult.class);
+            if (read == null) {
+                throw new IllegalArgumentException(file + " is no result file: it holds null");
+            }
             if (read.version != VERSION) {
                 throw new IllegalArgumentException(
                         file + ": version " + read.version + " (expected: " + VERSION + ")");

@@ -15,15 +15,19 @@ public record Latency(double p50, double p90, double p99, double p999, double ma
         String histogram) {
     private static final double NANOS_PER_MICRO = 1000;
 
-    /** @param histogram of nanoseconds */
+    /**
+     * Summarizes a distribution.
+     *
+     * @param histogram of nanoseconds
+     */
     public static Latency of(Histogram histogram) {
         ByteBuffer bytes = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
         int length = histogram.encodeIntoCompressedByteBuffer(bytes);
-        ByteBuffer encoded = Base64.getEncoder().encode(bytes.flip().slice(0, length));
+        byte[] encoded = new byte[length];
+        bytes.get(0, encoded);
         return new Latency(micros(histogram, 50), micros(histogram, 90), micros(histogram, 99),
                 micros(histogram, 99.9), histogram.getMaxValue() / NANOS_PER_MICRO,
-                histogram.getMean() / NANOS_PER_MICRO, new String(encoded.array(), 0, encoded.limit(),
-                        java.nio.charset.StandardCharsets.ISO_8859_1));
+                histogram.getMean() / NANOS_PER_MICRO, Base64.getEncoder().encodeToString(encoded));
     }
 
     private static double micros(Histogram histogram, double percentile) {
