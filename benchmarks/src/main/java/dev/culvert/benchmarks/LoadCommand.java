@@ -46,7 +46,7 @@ final class LoadCommand implements Callable<Integer> {
     @Option(names = "--kind", defaultValue = "get", description = "get, upload, webhook, websocket or events. Default: ${DEFAULT-VALUE}")
     private String kind = "";
 
-    @Option(names = "--http2", description = "Callers speak HTTP/2; up to 100 share a connection.")
+    @Option(names = "--http2", description = "Callers speak HTTP/2; up to 50 share a connection.")
     private boolean http2;
 
     @Option(names = "--bytes", defaultValue = "2KiB", description = "Of a request's body or a message. Default: ${DEFAULT-VALUE}")

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes the callers of a load, and what they share. */
 final class Callers {
-    private static final int STREAMS_OF_A_CONNECTION = 100;
+    /** Servers take 100 streams, and the next one of a caller may begin before its last one is forgotten. */
+    private static final int CALLERS_OF_A_CONNECTION = 50;
     private static final int HTTP = 80;
     private static final int HTTPS = 443;
 
@@ -30,7 +31,7 @@ final class Callers {
             if (plan.kind() == Kind.WEBSOCKET) {
                 callers.add(new WebSocketCaller(load, tls));
             } else if (plan.http2()) {
-                if (shared == null || i % STREAMS_OF_A_CONNECTION == 0) {
+                if (shared == null || i % CALLERS_OF_A_CONNECTION == 0) {
                     shared = new Http2Link(load, tls);
                 }
                 callers.add(new Http2Caller(load, shared));

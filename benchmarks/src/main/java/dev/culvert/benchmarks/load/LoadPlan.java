@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param url of the resource; a server's certificate is not verified
  * @param host the Host field, or empty for the URL's
- * @param http2 whether callers speak HTTP/2: up to 100 share a connection
+ * @param http2 whether callers speak HTTP/2: up to 50 share a connection
  * @param bytes of a request's body or of a WebSocket's message
  * @param callers the exchanges under way at once; in an open loop the most
  * @param rate arrivals a second; 0: a closed loop, in which each caller asks again when it is answered

@@ -91,18 +91,19 @@ class LoadRunTest {
         DisposableServer pausing = HttpServer.create()
                 .host("127.0.0.1")
                 .port(0)
-                .handle((request, response) -> number.incrementAndGet() == 150
-                        ? Mono.delay(Duration.ofMillis(200)).then(response.sendString(Mono.just("x")).then())
+                .handle((request, response) -> number.incrementAndGet() == 60
+                        ? Mono.delay(Duration.ofMillis(400)).then(response.sendString(Mono.just("x")).then())
                         : response.sendString(Mono.just("x")).then())
                 .bindNow();
         try {
             LoadFigures figures = LoadRun.run(
                     new LoadPlan(URI.create("http://127.0.0.1:" + pausing.port() + "/"), "", Kind.GET, false,
-                            0, 1, 500, Duration.ofMillis(200), Duration.ofMillis(500)));
+                            0, 1, 100, Duration.ofMillis(200), Duration.ofSeconds(1)));
 
-            assertThat(figures.requests()).isBetween(230L, 270L);
-            assertThat(figures.latency().max()).isGreaterThan(190_000);
-            assertThat(figures.latency().p90()).isGreaterThan(100_000);
+            assertThat(figures.errors()).isEmpty();
+            assertThat(figures.requests()).isBetween(90L, 115L);
+            assertThat(figures.latency().max()).isGreaterThan(390_000);
+            assertThat(figures.latency().p90()).isGreaterThan(200_000);
         } finally {
             pausing.disposeNow();
         }
@@ -120,10 +121,10 @@ class LoadRunTest {
                 .bindNow();
         try {
             LoadFigures figures = LoadRun.run(new LoadPlan(URI.create("http://127.0.0.1:" + server.port() + "/"),
-                    "", kind, true, bytes, 150, 0, Duration.ZERO, SHORT));
+                    "", kind, true, bytes, 150, 0, Duration.ofSeconds(1), Duration.ofSeconds(1)));
 
             assertThat(figures.errors()).isEmpty();
-            assertThat(figures.requests()).isGreaterThan(150);
+            assertThat(figures.requests()).isPositive();
         } finally {
             server.disposeNow();
         }
