@@ -47,7 +47,9 @@ class BenchTest {
     void wrongUsageEndsWith64AndNamesTheCommandAsItIsTyped() {
         for (String[] args : new String[][]{{}, {"nonsense"}, {"compare", "--nonsense"},
                 {"compare", "--rounds", "x"}, {"compare", "--rounds", "0"},
-                {"compare", "--connections", "1,-1"}}) {
+                {"compare", "--connections", "1,-1"}, {"compare", "--starts", "2"},
+                {"compare", "--scenario", "none.yaml", "--warm-up", "1"},
+                {"compare", "--scenario", "none.yaml", "--rounds", "0"}}) {
             var err = new StringWriter();
 
             int code = Benchmarks.commandLine().setErr(new PrintWriter(err, true)).execute(args);
@@ -58,6 +60,18 @@ class BenchTest {
     }
 
     @Test
+    void aMissingScenarioEndsWith78() {
+        var err = new StringWriter();
+
+        int code = Benchmarks.commandLine()
+                .setErr(new PrintWriter(err, true))
+                .execute("compare", "--scenario", "none.yaml");
+
+        assertThat(code).isEqualTo(78);
+        assertThat(err.toString()).startsWith("culvert bench: none.yaml: no such file");
+    }
+
+    @Test
     void everyCommandShowsAnExample() {
         CommandLine bench = Benchmarks.commandLine();
         CommandLine compare = Objects.requireNonNull(bench.getSubcommands().get("compare"));
@@ -65,7 +79,7 @@ class BenchTest {
         assertThat(bench.getUsageMessage()).startsWith("Usage: culvert bench [")
                 .containsPattern("Example:\\R  culvert bench compare ");
         assertThat(compare.getUsageMessage()).startsWith("Usage: culvert bench compare [")
-                .containsPattern("Example:\\R  culvert bench compare ");
+                .containsPattern("Examples?:\\R  culvert bench compare ");
     }
 
     @Test
