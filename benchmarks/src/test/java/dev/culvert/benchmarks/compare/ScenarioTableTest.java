@@ -27,8 +27,11 @@ class ScenarioTableTest {
     @Test
     void withoutTheBaselineThereAreNoRatios() {
         String table = ScenarioTable.of(result("nginx2", List.of(Figures.cell("culvert", 1, 1000, 40))));
+        String silent = ScenarioTable.of(result("nginx2",
+                List.of(Figures.cell("culvert", 1, 1000, 40), Figures.cell("nginx2", 1, 0, 40))));
 
         assertThat(table).contains("| culvert | 1000 |").contains("| – | – |");
+        assertThat(silent).contains("| culvert | 1000 |").contains("| – | – |");
     }
 
     @Test
