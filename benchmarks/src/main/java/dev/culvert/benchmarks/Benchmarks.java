@@ -1,5 +1,6 @@
 package dev.culvert.benchmarks;
 
+import dev.culvert.benchmarks.process.BenchException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -8,7 +9,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code culvert bench}. Exit codes: 0 done, 1 a failed run, 64 wrong usage, 69 a needed program is missing.
+ * {@code culvert bench}. Exit codes: 0 done, 1 a failed run, 64 wrong usage, 69 a needed program is missing,
+ * 78 an invalid scenario file.
  */
 public final class Benchmarks {
     private static final int USAGE = 64;

@@ -1,5 +1,6 @@
 package dev.culvert.benchmarks;
 
+import dev.culvert.benchmarks.process.BenchException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
