@@ -3,6 +3,7 @@ package dev.culvert.benchmarks;
 import dev.culvert.benchmarks.load.Kind;
 import dev.culvert.benchmarks.load.LoadPlan;
 import dev.culvert.benchmarks.load.LoadRun;
+import dev.culvert.benchmarks.process.BenchException;
 import dev.culvert.benchmarks.result.BenchResult;
 import dev.culvert.benchmarks.result.Cell;
 import dev.culvert.benchmarks.result.LoadFigures;

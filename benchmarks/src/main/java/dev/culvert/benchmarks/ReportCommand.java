@@ -1,5 +1,6 @@
 package dev.culvert.benchmarks;
 
+import dev.culvert.benchmarks.process.BenchException;
 import dev.culvert.benchmarks.result.Comparison;
 import dev.culvert.benchmarks.result.HtmlReport;
 import dev.culvert.benchmarks.result.MarkdownReport;
