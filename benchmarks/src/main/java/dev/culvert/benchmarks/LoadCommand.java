@@ -145,10 +145,11 @@ final class LoadCommand implements Callable<Integer> {
                 figures.bytesPerSecond() / (1 << 20), figures.latency().p50() / 1000,
                 figures.latency().p90() / 1000, figures.latency().p99() / 1000,
                 figures.latency().p999() / 1000, figures.latency().max() / 1000));
-        figures.errors().forEach((reason, count) -> text.append(count)
-                .append(" failed: ")
-                .append(reason)
-                .append(System.lineSeparator()));
+        figures.errors()
+                .forEach((reason, count) -> text.append(count)
+                        .append(" failed: ")
+                        .append(reason)
+                        .append(System.lineSeparator()));
         return text.toString();
     }
 }

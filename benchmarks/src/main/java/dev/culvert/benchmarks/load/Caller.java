@@ -41,7 +41,9 @@ abstract class Caller {
 
     /** A short reason, without what differs from one failure to the next. */
     static String reason(Throwable error) {
-        String text = String.valueOf(error.getMessage()).replaceAll("(localhost)?/?[0-9.]+:[0-9]+", "").strip();
+        String text = String.valueOf(error.getMessage())
+                .replaceAll("(localhost)?/?[0-9.]+:[0-9]+", "")
+                .strip();
         return error.getClass().getSimpleName() + (text.isEmpty() || text.equals("null") ? "" : ": " + text);
     }
 }

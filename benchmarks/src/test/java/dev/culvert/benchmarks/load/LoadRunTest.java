@@ -37,7 +37,8 @@ class LoadRunTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"GET,/f,0,200", "GET,/bytes/300000,0,300000", "GET,/bytes/0,0,0", "UPLOAD,/upload,200000,200002",
+    @CsvSource({"GET,/f,0,200", "GET,/bytes/300000,0,300000", "GET,/bytes/0,0,0",
+            "UPLOAD,/upload,200000,200002",
             "WEBHOOK,/webhooks/argo/push/x,2048,2050", "WEBSOCKET,/echo,1000,2000",
             "WEBSOCKET,/echo,200000,400000"})
     void exchangesSucceedAndTheirBytesAreCounted(Kind kind, String path, int sent, long bytes)
@@ -70,8 +71,9 @@ class LoadRunTest {
     @Test
     void aPortThatNobodyListensAtFailsWithoutAStorm() throws InterruptedException {
         LoadPlan there = plan("/f", Kind.GET, 0, 2, 0);
-        LoadFigures figures = LoadRun.run(new LoadPlan(URI.create("http://127.0.0.1:1/f"), "", Kind.GET, false,
-                0, 2, 0, there.warmUp(), there.time()));
+        LoadFigures figures = LoadRun
+                .run(new LoadPlan(URI.create("http://127.0.0.1:1/f"), "", Kind.GET, false,
+                        0, 2, 0, there.warmUp(), there.time()));
 
         assertThat(figures.failed()).isBetween(1L, 80L);
     }
@@ -120,8 +122,9 @@ class LoadRunTest {
                         .then(response.sendString(Mono.just("hello")).then()))
                 .bindNow();
         try {
-            LoadFigures figures = LoadRun.run(new LoadPlan(URI.create("http://127.0.0.1:" + server.port() + "/"),
-                    "", kind, true, bytes, 150, 0, Duration.ofSeconds(1), Duration.ofSeconds(1)));
+            LoadFigures figures = LoadRun
+                    .run(new LoadPlan(URI.create("http://127.0.0.1:" + server.port() + "/"),
+                            "", kind, true, bytes, 150, 0, Duration.ofSeconds(1), Duration.ofSeconds(1)));
 
             assertThat(figures.errors()).isEmpty();
             assertThat(figures.requests()).isPositive();
