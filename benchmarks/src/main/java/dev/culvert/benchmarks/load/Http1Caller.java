@@ -151,7 +151,7 @@ class Http1Caller extends Caller {
 
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
-            if (ctx.channel() == channel) {
+            if (ctx.channel().equals(channel)) {
                 channel = null;
                 failed("the connection was closed");
             }
@@ -159,7 +159,7 @@ class Http1Caller extends Caller {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            if (ctx.channel() == channel) {
+            if (ctx.channel().equals(channel)) {
                 channel = null;
                 failed(reason(cause));
             }
