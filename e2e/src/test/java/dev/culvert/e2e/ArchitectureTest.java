@@ -40,7 +40,7 @@ class ArchitectureTest {
     /** The floors, lowest first. A module's door is its root package where no other is named. */
     private static final AllowedImports IMPORTS = new AllowedImports()
             .module("protocol", "")
-            .door("protocol", "body frame netty session")
+            .door("protocol", "body fields frame netty session")
             .module("certs", "")
             .door("certs", ". tls")
             .module("config", "")

@@ -1,6 +1,7 @@
 package dev.culvert.launcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -71,6 +72,29 @@ class CulvertScriptIT {
         Ended ended = run(Map.of("JAVA_HOME", old.toString()), SCRIPT.toString(), "--version");
 
         assertThat(ended.out()).startsWith("culvert ");
+    }
+
+    @Test
+    void partsThatRunOnAreScheduledAsABatchUnlessToldOtherwise() throws Exception {
+        assumeThat(Path.of("/usr/bin/chrt")).exists();
+        Path jdk = folder.resolve("jdk");
+        Files.createDirectories(jdk.resolve("bin"));
+        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25.0.9\"\n");
+        for (String tool : List.of("java", "javac")) {
+            Files.writeString(jdk.resolve("bin").resolve(tool), "#!/bin/sh\nchrt --pid $$\n")
+                    .toFile()
+                    .setExecutable(true);
+        }
+        Map<String, String> fake = Map.of("JAVA_HOME", jdk.toString());
+        Map<String, String> other = Map.of("JAVA_HOME", jdk.toString(), "CULVERT_SCHEDULING", "other");
+        Map<String, String> wrong = Map.of("JAVA_HOME", jdk.toString(), "CULVERT_SCHEDULING", "fast");
+
+        assertThat(run(fake, SCRIPT.toString(), "server").out()).contains("SCHED_BATCH");
+        assertThat(run(fake, SCRIPT.toString(), "runtime", "list").out()).contains("SCHED_OTHER");
+        assertThat(run(other, SCRIPT.toString(), "server").out()).contains("SCHED_OTHER");
+        Ended refused = run(wrong, SCRIPT.toString(), "server");
+        assertThat(refused.err()).contains("CULVERT_SCHEDULING is 'fast'; expected batch or other");
+        assertThat(refused.code()).isEqualTo(78);
     }
 
     private record Ended(int code, String out, String err) {}

@@ -59,7 +59,7 @@ final class Attacker {
             System.out.printf(Locale.ROOT, "attacker %s: %.1f CPU seconds%n", scenario.name(),
                     process.info().totalCpuDuration().orElse(Duration.ZERO).toMillis() / 1000.0);
             judge.judge();
-            process.outputWriter().append('\n').close(); // it may leave
+            mayLeave(process);
             output.lines().forEach(lines::add);
             int exit = process.waitFor();
             return exit == 0
@@ -70,6 +70,14 @@ final class Attacker {
                     : List.of("the attacker failed: " + String.join("\n", lines));
         } finally {
             process.destroyForcibly();
+        }
+    }
+
+    private static void mayLeave(Process process) {
+        try {
+            process.outputWriter().append('\n').close();
+        } catch (IOException left) {
+            // it has failed, and says why
         }
     }
 

@@ -238,7 +238,11 @@ final class HostileRun implements AutoCloseable {
     /** A small server may refuse anybody under these attacks, but must live. */
     private void attackWhatMayFail(Scenario scenario) throws Exception {
         Figures figures = honest.measure();
-        Attacker.attackFromOutside(server.target, scenario, form.factor(), form.time(), () -> {});
+        List<String> reports = Attacker.attackFromOutside(server.target, scenario, form.factor(), form.time(),
+                () -> {});
+        if (!reports.isEmpty()) {
+            System.out.println("hostile random: the attacker reports " + reports);
+        }
         List<String> trouble = server.trouble().map(List::of).orElse(List.of());
         report(List.of(scenario), figures, trouble.isEmpty() ? figures.failures() : trouble);
         if (!trouble.isEmpty()) {

@@ -2,6 +2,8 @@ package dev.culvert.protocol.body;
 
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +25,9 @@ public final class BodyQueue {
     static final int MERGED_BYTES = 16 << 10;
     private static final int FIRST_BYTES = 256;
 
-    private final ArrayDeque<ByteBuf> parts = new ArrayDeque<>(2);
+    /** Most bodies never have a second part that waits. */
+    private @Nullable ByteBuf first;
+    private @Nullable ArrayDeque<ByteBuf> others;
     /** The last part, if small parts may be copied into it. */
     private @Nullable ByteBuf tail;
 
@@ -35,16 +39,16 @@ public final class BodyQueue {
     /** Takes ownership of {@code part}. */
     public void add(ByteBuf part) {
         int size = part.readableBytes();
-        if (size >= SMALL || parts.isEmpty()) {
+        if (size >= SMALL || first == null) {
             tail = null;
-            parts.add(part);
+            append(part);
             return;
         }
         try {
             ByteBuf to = tail;
             if (to == null || size > to.maxWritableBytes()) {
                 to = part.alloc().buffer(FIRST_BYTES, MERGED_BYTES);
-                parts.add(to);
+                append(to);
                 tail = to;
             }
             to.writeBytes(part);
@@ -53,33 +57,45 @@ public final class BodyQueue {
         }
     }
 
+    private void append(ByteBuf part) {
+        if (first == null) {
+            first = part;
+            return;
+        }
+        if (others == null) {
+            others = new ArrayDeque<>(4);
+        }
+        others.add(part);
+    }
+
     /**
      * Returns the first part without removing it; null if there is none. The caller may pass slices of it to
      * other threads, because no bytes are appended to it any more.
      */
     public @Nullable ByteBuf peek() {
-        if (parts.size() == 1) {
+        if (size() == 1) {
             tail = null; // a growing buffer may be reallocated
-        }
-        return parts.peek();
-    }
-
-    /** Removes the first part and returns a buffer the caller owns; null if there is none. */
-    public @Nullable ByteBuf poll() {
-        ByteBuf first = parts.poll();
-        if (parts.isEmpty()) {
-            tail = null;
         }
         return first;
     }
 
+    /** Removes the first part and returns a buffer the caller owns; null if there is none. */
+    public @Nullable ByteBuf poll() {
+        ByteBuf polled = first;
+        first = others == null ? null : others.poll();
+        if (first == null) {
+            tail = null;
+        }
+        return polled;
+    }
+
     public boolean isEmpty() {
-        return parts.isEmpty();
+        return first == null;
     }
 
     /** The number of buffers in the queue. */
     public int size() {
-        return parts.size();
+        return (first == null ? 0 : 1) + (others == null ? 0 : others.size());
     }
 
     /**
@@ -88,8 +104,13 @@ public final class BodyQueue {
      */
     public void share(Consumer<ByteBuf> reader) {
         tail = null;
-        if (!parts.isEmpty()) {
-            new ArrayDeque<>(parts).forEach(reader); // the reader may change this queue
+        if (first != null) {
+            List<ByteBuf> parts = new ArrayList<>(size()); // the reader may change this queue
+            parts.add(first);
+            if (others != null) {
+                parts.addAll(others);
+            }
+            parts.forEach(reader);
         }
     }
 

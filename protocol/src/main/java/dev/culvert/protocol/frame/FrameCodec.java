@@ -277,7 +277,12 @@ public final class FrameCodec {
             out.writeByte(kind.number());
             options.encode(out);
         }
-        out.writeBytes(block, bytes);
+        if (block.hasArray()) {
+            out.writeBytes(block.array(), block.arrayOffset() + block.readerIndex(), bytes);
+            block.skipBytes(bytes);
+        } else {
+            out.writeBytes(block, bytes);
+        }
         finish(out, at);
     }
 

@@ -38,6 +38,9 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
      */
     public static final long PROOF = 8;
 
+    /** The capability of heads that are encoded by slots, which both sides of this version have. */
+    public static final long SLOTS = 16;
+
     /** The maximum software name in bytes of UTF-8. */
     static final int MAX_SOFTWARE = 100;
 

@@ -115,7 +115,7 @@ final class FrameDispatcher {
                             + session.local.maxVersion() + ")");
         }
         session.peer = hello;
-        session.outbox.peerAccepts(hello.limits());
+        session.outbox.peerAccepts(hello.limits(), session.bothCan(Hello.SLOTS));
         if (session.role == Role.CLIENT) {
             session.outbox.control(new Frame.OpeningHello(session.local.withVersion(version)));
             if (session.bothCan(Hello.PROOF)) {

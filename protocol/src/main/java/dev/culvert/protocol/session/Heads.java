@@ -1,6 +1,7 @@
 package dev.culvert.protocol.session;
 
 import dev.culvert.protocol.frame.ErrorCode;
+import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.frame.Hello.Limits;
 import dev.culvert.protocol.frame.ProtocolException;
 import io.netty.buffer.ByteBuf;
@@ -12,18 +13,22 @@ import io.netty.handler.codec.http2.Http2HeadersEncoder.SensitivityDetector;
 import io.netty.util.AsciiString;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** HPACK encoder and decoder with their state (docs/protocol.md §5). */
+/**
+ * The encoder and decoder of heads with their state (docs/protocol.md §5): by slots if both sides can, else
+ * by HPACK.
+ */
 final class Heads {
     /**
      * Fields with secrets, and fields that differ in every request. An entry of the latter is never used
      * again, but pushes one out that is.
      */
-    private static final Set<AsciiString> NEVER_INDEXED = Set.of(AsciiString.cached("authorization"),
+    private static final Set<AsciiString> NEVER_KEPT = Set.of(AsciiString.cached("authorization"),
             AsciiString.cached("proxy-authorization"), AsciiString.cached("cookie"),
             AsciiString.cached("set-cookie"), AsciiString.cached("x-request-id"),
             AsciiString.cached("traceparent"));
-    private static final SensitivityDetector SENSITIVITY = (name, value) -> NEVER_INDEXED
+    private static final SensitivityDetector SENSITIVITY = (name, value) -> NEVER_KEPT
             .contains(AsciiString.of(name));
     /** The size of a field in addition to its name and value (RFC 7541 §4.1). */
     private static final int FIELD_OVERHEAD = 32;
@@ -31,6 +36,8 @@ final class Heads {
     private final DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder(SENSITIVITY);
     private final DefaultHttp2HeadersDecoder decoder;
     private final Limits accepts;
+    private @Nullable SlotEncoder slotEncoder;
+    private @Nullable SlotDecoder slotDecoder;
 
     Heads(Limits accepts) {
         this.accepts = accepts;
@@ -43,8 +50,19 @@ final class Heads {
         }
     }
 
-    /** Applies the limits of the peer's decoder. Called before the first head. */
-    void peerAccepts(Limits peer) {
+    /**
+     * Applies the limits of the peer's decoder. Called before the first head.
+     *
+     * @param slots whether both sides have {@link Hello#SLOTS}
+     */
+    void peerAccepts(Limits peer, boolean slots) {
+        if (slots) {
+            slotEncoder = new SlotEncoder(NEVER_KEPT,
+                    Math.min(peer.hpackTableBytes(), accepts.hpackTableBytes()));
+            slotDecoder = new SlotDecoder(accepts.hpackTableBytes(), accepts.headBytes(),
+                    accepts.headFields());
+            return;
+        }
         try {
             encoder.configuration().maxHeaderListSize(peer.headBytes());
             encoder.configuration()
@@ -73,6 +91,10 @@ final class Heads {
 
     /** Appends the block of a head. */
     void encode(int streamId, Http2Headers head, ByteBuf out) {
+        if (slotEncoder != null) {
+            slotEncoder.encode(head, out);
+            return;
+        }
         try {
             encoder.encodeHeaders(streamId, head, out);
         } catch (Http2Exception e) {
@@ -80,8 +102,11 @@ final class Heads {
         }
     }
 
-    /** Decodes a block. Borrows {@code block}. The HPACK state stays valid after a stream error. */
+    /** Decodes a block. Borrows {@code block}. The state stays valid after a stream error. */
     Http2Headers decode(int streamId, ByteBuf block) {
+        if (slotDecoder != null) {
+            return slotDecoder.decode(streamId, block);
+        }
         Http2Headers head;
         try {
             head = decoder.decodeHeaders(streamId, block);

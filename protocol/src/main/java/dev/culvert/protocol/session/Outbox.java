@@ -58,8 +58,8 @@ final class Outbox {
     }
 
     /** Applies the peer's limits. Called before anything is sent on a stream. */
-    void peerAccepts(Limits peer) {
-        heads.peerAccepts(peer);
+    void peerAccepts(Limits peer, boolean slots) {
+        heads.peerAccepts(peer, slots);
         ring.grant(peer.sessionWindow());
     }
 

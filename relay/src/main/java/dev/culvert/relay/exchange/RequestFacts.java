@@ -43,10 +43,16 @@ public record RequestFacts(String protocol, CharSequence method, CharSequence ho
                 caller);
     }
 
-    public static RequestFacts of(Http2Headers head, ForwardingRules.Peer peer, ForwardingRules rules) {
+    /**
+     * Returns the facts of a request by its head.
+     *
+     * @param protocol as {@code HTTP/2}
+     */
+    public static RequestFacts of(String protocol, Http2Headers head, ForwardingRules.Peer peer,
+            ForwardingRules rules) {
         String caller = peer.trusted() ? rules.caller(peer, head.getAll(FORWARDED_FOR)) : peer.address();
         CharSequence accept = head.get(HttpHeaderNames.ACCEPT);
-        return new RequestFacts("HTTP/2", given(head.method()), given(head.authority()), given(head.path()),
+        return new RequestFacts(protocol, given(head.method()), given(head.authority()), given(head.path()),
                 given(head.get(HttpHeaderNames.USER_AGENT)),
                 accept == null || isGrpc(head.get(HttpHeaderNames.CONTENT_TYPE))
                         ? ""

@@ -10,6 +10,9 @@ public interface TunnelWay {
     /** Whether a request is for the tunnel. Its connection then belongs to the tunnel for good. */
     boolean isFor(HttpRequest request);
 
+    /** Whether a request for this target may be one, whatever its host is. */
+    boolean mayBeAt(CharSequence target);
+
     /**
      * Replaces the edge's handlers behind the decoder, of which {@code edge} is the last one, and passes on
      * the request and the messages behind it.

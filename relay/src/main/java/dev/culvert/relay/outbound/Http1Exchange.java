@@ -6,6 +6,7 @@ import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamProblem;
 import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
@@ -110,17 +111,38 @@ final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
     }
 
     private void finalHead(HttpResponse head) {
-        answered(State.BODY);
-        connection().deadline().clear();
         bodiless = Http1UpstreamResponse.isBodiless(head, Http1UpstreamRequest.isHead(request));
         endsWithConnection = !bodiless && !Http1UpstreamResponse.isFramed(head);
         keepConnection = !endsWithConnection && HttpUtil.isKeepAlive(head) && body.isWritten();
-        connection().keepFor(head);
+        finalHead(Http1UpstreamResponse.of(head, false), head.headers().get("keep-alive"));
+    }
+
+    /** Receives a whole response. Takes ownership of its body. */
+    void whole(WholeResponse received) {
+        if (state != State.HEAD) {
+            received.body().release();
+            badResponse();
+            return;
+        }
+        bodiless = !received.body().isReadable();
+        keepConnection = body.isWritten();
+        Http1UpstreamConnection upstream = connection();
+        finalHead(received.fields(), received.keepAlive());
+        responseData(received.body());
+        if (connection == upstream) {
+            responseEnd(EmptyHttpHeaders.INSTANCE);
+        }
+    }
+
+    private void finalHead(Http2Headers head, @Nullable CharSequence keepAlive) {
+        answered(State.BODY);
+        connection().deadline().clear();
+        connection().keepFor(keepAlive);
         if (request.kind() == Kind.UPGRADE) {
             body.discard();
         }
         times.tell(response);
-        response.head(Http1UpstreamResponse.of(head, false), bodiless);
+        response.head(head, bodiless);
     }
 
     /** Receives response bytes, of a body or raw. Takes ownership of {@code part}. */

@@ -1,11 +1,13 @@
 package dev.culvert.relay.outbound;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
+import java.util.List;
 
 /**
  * Decodes an upstream's HTTP/1.1 responses. It is strict: a response that could be read in two ways fails.
@@ -17,7 +19,10 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
     /** The maximum length of the pieces in which a body is passed on. Larger pieces only arrive later. */
     private static final int MAX_CHUNK_BYTES = 64 << 10;
 
+    private final WholeResponseReader whole = new WholeResponseReader(MAX_CHUNK_BYTES);
     private boolean toHead;
+    /** Whether Netty's decoder has seen nothing of the expected response. */
+    private boolean untouched;
     private boolean receiving;
 
     Http1ResponseDecoder() {
@@ -32,6 +37,7 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
     /** Prepares for a response. A response to HEAD has no body, whatever its head declares. */
     void expect(boolean toHead) {
         this.toHead = toHead;
+        untouched = true;
         receiving = false;
     }
 
@@ -49,6 +55,17 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
     public void channelRead(ChannelHandlerContext ctx, Object input) throws Exception {
         receiving = true;
         super.channelRead(ctx, input);
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        WholeResponse response = untouched && !toHead ? whole.read(in) : null;
+        untouched = false;
+        if (response == null) {
+            super.decode(ctx, in, out);
+        } else {
+            out.add(response);
+        }
     }
 
     @Override

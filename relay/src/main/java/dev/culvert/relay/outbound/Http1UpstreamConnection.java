@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.net.PassEnd;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.upstream.Endpoint;
@@ -21,6 +22,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.time.Duration;
@@ -56,6 +58,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     /** The endpoint's token of the present exchange; see {@link Endpoint#end}. */
     private int begun;
     private Duration idleTimeout;
+    private @Nullable CharSequence keptFor;
     private boolean flushing;
     private boolean reused;
     private boolean tlsEnded;
@@ -141,7 +144,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     ChannelFuture write(ByteBuf bytes) {
         if (!flushing) {
             flushing = true;
-            channel.eventLoop().execute(flush);
+            PassEnd.run(channel.eventLoop(), flush);
         }
         return channel.write(bytes);
     }
@@ -171,10 +174,10 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
         }
     }
 
-    /** Reads from a response how long the upstream keeps the connection. */
-    void keepFor(HttpResponse head) {
-        String value = head.headers().get("keep-alive");
-        if (value != null) {
+    /** Reads from a response's {@code Keep-Alive} how long the upstream keeps the connection. */
+    void keepFor(@Nullable CharSequence value) {
+        if (value != null && !AsciiString.contentEquals(value, keptFor)) {
+            keptFor = value;
             Matcher matcher = KEEP_ALIVE_TIMEOUT.matcher(value);
             if (matcher.find()) {
                 Duration kept = Duration.ofSeconds(Integer.parseInt(matcher.group(1)))
@@ -235,13 +238,19 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         Http1Exchange to = exchange;
         if (to == null) {
-            ReferenceCountUtil.release(message);
+            release(message);
             close(); // bytes without a request
+        } else if (message instanceof WholeResponse response) {
+            to.whole(response);
         } else if (message instanceof ByteBuf bytes) {
             to.responseData(bytes);
         } else if (message instanceof HttpObject part) {
             http(to, part);
         }
+    }
+
+    private static void release(Object message) {
+        ReferenceCountUtil.release(message instanceof WholeResponse response ? response.body() : message);
     }
 
     private void http(Http1Exchange to, HttpObject part) {

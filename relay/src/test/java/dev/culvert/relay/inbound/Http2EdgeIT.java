@@ -367,6 +367,21 @@ class Http2EdgeIT {
         assertCalmed();
     }
 
+    /** A socket that was closed at once would answer with a reset, which destroys the GOAWAY. */
+    @Test
+    void aCallerThatGoesOnSendingBehindAFaultReadsWhatItWas() throws Exception {
+        caller.get(1, "/");
+        FakeRelay.Exchange asked = edge.relay.next();
+        caller.data(0, "of no stream", false);
+        await().until(asked::isOver);
+        for (int i = 0; i < 40; i++) {
+            caller.data(1, "x".repeat(16_000), false);
+        }
+
+        assertThat(caller.next(GOAWAY, 0).number()).isEqualTo((int) Http2Error.PROTOCOL_ERROR.code());
+        assertThat(caller.ends()).isTrue();
+    }
+
     /** Frames of one byte that are too many. */
     private static final int NEARLY_EMPTY = 8
             + Http2EdgeBuilder.MAX_SHORTFALL / (Http2EdgeBuilder.FAIR_DATA - 1);

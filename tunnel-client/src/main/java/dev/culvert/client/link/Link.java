@@ -84,7 +84,7 @@ final class Link {
             var nonce = new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(),
                     random.nextLong());
             return new Hello(Hello.VERSION, Hello.VERSION,
-                    Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF,
+                    Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF | Hello.SLOTS,
                     instance.getMostSignificantBits(), instance.getLeastSignificantBits(), index,
                     takeOver.isWanted(), SessionLimits.defaults().accepts(), nonce, software);
         }

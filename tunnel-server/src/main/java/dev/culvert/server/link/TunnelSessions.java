@@ -38,7 +38,8 @@ public final class TunnelSessions {
      */
     public void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left) {
         SessionLimits own = proven == null ? limits.opening(left) : limits;
-        long capabilities = Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | (proven == null ? Hello.PROOF : 0);
+        long capabilities = Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.SLOTS
+                | (proven == null ? Hello.PROOF : 0);
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);
         Session session = new Session(Session.Role.SERVER, hello, own, System.nanoTime());

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.util.AsciiString;
 import java.util.Queue;
 import java.util.function.Predicate;
 
@@ -44,6 +45,11 @@ public final class TunnelUpgrade implements TunnelWay {
         boolean path = target.length() == end || target.charAt(end) == '/' || target.charAt(end) == '?';
         var named = request.headers().getAll("host");
         return path && named.size() == 1 && hosts.test(HostName.of(named.getFirst()));
+    }
+
+    @Override
+    public boolean mayBeAt(CharSequence target) {
+        return AsciiString.of(target).startsWith(TunnelHandshake.PATH);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.culvert.relay.inbound.http1;
 
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.PassEnd;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
@@ -31,6 +32,7 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -65,6 +67,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private final Http1RequestDecoder decoder;
     private final Http1ResponseEncoder encoder;
     private final ArrayDeque<Object> pipelined = new ArrayDeque<>();
+    private final Runnable flush = this::flush;
 
     private @Nullable ReadSize reads;
     private @Nullable ChannelHandlerContext context;
@@ -86,6 +89,10 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         this.decoder = decoder;
         this.encoder = encoder;
         decoder.stopWhile(() -> !closing && !pipelined.isEmpty());
+        TunnelWay door = shared.door();
+        if (door != null) {
+            decoder.decline(door::mayBeAt);
+        }
     }
 
     ChannelHandlerContext context() {
@@ -133,7 +140,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         if (reads != null) {
-            reads.part(message instanceof HttpRequest ? ReadSize.HEAD : 1);
+            reads.part(isHead(message) ? ReadSize.HEAD : 1);
         }
         EdgeExchange exchange = current;
         if (closing) {
@@ -167,7 +174,9 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void take(Object message) {
-        if (message instanceof HttpRequest request) {
+        if (message instanceof WholeRequest request) {
+            begin(request);
+        } else if (message instanceof HttpRequest request) {
             begin(request);
         } else if (message instanceof HttpContent content && current != null) {
             body(current, content);
@@ -187,13 +196,8 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         boolean keepAlive = HttpUtil.isKeepAlive(request);
-        EdgeExchange exchange = new EdgeExchange(
-                new Http1EdgeStream(this, encoder, request.method(), request.protocolVersion(), keepAlive),
+        EdgeExchange exchange = open(request.method(), request.protocolVersion(), keepAlive,
                 RequestFacts.of(request, Objects.requireNonNull(peer), shared.rules()));
-        current = exchange;
-        if (draining) {
-            exchange.lastOfConnection();
-        }
         try {
             EdgeRequestHead head = EdgeRequestHead.of(request, shared.scheme(), shared.limits());
             boolean hasBody = ContentLength.announcesContent(request);
@@ -208,6 +212,31 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             exchange.refuse(e.problem(), ambiguous, !ContentLength.announcesContent(request));
         }
         ReferenceCountUtil.release(request);
+    }
+
+    private void begin(WholeRequest request) {
+        awaitingHead = false;
+        deadline().clear();
+        Http2Headers fields = request.fields().scheme(shared.scheme());
+        EdgeExchange exchange = open(request.method(), HttpVersion.HTTP_1_1, true,
+                RequestFacts.of("HTTP/1.1", fields, Objects.requireNonNull(peer), shared.rules()));
+        try {
+            exchange.forward(new EdgeRequestHead(fields, request.host(), false), Objects.requireNonNull(peer),
+                    false);
+        } catch (EdgeException e) {
+            exchange.requestId(ForwardingRules.requestId(fields));
+            exchange.refuse(e.problem(), e.problem().cause() == Cause.BAD_REQUEST, true);
+        }
+    }
+
+    private EdgeExchange open(HttpMethod method, HttpVersion version, boolean keepAlive, RequestFacts facts) {
+        EdgeExchange exchange = new EdgeExchange(
+                new Http1EdgeStream(this, encoder, method, version, keepAlive), facts);
+        current = exchange;
+        if (draining) {
+            exchange.lastOfConnection();
+        }
+        return exchange;
     }
 
     private static CharSequence idOf(HttpRequest request) {
@@ -300,8 +329,12 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     private boolean mayTake(Object message) {
         return current == null
-                ? !(message instanceof HttpRequest) || context().channel().isWritable()
+                ? !isHead(message) || context().channel().isWritable()
                 : !current.requestEnded();
+    }
+
+    private static boolean isHead(Object message) {
+        return message instanceof WholeRequest || message instanceof HttpRequest;
     }
 
     /**
@@ -335,7 +368,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     void flushLater() {
         if (!flushScheduled) {
             flushScheduled = true;
-            context().channel().eventLoop().execute(this::flush);
+            PassEnd.run(context().channel().eventLoop(), flush);
         }
     }
 

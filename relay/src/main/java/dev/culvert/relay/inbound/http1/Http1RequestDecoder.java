@@ -13,6 +13,7 @@ import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.LastHttpContent;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 
 /**
  * Decodes HTTP/1.1 requests strictly (RFC 9112): a request that could be read in two ways fails. Unlike
@@ -25,6 +26,9 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
     private static final int LINE_OVERHEAD = 64;
 
     private final HeadLines lines = new HeadLines();
+    private final WholeRequestReader whole;
+    /** Whether Netty's decoder has seen nothing of the next message. */
+    private boolean untouched = true;
     private boolean partialHead;
     private boolean inHead = true;
     private BooleanSupplier stopped = () -> false;
@@ -37,6 +41,12 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
                 .setAllowDuplicateContentLengths(false)
                 .setStrictLineParsing(true)
                 .setUseRfc9112TransferEncoding(true));
+        whole = new WholeRequestReader(limits);
+    }
+
+    /** Passes requests for these targets on as {@link HttpRequest}, never as {@link WholeRequest}. */
+    void decline(Predicate<CharSequence> targets) {
+        whole.decline(targets);
     }
 
     /**
@@ -61,6 +71,12 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
         if (stopped.getAsBoolean()) {
             return;
         }
+        WholeRequest request = untouched ? whole.read(in) : null;
+        if (request != null) {
+            out.add(request);
+            return;
+        }
+        untouched = false;
         int before = out.size();
         int start = in.readerIndex();
         super.decode(ctx, in, out);
@@ -78,6 +94,7 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
         }
         partialHead = false;
         inHead = out.getLast() instanceof LastHttpContent;
+        untouched = inHead;
         lines.reset(inHead);
     }
 

@@ -11,9 +11,11 @@ import dev.culvert.relay.exchange.EdgeProblems;
 import dev.culvert.relay.exchange.RequestFacts;
 import dev.culvert.relay.exchange.RequestTrailers;
 import dev.culvert.relay.listen.Deadline;
+import dev.culvert.relay.listen.LingeringClose;
 import dev.culvert.relay.listen.ReadSize;
 import dev.culvert.relay.listen.RelayListener;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -208,7 +210,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
         EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())),
-                RequestFacts.of(head, Objects.requireNonNull(peer), shared.rules()));
+                RequestFacts.of("HTTP/2", head, Objects.requireNonNull(peer), shared.rules()));
         exchange.requestId(ForwardingRules.requestId(head));
         try {
             exchange.forward(Http2RequestHead.of(head, shared.scheme(), ended, shared.limits()),
@@ -291,6 +293,9 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     /** The last open stream closed. */
     private void rest() {
+        if (failed) {
+            return;
+        }
         if (draining) {
             context().channel().close();
         } else {
@@ -430,12 +435,42 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
+    /**
+     * Ends all streams and says why. The connection lingers, because a caller that is still sending might
+     * otherwise lose the GOAWAY.
+     */
     @Override
     protected void onConnectionError(ChannelHandlerContext ctx, boolean outbound, Throwable cause,
             @Nullable Http2Exception error) {
+        if (failed) {
+            return;
+        }
         failed = true;
-        shared.meters().http2Error(error == null ? Http2Error.INTERNAL_ERROR : error.error());
-        super.onConnectionError(ctx, outbound, cause, error);
+        Http2Error code = error == null ? Http2Error.INTERNAL_ERROR : error.error();
+        shared.meters().http2Error(code);
+        idle().set(LingeringClose.TIME, ctx.channel()::close);
+        try {
+            sayGoAway(ctx, code, String.valueOf(cause.getMessage()));
+        } catch (Http2Exception e) {
+            ctx.close();
+        }
+        connection().close(ctx.voidPromise());
+    }
+
+    /** Writes what Netty's {@code goAway} writes, which would close the socket at once. */
+    private void sayGoAway(ChannelHandlerContext ctx, Http2Error code, String why) throws Http2Exception {
+        // Includes the stream of a faulty head, but must not exceed the number of an earlier GOAWAY.
+        int last = draining ? connection().remote().lastStreamCreated() : Integer.MAX_VALUE;
+        ByteBuf reason = ByteBufUtil.writeUtf8(ctx.alloc(), why);
+        try {
+            connection().goAwaySent(last, code.code(), reason);
+            encoder().frameWriter()
+                    .writeGoAway(ctx, last, code.code(), reason.retain(), ctx.newPromise())
+                    .addListener(said -> LingeringClose.begin(ctx.channel()));
+        } finally {
+            reason.release();
+        }
+        flush(ctx);
     }
 
     @Override
