@@ -38,6 +38,15 @@ class End:
     def __init__(self, namespace, device, address, mtu):
         self.namespace = namespace
         run("ip", "netns", "add", namespace)
+        self.fd = -1
+        try:
+            self.attach(device, address, mtu)
+        except BaseException:
+            self.close()
+            raise
+
+    def attach(self, device, address, mtu):
+        namespace = self.namespace
         self.fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(self.fd, TUNSETIFF, struct.pack("16sH", device.encode(), IFF_TUN | IFF_NO_PI))
         inside = ("ip", "-n", namespace)
@@ -47,7 +56,8 @@ class End:
         run(*inside, "link", "set", device, "mtu", str(mtu), "txqueuelen", "10000", "up")
 
     def close(self):
-        os.close(self.fd)
+        if self.fd >= 0:
+            os.close(self.fd)
         subprocess.run(("ip", "netns", "del", self.namespace), check=False)
 
 

@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "compare", mixinStandardHelpOptions = true, description = {
         "Compares Culvert with other proxies and tunnels, and with no proxy at all.",
         "With --scenario: the targets and loads of a file, by the harness's own load generator, with ratios that are paired by"
-                + " round. Without: a chain of two nginx, which have TLS between them, upstream keep-alive and one worker"
-                + " each; needs nginx and wrk. Shows requests a second, latency, and CPU time per request of the proxies'"
+                + " round. Without: a chain of two nginx, which have TLS between them, upstream keep-alive and as many workers"
+                + " each as Culvert has event loops; needs nginx and wrk. Shows requests a second, latency, and CPU time per request of the proxies'"
                 + " processes."}, footer = {"",
                         "Examples:",
                         "  culvert bench compare --connections 1,32,256 --duration 10 --rounds 3",
@@ -67,7 +67,7 @@ final class CompareCommand implements Callable<Integer> {
     @Option(names = "--starts", description = "With a scenario: how often all processes are started anew, instead of the file's.")
     private @Nullable Integer starts;
 
-    @Option(names = "--batch", description = "Run all measured programs under chrt --batch 0 (SCHED_BATCH): a thread that wakes up does not preempt the running one.")
+    @Option(names = "--batch", description = "Run all measured programs, Culvert's and the others', under chrt --batch 0 (SCHED_BATCH): a thread that wakes up does not preempt the running one. Default: off for all, or the scenario's")
     private boolean batch;
 
     @Override
@@ -77,18 +77,18 @@ final class CompareCommand implements Callable<Integer> {
         check("--rounds", rounds == null ? 1 : rounds, 1);
         check("--starts", starts == null ? 1 : starts, 1);
         check("--warm-up", warmUp, 0);
-        Scheduling scheduling = batch ? Scheduling.BATCH : Scheduling.NORMAL;
-        if (batch && Program.find("chrt") == null) {
-            throw BenchException.unavailable("--batch needs chrt (expected: on the PATH)");
-        }
         Path file = scenario;
         if (file == null) {
             refuse(OF_SCENARIO, "needs --scenario");
+            Scheduling scheduling = batch ? Scheduling.BATCH : Scheduling.NORMAL;
+            requireChrt(scheduling);
             new WrkComparison(connections, Duration.ofSeconds(seconds), rounds == null ? ROUNDS : rounds,
                     warmUp, scheduling).run();
         } else {
             refuse(OF_WRK, "can't be combined with --scenario, whose file has it");
-            new ScenarioComparison(Scenario.read(file, flags()), scheduling, json).run();
+            Scenario read = Scenario.read(file, flags());
+            requireChrt(read.scheduling());
+            new ScenarioComparison(read, json).run();
         }
         return 0;
     }
@@ -108,7 +108,17 @@ final class CompareCommand implements Callable<Integer> {
         if (rounds != null) {
             flags.put("--rounds", rounds.toString());
         }
+        if (batch) {
+            flags.put("--batch", "true");
+        }
         return flags;
+    }
+
+    private static void requireChrt(Scheduling scheduling) {
+        if (scheduling == Scheduling.BATCH && Program.find("chrt") == null) {
+            throw BenchException.unavailable(
+                    "SCHED_BATCH (--batch, or batch in the scenario) needs chrt (expected: on the PATH)");
+        }
     }
 
     private void check(String option, long value, int least) {

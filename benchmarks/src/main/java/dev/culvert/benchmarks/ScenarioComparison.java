@@ -7,7 +7,6 @@ import dev.culvert.benchmarks.compare.ScenarioTable;
 import dev.culvert.benchmarks.load.LoadRun;
 import dev.culvert.benchmarks.process.BenchException;
 import dev.culvert.benchmarks.process.Program;
-import dev.culvert.benchmarks.process.Scheduling;
 import dev.culvert.benchmarks.result.BenchResult;
 import dev.culvert.benchmarks.result.Cell;
 import dev.culvert.benchmarks.target.Target;
@@ -31,9 +30,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param json the result file, written before the first start and after each one; null: none
  */
-record ScenarioComparison(Scenario scenario, Scheduling scheduling, @Nullable Path json) {
+record ScenarioComparison(Scenario scenario, @Nullable Path json) {
 
-    /** Runs all starts. Blocking. */
+    /**
+     * Runs all starts. Blocking.
+     *
+     * @throws BenchException if a target answers nothing in a turn; after the tables, if an exchange failed
+     */
     void run() throws IOException {
         TargetChoice choice = scenario.choose(program -> Program.find(program) != null);
         List<String> warnings = new ArrayList<>(Noise.before(Surroundings.loadAverage(),
@@ -53,15 +56,21 @@ record ScenarioComparison(Scenario scenario, Scheduling scheduling, @Nullable Pa
         result.warnings().forEach(warning -> System.out.println("warning: " + warning));
         System.out.println();
         System.out.println(ScenarioTable.of(result));
+        if (cells.stream().anyMatch(cell -> !cell.load().sound())) {
+            throw BenchException.failed("some exchanges failed; rounds with them have no ratio: "
+                    + String.join("; ", Noise.failures(cells)));
+        }
     }
 
     private List<Cell> start(int number, TargetChoice choice, Comparison comparison) throws IOException {
-        try (Testbed bed = Testbed.create(scheduling)) {
+        try (Testbed bed = Testbed.create(scenario.scheduling())) {
             Upstream upstream = Upstream.start(bed);
             List<Target> targets = new ArrayList<>();
             for (TargetKind kind : choice.kinds()) {
                 System.err.println("start " + number + ": " + kind.name());
-                targets.add(kind.start(bed, upstream));
+                Target target = kind.start(bed, upstream);
+                scenario.scheduling().require(target.name(), target.processes());
+                targets.add(target);
             }
             return comparison.run(number, targets);
         }
@@ -88,7 +97,7 @@ record ScenarioComparison(Scenario scenario, Scheduling scheduling, @Nullable Pa
 
     private Map<String, String> machine(TargetChoice choice) {
         Map<String, String> machine = new LinkedHashMap<>(Surroundings.facts());
-        machine.put("scheduling of measured programs", scheduling.description());
+        machine.put("scheduling of measured programs", scenario.scheduling().description());
         for (TargetKind kind : choice.kinds()) {
             String version = kind.version();
             if (!version.isEmpty() && !machine.containsValue(version)) {

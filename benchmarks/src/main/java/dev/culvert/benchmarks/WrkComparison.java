@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The comparison without a scenario: wrk asks nginx with a small file directly, through two nginx hops with
- * one worker each, and through Culvert. Prints a table for each number of connections.
+ * The comparison without a scenario: wrk asks nginx with a small file directly, through two nginx hops with as
+ * many workers each as Culvert has event loops, and through Culvert. Prints a table for each number of connections.
  *
  * @param connections of the load
  * @param time of a run
@@ -40,8 +40,9 @@ record WrkComparison(List<Integer> connections, Duration time, int rounds, long 
         try (Testbed bed = Testbed.create(scheduling)) {
             Upstream upstream = Upstream.nginx(bed);
             List<Target> targets = List.of(TargetKinds.DIRECT.start(bed, upstream),
-                    NginxTarget.oneWorker().start(bed, upstream),
+                    NginxTarget.ofTwoHops().start(bed, upstream),
                     CulvertTarget.withoutInbox().start(bed, upstream));
+            targets.forEach(target -> scheduling.require(target.name(), target.processes()));
             System.out.println(Surroundings.describe());
             if (scheduling != Scheduling.NORMAL) {
                 System.out.println("measured programs: " + scheduling.description());

@@ -40,6 +40,9 @@ class BenchTest {
         assertThatThrownBy(() -> WrkResult.parse(WRK + "  Non-2xx or 3xx responses: 3\n"))
                 .isInstanceOf(BenchException.class)
                 .hasMessageContaining("Non-2xx or 3xx responses: 3");
+        assertThatThrownBy(() -> WrkResult.parse(WRK.replace("263710 requests in", "0 requests in")))
+                .isInstanceOf(BenchException.class)
+                .hasMessageStartingWith("wrk got no answer");
         assertThatThrownBy(() -> WrkResult.parse("unable to connect")).isInstanceOf(BenchException.class);
     }
 

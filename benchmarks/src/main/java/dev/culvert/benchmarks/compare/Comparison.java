@@ -10,6 +10,7 @@ import dev.culvert.benchmarks.target.Target;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,7 @@ public final class Comparison {
      * @param start the number of the start, from 1
      * @param targets in their order
      * @return in the order in which they were measured
+     * @throws BenchException if a target answers nothing in a turn, or if one of its processes ends
      */
     public List<Cell> run(int start, List<Target> targets) {
         try {
@@ -98,6 +100,11 @@ public final class Comparison {
         ProcessSnapshot after = end.get();
         if (before == null || after == null) {
             throw BenchException.failed(target.name() + ", " + load.name() + ": the load did not run");
+        }
+        if (figures.requests() == 0) {
+            throw BenchException.failed(String.format(Locale.ROOT,
+                    "%s, %s, %d callers, start %d, round %d: no exchange succeeded within %.1f s; failed: %s",
+                    target.name(), load.name(), callers, start, round, figures.seconds(), figures.errors()));
         }
         return new Cell(load.name(), target.name(), callers, load.rate(), start, round, figures,
                 after.since(before));

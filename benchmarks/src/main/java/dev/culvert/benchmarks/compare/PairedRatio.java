@@ -7,16 +7,16 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * The ratio of a figure of a target to that of the baseline in the same round of the same start. Rounds in
- * which one of them answered nothing are left out.
+ * which one of them had a failed exchange, or no other, are left out.
  *
  * @param median of all rounds; NaN if there is none
  */
 record PairedRatio(double median, double least, double most) {
     static PairedRatio of(List<Cell> cells, List<Cell> baseline, ToDoubleFunction<Cell> figure) {
         double[] ratios = cells.stream()
-                .filter(cell -> cell.load().requests() > 0)
+                .filter(cell -> cell.load().sound())
                 .flatMapToDouble(cell -> baseline.stream()
-                        .filter(base -> base.load().requests() > 0)
+                        .filter(base -> base.load().sound())
                         .filter(base -> base.start() == cell.start() && base.round() == cell.round())
                         .filter(base -> figure.applyAsDouble(base) > 0)
                         .mapToDouble(base -> figure.applyAsDouble(cell) / figure.applyAsDouble(base)))

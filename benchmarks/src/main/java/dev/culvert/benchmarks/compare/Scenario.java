@@ -1,6 +1,7 @@
 package dev.culvert.benchmarks.compare;
 
 import dev.culvert.benchmarks.process.BenchException;
+import dev.culvert.benchmarks.process.Scheduling;
 import dev.culvert.benchmarks.target.TargetChoice;
 import dev.culvert.benchmarks.target.TargetKind;
 import dev.culvert.benchmarks.target.TargetKinds;
@@ -26,6 +27,7 @@ import java.util.function.Predicate;
  * @param starts how often all processes are started anew
  * @param rounds the turns of each target under each load, in each start
  * @param warmUp of each target in each start, shared by the loads
+ * @param batch whether all measured programs run under SCHED_BATCH; never some of them only
  * @param loads in the order in which they are measured
  */
 public record Scenario(
@@ -36,6 +38,7 @@ public record Scenario(
         @Setting(value = "How often all processes are started anew", accepts = "1..100", byDefault = "3") int starts,
         @Setting(value = "Turns of each target under each load, in each start", accepts = "1..1000", byDefault = "5") int rounds,
         @Setting(value = "Warm-up of each target in each start, shared by the loads, so that the code for each of them is compiled", accepts = "0s..1h", byDefault = "10s") Duration warmUp,
+        @Setting(value = "Whether all measured programs, Culvert's and the others', run under chrt --batch 0", byDefault = "false") boolean batch,
         @Setting(value = "Loads, in their order", accepts = LOADS, fileOnly = true) List<ScenarioLoad> loads) {
 
     private static final String BASELINE = "one of the targets";
@@ -100,9 +103,14 @@ public record Scenario(
         return choice;
     }
 
+    /** The policy of all measured programs. */
+    public Scheduling scheduling() {
+        return batch ? Scheduling.BATCH : Scheduling.NORMAL;
+    }
+
     private Scenario below(Path folder) {
         return new Scenario(targets.stream().map(name -> TargetKinds.below(folder, name)).toList(), baseline,
-                starts, rounds, warmUp, loads);
+                starts, rounds, warmUp, batch, loads);
     }
 
     private static List<String> names(List<String> targets) {

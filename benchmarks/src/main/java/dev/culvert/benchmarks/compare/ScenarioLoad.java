@@ -28,7 +28,7 @@ public record ScenarioLoad(
         @Setting(value = "Exchanges under way at once; each number is a measurement of its own", accepts = CALLERS) List<String> callers,
         @Setting(value = "Arrivals a second, whether earlier ones were answered or not; 0: each caller asks again when it is answered", byDefault = "0", accepts = "0..1000000; 0 for kind events, whose path has the rate") long rate,
         @Setting(value = "Size of the body or message that callers send", byDefault = "0", accepts = "1..1GiB for kinds upload, webhook and websocket; none for the others") ByteSize bytes,
-        @Setting(value = "Whether callers speak HTTP/2", byDefault = "false", accepts = "true or false; false for kind websocket") boolean http2,
+        @Setting(value = "Whether callers speak HTTP/2", byDefault = "false", accepts = "true or false; false for kinds websocket and events") boolean http2,
         @Setting(value = "Measured time of one turn", byDefault = "3s", accepts = "100ms..1h") Duration time) {
 
     static final int MAX_CALLERS = 1000;
@@ -53,7 +53,8 @@ public record ScenarioLoad(
         } else {
             require(bytes.bytes() == 0, "bytes", "none for this kind");
         }
-        require(!http2 || kind != Kind.WEBSOCKET, "http2", "false for kind websocket");
+        require(!http2 || kind != Kind.WEBSOCKET && kind != Kind.EVENTS, "http2",
+                "false for kinds websocket and events");
         require(time.compareTo(LEAST_TIME) >= 0 && time.compareTo(MOST_TIME) <= 0, "time", "100ms..1h");
     }
 

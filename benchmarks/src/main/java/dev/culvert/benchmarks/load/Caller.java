@@ -2,6 +2,9 @@ package dev.culvert.benchmarks.load;
 
 /** Has one exchange at a time. Belongs to the event loop. */
 abstract class Caller {
+    /** Why a caller has no share in the figures of a measured time. */
+    static final String SILENT = "no answer in the measured time";
+
     final Load load;
     private long began;
     private boolean busy;
@@ -37,6 +40,11 @@ abstract class Caller {
 
     final boolean isBusy() {
         return busy;
+    }
+
+    /** Whether nothing has come since a {@link System#nanoTime} value, though this caller asked before it. */
+    boolean isSilentSince(long time) {
+        return busy && began - time < 0;
     }
 
     /** A short reason, without what differs from one failure to the next. */

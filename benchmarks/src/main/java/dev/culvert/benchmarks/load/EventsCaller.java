@@ -13,9 +13,28 @@ final class EventsCaller extends Http1Caller {
     private static final String FIELD = "data: ";
 
     private final StringBuilder line = new StringBuilder();
+    private long last;
 
     EventsCaller(Load load, @Nullable SslContext tls) {
         super(load, tls);
+    }
+
+    @Override
+    void exchange() {
+        line.setLength(0);
+        last = System.nanoTime();
+        super.exchange();
+    }
+
+    /** The stream is one exchange of this caller: its events tell whether it goes on. */
+    @Override
+    boolean isSilentSince(long time) {
+        return isBusy() && last - time < 0;
+    }
+
+    @Override
+    void whole() {
+        failed("the event stream ended");
     }
 
     @Override
@@ -35,6 +54,7 @@ final class EventsCaller extends Http1Caller {
 
     private void event(String text) {
         if (text.startsWith(FIELD)) {
+            last = System.nanoTime();
             load.succeeded(Long.parseLong(text.substring(FIELD.length()).strip()));
         }
     }

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
 import io.netty.handler.codec.http.HttpUtil;
@@ -111,10 +112,15 @@ class Http1Caller extends Caller {
             drop();
         }
         if (status >= 200 && status < 300 && !early) {
-            succeeded();
+            whole();
         } else {
             failed(early ? "answered " + status + " before the body was sent" : "status " + status);
         }
+    }
+
+    /** The response is whole, and it is a success. */
+    void whole() {
+        succeeded();
     }
 
     private void drop() {
@@ -128,8 +134,13 @@ class Http1Caller extends Caller {
     private final class Answers extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
+            if (message instanceof HttpObject part && part.decoderResult().isFailure()) {
+                ReferenceCountUtil.release(message);
+                exceptionCaught(ctx, part.decoderResult().cause());
+                return;
+            }
             if (message instanceof HttpResponse response) {
-                status = response.decoderResult().isSuccess() ? response.status().code() : 0;
+                status = response.status().code();
                 closing = !HttpUtil.isKeepAlive(response);
             }
             if (message instanceof HttpContent content) {

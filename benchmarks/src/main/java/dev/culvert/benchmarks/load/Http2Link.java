@@ -6,11 +6,14 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http2.DefaultHttp2WindowUpdateFrame;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2SettingsFrame;
 import io.netty.handler.ssl.SslContext;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -19,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 /** A connection of HTTP/2 that callers share. Opened by the first that asks, and again after it was lost. */
 final class Http2Link {
     private static final int WINDOW = 4 << 20;
+    /** For all streams of a connection together. */
+    private static final int CONNECTION_WINDOW = 64 << 20;
 
     private final Load load;
     private final @Nullable SslContext tls;
@@ -87,9 +92,11 @@ final class Http2Link {
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             if (message instanceof Http2SettingsFrame && !settled) {
                 settled = true;
+                // The connection's window has 65,535 bytes whatever the settings say (RFC 9113 §6.9.2).
+                ctx.writeAndFlush(new DefaultHttp2WindowUpdateFrame(CONNECTION_WINDOW), ctx.voidPromise());
                 tell(ctx.channel(), null);
             }
-            io.netty.util.ReferenceCountUtil.release(message);
+            ReferenceCountUtil.release(message);
         }
 
         @Override
@@ -97,7 +104,8 @@ final class Http2Link {
             if (settled) {
                 channel = null;
             } else {
-                tell(null, new java.io.IOException("the connection was closed"));
+                settled = true;
+                tell(null, new IOException("the connection was closed"));
             }
         }
 

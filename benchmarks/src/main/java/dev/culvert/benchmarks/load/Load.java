@@ -10,6 +10,7 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -34,6 +35,7 @@ final class Load {
     private final ChannelGroup connections;
     private final Histogram latency = new Histogram(LONGEST_NANOS, 3);
     private final Map<String, Long> errors = new TreeMap<>();
+    private List<Caller> callers = List.of();
     /** The callers of an open loop that have nothing to do. */
     private final ArrayDeque<Caller> free = new ArrayDeque<>();
     /** The intended starts of exchanges that no caller was free for. */
@@ -57,7 +59,8 @@ final class Load {
 
     void start() {
         loop.execute(() -> {
-            Callers.of(this).forEach(this::next);
+            callers = Callers.of(this);
+            callers.forEach(this::next);
             if (plan.rate() > 0) {
                 firstArrival = System.nanoTime();
                 arrive();
@@ -76,11 +79,23 @@ final class Load {
         loop.execute(() -> {
             to = System.nanoTime();
             figures = ended;
+            countSilent();
             waiting.removeIf(intended -> !isMeasured(intended));
             loop.schedule(this::complete, GRACE.toNanos(), TimeUnit.NANOSECONDS);
             completeIfDone();
         });
         return ended;
+    }
+
+    /**
+     * In a closed loop, an exchange that lasts for all of the measured time is a failure: else callers that
+     * get no answer would not be noticed. In an open loop those are the arrivals that are not answered.
+     */
+    private void countSilent() {
+        long silent = callers.stream().filter(caller -> caller.isSilentSince(from)).count();
+        if (plan.rate() == 0 && silent > 0) {
+            errors.merge(Caller.SILENT, silent, Long::sum);
+        }
     }
 
     private void completeIfDone() {

@@ -84,8 +84,12 @@ public final class UpstreamServer {
         private static final ByteBuf SMALL = fixed("200 OK", "x".repeat(SMALL_BYTES));
         private static final ByteBuf TAKEN = fixed("200 OK", "ok");
         private static final ByteBuf ABSENT = fixed("404 Not Found", "");
-        private static final String EVENTS = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
-                + "transfer-encoding: chunked\r\n\r\n";
+        private static final String EVENTS = """
+                HTTP/1.1 200 OK\r
+                content-type: text/event-stream\r
+                transfer-encoding: chunked\r
+                \r
+                """;
 
         private String path = "";
         /** The bytes of the present response that are not written yet. */

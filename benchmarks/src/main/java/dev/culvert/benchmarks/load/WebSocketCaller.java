@@ -33,13 +33,14 @@ final class WebSocketCaller extends Caller {
     WebSocketCaller(Load load, @Nullable SslContext tls) {
         super(load);
         this.tls = tls;
-        ByteBuf bytes = Unpooled.directBuffer(Math.max(1, load.plan.bytes()));
-        for (int left = load.plan.bytes(); left > 0; left -= Math.min(left, Body.PART)) {
-            ByteBuf part = Body.part(left);
-            bytes.writeBytes(part);
-            part.release();
+        byte[] bytes = new byte[load.plan.bytes()];
+        for (int done = 0; done < bytes.length;) {
+            ByteBuf part = Body.part(bytes.length - done);
+            int count = part.readableBytes();
+            part.readBytes(bytes, done, count).release();
+            done += count;
         }
-        this.message = Unpooled.unreleasableBuffer(bytes.asReadOnly());
+        this.message = Unpooled.unreleasableBuffer(Unpooled.wrappedBuffer(bytes).asReadOnly());
     }
 
     @Override

@@ -118,7 +118,7 @@ public final class ProcessSnapshot {
     }
 
     /** Reads a file; empty if the thread or process ended between listing and reading. */
-    private static String text(Path file) {
+    static String text(Path file) {
         try {
             return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {

@@ -17,6 +17,14 @@ public record LoadFigures(long requests, Map<String, Long> errors, long bytes, d
         errors = Map.copyOf(errors);
     }
 
+    /**
+     * Whether all exchanges succeeded, and there was one: else no ratio may be made of the figures. Named so
+     * that the result file does not get it as a property.
+     */
+    public boolean sound() {
+        return requests > 0 && failed() == 0;
+    }
+
     public double perSecond() {
         return requests / seconds;
     }

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  */
 record PairedCell(RoundKey at, Cell cell, @Nullable Cell partner) {
 
-    /** The ratio to the partner's figure; empty without a partner or if the partner's figure is 0. */
+    /** The ratio to the partner's figure; empty without a partner, or if an exchange of either failed. */
     OptionalDouble ratio(Figure figure) {
-        if (partner == null) {
+        if (partner == null || !cell.load().sound() || !partner.load().sound()) {
             return OptionalDouble.empty();
         }
         OptionalDouble own = figure.of(cell);

@@ -15,6 +15,13 @@ final class CulvertPrograms {
     static final String HOST = "demo-local." + Certificates.DOMAIN;
     static final String READY = "\"event\":\"listening\"";
 
+    /** The collector of a server, as the launcher script sets it. */
+    static final List<String> SERVER = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25");
+    /** The collector of other parts. */
+    static final List<String> PART = List.of("-XX:+UseSerialGC");
+    /** The options of short commands. */
+    private static final List<String> SHORT = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
     private static final String MAIN = "dev.culvert.launcher.Main";
 
     private CulvertPrograms() {}
@@ -22,10 +29,10 @@ final class CulvertPrograms {
     /**
      * A command of Culvert.
      *
-     * @param collector the JVM's option, as the launcher script sets it for this command
+     * @param options the JVM's, as the launcher script sets them for this command
      */
-    static List<String> command(String collector, String... arguments) {
-        List<String> command = java(collector, MAIN);
+    static List<String> command(List<String> options, String... arguments) {
+        List<String> command = java(options, MAIN);
         command.addAll(List.of(arguments));
         return command;
     }
@@ -33,16 +40,18 @@ final class CulvertPrograms {
     /**
      * A JVM with a main class of this class path, as the launcher script starts it. The list can be added to.
      */
-    static List<String> java(String option, String main) {
-        return new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), option,
-                        "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-cp",
-                        System.getProperty("java.class.path"), main));
+    static List<String> java(List<String> options, String main) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+                "-XX:+ExitOnOutOfMemoryError", "-cp", System.getProperty("java.class.path"), main));
+        return command;
     }
 
     /** Runs a short command of Culvert to its end and returns what it printed. */
     static String run(String... arguments) {
-        return Program.run(command("-XX:TieredStopAtLevel=1", arguments));
+        return Program.run(command(SHORT, arguments));
     }
 
     static String version() {

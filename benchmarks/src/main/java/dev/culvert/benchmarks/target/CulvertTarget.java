@@ -59,11 +59,11 @@ public final class CulvertTarget implements TargetKind {
                         """
                         .formatted(bed.certificates().folder(), Certificates.DOMAIN));
         Program server = bed.start(folder.resolve("server.log"),
-                CulvertPrograms.command("-XX:+UseG1GC", "server", "--config", config.toString()));
+                CulvertPrograms.command(CulvertPrograms.SERVER, "server", "--config", config.toString()));
         String ready = server.await(CulvertPrograms.READY);
         Path token = Testbed.secret(folder.resolve("token"), token(folder, ready));
         Program client = bed.start(folder.resolve("client.log"),
-                CulvertPrograms.command("-XX:+UseSerialGC", "client", "--server",
+                CulvertPrograms.command(CulvertPrograms.PART, "client", "--server",
                         "wss://" + CulvertPrograms.field(ready, "tunnel"), "--enrolment-token-file",
                         token.toString(), "--identity-dir", folder.resolve("identity").toString(),
                         "--health-listen", "127.0.0.1:0", flag, upstream.address().toString()));

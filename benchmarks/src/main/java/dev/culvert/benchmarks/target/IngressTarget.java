@@ -38,7 +38,7 @@ final class IngressTarget implements TargetKind {
                 """.formatted(bed.certificates().edgeCertificate(), bed.certificates().edgeKey(),
                 upstream.address()));
         Program router = bed.start(folder.resolve("router.log"),
-                CulvertPrograms.command("-XX:+UseSerialGC", "router", "--config", config.toString()));
+                CulvertPrograms.command(CulvertPrograms.PART, "router", "--config", config.toString()));
         String ready = router.await(CulvertPrograms.READY);
         return new Target(name(), URI.create("https://" + CulvertPrograms.field(ready, "listen")),
                 CulvertPrograms.HOST, List.of(router.pid()));

@@ -8,35 +8,28 @@ import java.util.List;
 
 /**
  * A chain of nginx processes: TLS 1.3 at the edge and between the hops, plain HTTP to the upstream, and
- * connections that are kept everywhere. Responses are buffered in memory, events and uploads not at all.
+ * connections that are kept everywhere. Each hop has as many workers as Culvert has event loops. Responses are
+ * buffered in memory, events and uploads not at all.
  */
 public final class NginxTarget implements TargetKind {
     private static final String KEEP = "keepalive_requests 1000000000; keepalive_timeout 1h;";
 
     private final String name;
     private final int hops;
-    private final int workers;
-    /** Further directives of the upstream block. */
-    private final String keep;
 
-    private NginxTarget(String name, int hops, int workers, String keep) {
+    private NginxTarget(String name, int hops) {
         this.name = name;
         this.hops = hops;
-        this.workers = workers;
-        this.keep = keep;
     }
 
-    /** {@code nginx1} or {@code nginx2}, with as many workers as Culvert has event loops. */
+    /** {@code nginx1} or {@code nginx2}. */
     static NginxTarget of(int hops) {
-        return new NginxTarget("nginx" + hops, hops, Runtime.getRuntime().availableProcessors(), KEEP);
+        return new NginxTarget("nginx" + hops, hops);
     }
 
-    /**
-     * The baseline of the comparison without a scenario: one worker each, and nginx's default of 1000
-     * requests for each connection to the next hop.
-     */
-    public static NginxTarget oneWorker() {
-        return new NginxTarget("nginx, two hops", 2, 1, "");
+    /** The baseline of the comparison without a scenario. */
+    public static NginxTarget ofTwoHops() {
+        return new NginxTarget("nginx, two hops", 2);
     }
 
     @Override
@@ -57,6 +50,7 @@ public final class NginxTarget implements TargetKind {
     @Override
     public Target start(Testbed bed, Upstream upstream) throws IOException {
         List<Long> pids = new ArrayList<>();
+        int workers = Runtime.getRuntime().availableProcessors(); // EventLoops.create() has as many loops
         URI next = upstream.address();
         for (int hop = hops; hop > 0; hop--) {
             int port = Ports.free();
@@ -81,7 +75,7 @@ public final class NginxTarget implements TargetKind {
                   location = /echo { proxy_pass %6$s://next; proxy_set_header Host $host;
                     proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade; }
                 }"""
-                .formatted(next.getPort(), keep, port, certificates.edgeCertificate(), certificates.edgeKey(),
+                .formatted(next.getPort(), KEEP, port, certificates.edgeCertificate(), certificates.edgeKey(),
                         next.getScheme());
     }
 }

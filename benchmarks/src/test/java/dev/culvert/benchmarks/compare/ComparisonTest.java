@@ -65,6 +65,21 @@ class ComparisonTest {
                 .hasMessage("direct, small: the load did not run");
     }
 
+    @Test
+    void aTurnWithoutAnAnswerSpoilsTheComparison() {
+        var comparison = new Comparison(scenario(List.of(load("small", "8"))), (plan, begins, ends) -> {
+            begins.run();
+            ends.run();
+            boolean silent = plan.url().getHost().equals("nginx2") && plan.callers() == 8
+                    && !plan.time().equals(WARM_UP);
+            return silent ? Figures.of(0, Map.of("status 502", 7L)) : Figures.of(100, Map.of());
+        }, line -> {});
+
+        assertThatThrownBy(() -> comparison.run(1, TARGETS)).isInstanceOf(BenchException.class)
+                .hasMessage("nginx2, small, 8 callers, start 1, round 1: no exchange succeeded within 1.0 s;"
+                        + " failed: {status 502=7}");
+    }
+
     private Comparison comparison(ScenarioLoad... loads) {
         return new Comparison(scenario(List.of(loads)), (plan, begins, ends) -> {
             plans.add(plan);
@@ -75,7 +90,7 @@ class ComparisonTest {
     }
 
     private static Scenario scenario(List<ScenarioLoad> loads) {
-        return new Scenario(List.of("direct", "nginx2", "culvert"), "nginx2", 1, 2, WARM_UP, loads);
+        return new Scenario(List.of("direct", "nginx2", "culvert"), "nginx2", 1, 2, WARM_UP, false, loads);
     }
 
     private static ScenarioLoad load(String name, String... callers) {

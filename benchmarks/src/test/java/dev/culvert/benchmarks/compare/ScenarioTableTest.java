@@ -35,6 +35,14 @@ class ScenarioTableTest {
     }
 
     @Test
+    void aRoundWithAFailureHasNoRatio() {
+        List<Cell> cells = List.of(Figures.cell("nginx2", 1, 1000, 40), failing(1),
+                Figures.cell("nginx2", 2, 1000, 40), Figures.cell("culvert", 2, 1200, 40));
+
+        assertThat(ScenarioTable.of(result("nginx2", cells))).contains("| 1.20 (1.20–1.20) |");
+    }
+
+    @Test
     void aLoadedMachineIsToldBeforeTheStart() {
         assertThat(Noise.before(1.0, 2)).isEmpty();
         assertThat(Noise.before(1.01, 2)).singleElement()

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.culvert.benchmarks.load.Kind;
 import dev.culvert.benchmarks.load.LoadPlan;
 import dev.culvert.benchmarks.process.BenchException;
+import dev.culvert.benchmarks.process.Scheduling;
 import dev.culvert.benchmarks.target.Target;
 import dev.culvert.benchmarks.target.TargetKind;
 import java.io.IOException;
@@ -42,6 +43,7 @@ class ScenarioTest {
         assertThat(scenario.baseline()).isEqualTo("nginx2");
         assertThat(scenario.starts()).isEqualTo(2);
         assertThat(scenario.rounds()).isEqualTo(5);
+        assertThat(scenario.scheduling()).isEqualTo(Scheduling.NORMAL);
         assertThat(scenario.warmUp()).isEqualTo(Duration.ofSeconds(4));
         assertThat(scenario.loads().getFirst().callerCounts()).containsExactly(1, 32);
         assertThat(scenario.loads().getLast().time()).isEqualTo(Duration.ofSeconds(3));
@@ -62,12 +64,13 @@ class ScenarioTest {
     void optionsOverrideTheFile() throws IOException {
         Scenario scenario = read(VALID,
                 Map.of("--targets", "nginx1,culvert", "--baseline", "nginx1", "--starts", "1", "--rounds",
-                        "7"));
+                        "7", "--batch", "true"));
 
         assertThat(scenario.targets()).containsExactly("nginx1", "culvert");
         assertThat(scenario.baseline()).isEqualTo("nginx1");
         assertThat(scenario.starts()).isEqualTo(1);
         assertThat(scenario.rounds()).isEqualTo(7);
+        assertThat(scenario.scheduling()).isEqualTo(Scheduling.BATCH);
     }
 
     @Test

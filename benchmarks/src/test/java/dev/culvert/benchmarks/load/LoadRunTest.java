@@ -4,9 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.benchmarks.result.LoadFigures;
 import dev.culvert.http.net.EventLoops;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.util.ReferenceCountUtil;
+import java.net.InetAddress;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -79,6 +88,71 @@ class LoadRunTest {
     }
 
     @Test
+    void whatIsNoResponseFails() throws InterruptedException {
+        LoadFigures figures = figuresOf("nonsense\r\n\r\n", Kind.GET);
+
+        assertThat(figures.requests()).isZero();
+        assertThat(figures.failed()).isPositive();
+    }
+
+    @Test
+    void anEventStreamThatEndsFails() throws InterruptedException {
+        LoadFigures figures = figuresOf("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", Kind.EVENTS);
+
+        assertThat(figures.requests()).isZero();
+        assertThat(figures.errors()).containsKey("the event stream ended");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GET", "EVENTS", "WEBSOCKET"})
+    void aCallerWithoutAnAnswerIsAFailure(Kind kind) throws InterruptedException {
+        LoadFigures figures = figuresOf("", kind);
+
+        assertThat(figures.requests()).isZero();
+        assertThat(figures.errors()).containsExactly(Map.entry("no answer in the measured time", 4L));
+    }
+
+    /** The figures of a server that accepts, and answers all that it reads with a text, or not at all. */
+    private static LoadFigures figuresOf(String answer, Kind kind) throws InterruptedException {
+        Channel server = new ServerBootstrap().group(loops.group())
+                .channel(loops.serverChannel())
+                .childHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new Answering(answer));
+                    }
+                })
+                .bind(InetAddress.getLoopbackAddress(), 0)
+                .sync()
+                .channel();
+        try {
+            return LoadRun.run(
+                    new LoadPlan(URI.create("http://127.0.0.1:" + UpstreamServer.port(server) + "/"), "",
+                            kind,
+                            false, kind == Kind.WEBSOCKET ? 100 : 0, 4, 0, Duration.ofMillis(200), SHORT));
+        } finally {
+            server.close();
+        }
+    }
+
+    private static final class Answering extends ChannelInboundHandlerAdapter {
+        private final String answer;
+
+        Answering(String answer) {
+            this.answer = answer;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ReferenceCountUtil.release(message);
+            if (!answer.isEmpty()) {
+                ctx.writeAndFlush(Unpooled.copiedBuffer(answer, StandardCharsets.US_ASCII),
+                        ctx.voidPromise());
+            }
+        }
+    }
+
+    @Test
     void anOpenLoopKeepsItsRate() throws InterruptedException {
         LoadFigures figures = LoadRun.run(plan("/f", Kind.GET, 0, 8, 500));
 
@@ -112,7 +186,7 @@ class LoadRunTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"GET,0", "UPLOAD,300000"})
+    @CsvSource({"GET,0", "UPLOAD,70000"})
     void callersOfHttp2ShareConnections(Kind kind, int bytes) throws InterruptedException {
         DisposableServer server = HttpServer.create()
                 .host("127.0.0.1")
