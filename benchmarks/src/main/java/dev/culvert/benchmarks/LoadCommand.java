@@ -56,7 +56,7 @@ final class LoadCommand implements Callable<Integer> {
     @Option(names = "--callers", defaultValue = "32", description = "Exchanges at once; with --rate the most. Default: ${DEFAULT-VALUE}")
     private int callers;
 
-    @Option(names = "--rate", defaultValue = "0", description = "Arrivals a second. Default: a closed loop")
+    @Option(names = "--rate", defaultValue = "0", description = "New exchanges a second. Default: a closed loop")
     private double rate;
 
     @Option(names = "--warm-up", defaultValue = "2s", description = "Before the measured time. Default: ${DEFAULT-VALUE}")

@@ -47,7 +47,7 @@ record ScenarioComparison(Scenario scenario, @Nullable Path json) {
         var comparison = new Comparison(scenario, LoadRun::run, System.err::println);
         List<Cell> cells = new ArrayList<>();
         BenchResult result = result(machine, warnings, cells);
-        write(result); // so that a file that can't be written is told before all of the work
+        write(result); // a file that can't be written is reported before all of the work
         for (int start = 1; start <= scenario.starts(); start++) {
             cells.addAll(start(start, choice, comparison));
             result = result(machine, warnings, cells);

@@ -17,8 +17,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The comparison without a scenario: wrk asks nginx with a small file directly, through two nginx hops with as
- * many workers each as Culvert has event loops, and through Culvert. Prints a table for each number of connections.
+ * The comparison without a scenario: wrk asks nginx with a small file directly, through two nginx hops with
+ * as many workers each as Culvert has event loops, and through Culvert. Prints a table for each number of
+ * connections.
  *
  * @param connections of the load
  * @param time of a run

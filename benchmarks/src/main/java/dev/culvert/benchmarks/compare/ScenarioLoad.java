@@ -26,7 +26,7 @@ public record ScenarioLoad(
         @Setting("What an exchange is") Kind kind,
         @Setting(value = "Path of the resource at the upstream", accepts = "a path as /f") String path,
         @Setting(value = "Exchanges under way at once; each number is a measurement of its own", accepts = CALLERS) List<String> callers,
-        @Setting(value = "Arrivals a second, whether earlier ones were answered or not; 0: each caller asks again when it is answered", byDefault = "0", accepts = "0..1000000; 0 for kind events, whose path has the rate") long rate,
+        @Setting(value = "New exchanges a second, whether earlier ones were answered or not; 0: each caller asks again when it is answered", byDefault = "0", accepts = "0..1000000; 0 for kind events, whose path has the rate") long rate,
         @Setting(value = "Size of the body or message that callers send", byDefault = "0", accepts = "1..1GiB for kinds upload, webhook and websocket; none for the others") ByteSize bytes,
         @Setting(value = "Whether callers speak HTTP/2", byDefault = "false", accepts = "true or false; false for kinds websocket and events") boolean http2,
         @Setting(value = "Measured time of one turn", byDefault = "3s", accepts = "100ms..1h") Duration time) {

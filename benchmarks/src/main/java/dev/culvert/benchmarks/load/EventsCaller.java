@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads an event stream of {@link UpstreamServer}, each event of which says when it was written. Each event is
- * an exchange; the stream itself never succeeds. The clock must be the same: both run on one machine.
+ * Reads an event stream of {@link UpstreamServer}, each event of which says when it was written. Each event
+ * is an exchange; the stream itself never succeeds. The clock must be the same: both run on one machine.
  */
 final class EventsCaller extends Http1Caller {
     private static final String FIELD = "data: ";

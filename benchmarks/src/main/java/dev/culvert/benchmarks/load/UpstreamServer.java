@@ -29,8 +29,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The upstream behind all targets, a program of its own. It has one event loop, speaks HTTP/1.1 without TLS on
- * 127.0.0.1, and answers
+ * The upstream behind all targets, a program of its own. It has one event loop, speaks HTTP/1.1 without TLS
+ * on 127.0.0.1, and answers
  *
  * <pre>
  *  GET  /f                200 bytes

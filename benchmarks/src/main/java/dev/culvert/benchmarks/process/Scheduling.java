@@ -17,7 +17,7 @@ public enum Scheduling {
     /** SCHED_BATCH: a thread that wakes up does not preempt the running one. */
     BATCH("SCHED_BATCH (chrt --batch 0)", 3);
 
-    /** proc(5): the policy is field 41 of a stat line; the state, field 3, is the first one after the name. */
+    /** proc(5): the policy is field 41 of a stat line; field 3, the state, is the first after the name. */
     private static final int FIELD = 41 - 3;
 
     private final String description;

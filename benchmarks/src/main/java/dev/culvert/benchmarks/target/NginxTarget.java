@@ -8,8 +8,8 @@ import java.util.List;
 
 /**
  * A chain of nginx processes: TLS 1.3 at the edge and between the hops, plain HTTP to the upstream, and
- * connections that are kept everywhere. Each hop has as many workers as Culvert has event loops. Responses are
- * buffered in memory, events and uploads not at all.
+ * connections that are kept everywhere. Each hop has as many workers as Culvert has event loops. Responses
+ * are buffered in memory, events and uploads not at all.
  */
 public final class NginxTarget implements TargetKind {
     private static final String KEEP = "keepalive_requests 1000000000; keepalive_timeout 1h;";
