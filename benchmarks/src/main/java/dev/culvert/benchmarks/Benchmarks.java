@@ -1,5 +1,6 @@
 package dev.culvert.benchmarks;
 
+import dev.culvert.benchmarks.process.BenchException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -8,7 +9,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code culvert bench}. Exit codes: 0 done, 1 a failed run, 64 wrong usage, 69 a needed program is missing.
+ * {@code culvert bench}. Exit codes: 0 done, 1 a failed run, 64 wrong usage, 69 a needed program is missing,
+ * 78 an invalid scenario file.
  */
 public final class Benchmarks {
     private static final int USAGE = 64;
@@ -21,9 +23,11 @@ public final class Benchmarks {
 
     /** Creates a command line with this project's exit codes. It runs no command by itself. */
     static CommandLine commandLine() {
-        CommandLine line = new CommandLine(new Bench()).addSubcommand(new CompareCommand())
+        CommandLine line = new CommandLine(new Bench()).addSubcommand(new LoadCommand())
+                .addSubcommand(new CompareCommand())
                 .addSubcommand(new StormCommand())
-                .addSubcommand(new InboxCommand());
+                .addSubcommand(new InboxCommand())
+                .addSubcommand(new ReportCommand());
         // The script removes its first argument, which names this module.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
@@ -56,7 +60,7 @@ public final class Benchmarks {
         @Override
         public Integer call() {
             throw new ParameterException(spec.commandLine(),
-                    "a subcommand is needed: compare, storm or inbox");
+                    "a subcommand is needed: load, compare, storm, inbox or report");
         }
     }
 }

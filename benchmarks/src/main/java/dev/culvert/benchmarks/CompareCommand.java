@@ -1,16 +1,17 @@
 package dev.culvert.benchmarks;
 
+import dev.culvert.benchmarks.compare.Scenario;
+import dev.culvert.benchmarks.process.BenchException;
+import dev.culvert.benchmarks.process.Program;
+import dev.culvert.benchmarks.process.Scheduling;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -18,16 +19,24 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code culvert bench compare}: runs the same load alternately against the upstream alone, two nginx hops,
- * and Culvert. Shows the figures as ratios to the nginx hops of the same run.
+ * {@code culvert bench compare}: runs the same load alternately against several ways to one upstream, and
+ * shows the figures as ratios to a baseline of the same run. A scenario file names targets and loads; without
+ * one wrk compares the upstream alone, two nginx hops, and Culvert.
  */
 @Command(name = "compare", mixinStandardHelpOptions = true, description = {
-        "Compares Culvert with a chain of two nginx, and with no proxy at all.",
-        "The hops have TLS between them, upstream keep-alive and one worker each. Shows requests a second, latency, and CPU"
-                + " time per request of the proxies' processes. Needs nginx and wrk."}, footer = {"",
-                        "Example:",
-                        "  culvert bench compare --connections 1,32,256 --duration 10 --rounds 3"})
+        "Compares Culvert with other proxies and tunnels, and with no proxy at all.",
+        "With --scenario: the targets and loads of a file, by the harness's own load generator, with ratios that are paired by"
+                + " round. Without: a chain of two nginx, which have TLS between them, upstream keep-alive and as many workers"
+                + " each as Culvert has event loops; needs nginx and wrk. Shows requests a second, latency, and CPU time per request of the proxies'"
+                + " processes."}, footer = {"",
+                        "Examples:",
+                        "  culvert bench compare --connections 1,32,256 --duration 10 --rounds 3",
+                        "  culvert bench compare --scenario benchmarks/scenarios/requests.yaml --json result.json"})
 final class CompareCommand implements Callable<Integer> {
+    private static final int ROUNDS = 3;
+    private static final List<String> OF_WRK = List.of("--connections", "--duration", "--warm-up");
+    private static final List<String> OF_SCENARIO = List.of("--json", "--targets", "--baseline", "--starts");
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -37,32 +46,78 @@ final class CompareCommand implements Callable<Integer> {
     @Option(names = "--duration", defaultValue = "10", description = "Seconds of a run. Default: ${DEFAULT-VALUE}")
     private int seconds;
 
-    @Option(names = "--rounds", defaultValue = "3", description = "Runs of each; the table shows medians. Default: ${DEFAULT-VALUE}")
-    private int rounds;
+    @Option(names = "--rounds", description = "Runs of each; the table shows medians. Default: 3, or the scenario's")
+    private @Nullable Integer rounds;
 
     @Option(names = "--warm-up", defaultValue = "150000", description = "Requests before the first run, through each way. Default: ${DEFAULT-VALUE}")
     private long warmUp;
+
+    @Option(names = "--scenario", paramLabel = "FILE", description = "YAML file of targets and loads, as in benchmarks/scenarios.")
+    private @Nullable Path scenario;
+
+    @Option(names = "--json", paramLabel = "OUT", description = "With a scenario: the result file to write.")
+    private @Nullable Path json;
+
+    @Option(names = "--targets", split = ",", description = "With a scenario: the targets, instead of the file's.")
+    private List<String> targets = List.of();
+
+    @Option(names = "--baseline", paramLabel = "NAME", description = "With a scenario: the target that ratios are to, instead of the file's.")
+    private @Nullable String baseline;
+
+    @Option(names = "--starts", description = "With a scenario: how often all processes are started anew, instead of the file's.")
+    private @Nullable Integer starts;
+
+    @Option(names = "--batch", description = "Run all measured programs, Culvert's and the others', under chrt --batch 0 (SCHED_BATCH): a thread that wakes up does not preempt the running one. Default: off for all, or the scenario's")
+    private boolean batch;
 
     @Override
     public Integer call() throws IOException {
         check("--connections", connections.stream().mapToInt(Integer::intValue).min().orElse(0), 1);
         check("--duration", seconds, 1);
-        check("--rounds", rounds, 1);
+        check("--rounds", rounds == null ? 1 : rounds, 1);
+        check("--starts", starts == null ? 1 : starts, 1);
         check("--warm-up", warmUp, 0);
-        Path dir = Files.createTempDirectory("culvert-bench-");
-        List<Contender> contenders = new ArrayList<>();
-        try {
-            contenders.addAll(Contenders.start(dir));
-            System.out.println(Surroundings.describe());
-            contenders.forEach(this::warmUp);
-            for (int count : connections) {
-                System.out.println();
-                System.out.println(CompareTable.of(count, measure(contenders, count)));
-            }
-            return 0;
-        } finally {
-            contenders.forEach(Contender::close);
-            delete(dir);
+        Path file = scenario;
+        if (file == null) {
+            refuse(OF_SCENARIO, "needs --scenario");
+            Scheduling scheduling = batch ? Scheduling.BATCH : Scheduling.NORMAL;
+            requireChrt(scheduling);
+            new WrkComparison(connections, Duration.ofSeconds(seconds), rounds == null ? ROUNDS : rounds,
+                    warmUp, scheduling).run();
+        } else {
+            refuse(OF_WRK, "can't be combined with --scenario, whose file has it");
+            Scenario read = Scenario.read(file, flags());
+            requireChrt(read.scheduling());
+            new ScenarioComparison(read, json).run();
+        }
+        return 0;
+    }
+
+    /** The options that override keys of the scenario, by flag. */
+    private Map<String, String> flags() {
+        Map<String, String> flags = new HashMap<>();
+        if (!targets.isEmpty()) {
+            flags.put("--targets", String.join(",", targets));
+        }
+        if (baseline != null) {
+            flags.put("--baseline", baseline);
+        }
+        if (starts != null) {
+            flags.put("--starts", starts.toString());
+        }
+        if (rounds != null) {
+            flags.put("--rounds", rounds.toString());
+        }
+        if (batch) {
+            flags.put("--batch", "true");
+        }
+        return flags;
+    }
+
+    private static void requireChrt(Scheduling scheduling) {
+        if (scheduling == Scheduling.BATCH && Program.find("chrt") == null) {
+            throw BenchException.unavailable(
+                    "SCHED_BATCH (--batch, or batch in the scenario) needs chrt (expected: on the PATH)");
         }
     }
 
@@ -73,40 +128,10 @@ final class CompareCommand implements Callable<Integer> {
         }
     }
 
-    private Map<String, List<Measurement>> measure(List<Contender> contenders, int count) {
-        Map<String, List<Measurement>> runs = new LinkedHashMap<>();
-        for (int round = 0; round < rounds; round++) {
-            for (Contender contender : contenders) {
-                Cpu before = contender.cpu();
-                WrkResult load = load(contender, count, Duration.ofSeconds(seconds));
-                runs.computeIfAbsent(contender.name(), name -> new ArrayList<>())
-                        .add(Measurement.of(load, contender.cpu().minus(before)));
-            }
-        }
-        return runs;
-    }
-
-    private void warmUp(Contender contender) {
-        for (long done = 0; done < warmUp;) {
-            done += load(contender, 32, Duration.ofSeconds(2)).requests();
-        }
-    }
-
-    private static WrkResult load(Contender contender, int connections, Duration time) {
-        List<String> command = new ArrayList<>(
-                List.of("wrk", "-t1", "-c" + connections, "-d" + time.toSeconds() + "s",
-                        "--latency"));
-        if (!contender.host().isEmpty()) {
-            command.addAll(List.of("-H", "Host: " + contender.host()));
-        }
-        command.add(contender.url());
-        return WrkResult.parse(Program.run(command));
-    }
-
-    private static void delete(Path dir) throws IOException {
-        try (Stream<Path> files = Files.walk(dir)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
+    private void refuse(List<String> options, String reason) {
+        for (String option : options) {
+            if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+                throw new ParameterException(spec.commandLine(), option + " " + reason);
             }
         }
     }

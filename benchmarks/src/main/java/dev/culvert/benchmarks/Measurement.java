@@ -1,11 +1,12 @@
 package dev.culvert.benchmarks;
 
+import dev.culvert.benchmarks.result.Usage;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * One run of the load against one contender.
+ * One run of wrk against one target.
  *
  * @param load the result of the load generator
  * @param cpuMicros the CPU time of the proxies per request in microseconds
@@ -13,9 +14,9 @@ import java.util.function.ToDoubleFunction;
  */
 record Measurement(WrkResult load, double cpuMicros, double cpuMicrosWithoutJit) {
 
-    static Measurement of(WrkResult load, Cpu spent) {
-        return new Measurement(load, (double) spent.totalMicros() / load.requests(),
-                (double) (spent.totalMicros() - spent.jitMicros()) / load.requests());
+    static Measurement of(WrkResult load, Usage usage) {
+        return new Measurement(load, (double) usage.cpuMicros() / load.requests(),
+                (double) (usage.cpuMicros() - usage.jitMicros()) / load.requests());
     }
 
     /** The median of one figure over several runs. */

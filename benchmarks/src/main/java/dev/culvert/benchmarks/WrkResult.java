@@ -1,5 +1,6 @@
 package dev.culvert.benchmarks;
 
+import dev.culvert.benchmarks.process.BenchException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -20,15 +21,19 @@ record WrkResult(long requests, double perSecond, double p50Millis, double p99Mi
             .compile("(Non-2xx or 3xx responses: \\d+|Socket errors: [^\n]+)");
 
     /**
-     * Parses wrk's output. Throws BenchException for other output and for a run with errors, which is
-     * invalid.
+     * Parses wrk's output. Throws BenchException for other output and for a run with errors or without
+     * an answer, which is invalid.
      */
     static WrkResult parse(String output) {
         Matcher trouble = TROUBLE.matcher(output);
         if (trouble.find()) {
             throw BenchException.failed("wrk met errors: " + trouble.group(1));
         }
-        return new WrkResult(Long.parseLong(find(REQUESTS, output).group(1)),
+        long requests = Long.parseLong(find(REQUESTS, output).group(1));
+        if (requests == 0) {
+            throw BenchException.failed("wrk got no answer:\n" + output);
+        }
+        return new WrkResult(requests,
                 Double.parseDouble(find(PER_SECOND, output).group(1)), millis(find(P50, output)),
                 millis(find(P99, output)));
     }

@@ -3,6 +3,8 @@ package dev.culvert.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.culvert.benchmarks.process.BenchException;
+import dev.culvert.benchmarks.result.Usage;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
@@ -38,30 +40,19 @@ class BenchTest {
         assertThatThrownBy(() -> WrkResult.parse(WRK + "  Non-2xx or 3xx responses: 3\n"))
                 .isInstanceOf(BenchException.class)
                 .hasMessageContaining("Non-2xx or 3xx responses: 3");
+        assertThatThrownBy(() -> WrkResult.parse(WRK.replace("263710 requests in", "0 requests in")))
+                .isInstanceOf(BenchException.class)
+                .hasMessageStartingWith("wrk got no answer");
         assertThatThrownBy(() -> WrkResult.parse("unable to connect")).isInstanceOf(BenchException.class);
-    }
-
-    @Test
-    void aThreadsNameMayHoldBlanksAndParentheses() {
-        String stat = "42 (C2 Comp(iler) 0) S 1 42 42 0 -1 4194368 1 0 0 0 70 30 0 0 20 0 9 0 1 2 3";
-
-        assertThat(Cpu.ticks(stat)).isEqualTo(100);
-        assertThat(Cpu.isCompiler(stat)).isTrue();
-        assertThat(Cpu.isCompiler("7 (culvert-1-1) S 1")).isFalse();
-    }
-
-    @Test
-    void thisProcessHasUsedCpuTime() {
-        Cpu mine = Cpu.of(List.of(ProcessHandle.current().pid()));
-
-        assertThat(mine.totalMicros()).isPositive().isGreaterThanOrEqualTo(mine.jitMicros());
     }
 
     @Test
     void wrongUsageEndsWith64AndNamesTheCommandAsItIsTyped() {
         for (String[] args : new String[][]{{}, {"nonsense"}, {"compare", "--nonsense"},
                 {"compare", "--rounds", "x"}, {"compare", "--rounds", "0"},
-                {"compare", "--connections", "1,-1"}}) {
+                {"compare", "--connections", "1,-1"}, {"compare", "--starts", "2"},
+                {"compare", "--scenario", "none.yaml", "--warm-up", "1"},
+                {"compare", "--scenario", "none.yaml", "--rounds", "0"}}) {
             var err = new StringWriter();
 
             int code = Benchmarks.commandLine().setErr(new PrintWriter(err, true)).execute(args);
@@ -72,6 +63,18 @@ class BenchTest {
     }
 
     @Test
+    void aMissingScenarioEndsWith78() {
+        var err = new StringWriter();
+
+        int code = Benchmarks.commandLine()
+                .setErr(new PrintWriter(err, true))
+                .execute("compare", "--scenario", "none.yaml");
+
+        assertThat(code).isEqualTo(78);
+        assertThat(err.toString()).startsWith("culvert bench: none.yaml: no such file");
+    }
+
+    @Test
     void everyCommandShowsAnExample() {
         CommandLine bench = Benchmarks.commandLine();
         CommandLine compare = Objects.requireNonNull(bench.getSubcommands().get("compare"));
@@ -79,14 +82,14 @@ class BenchTest {
         assertThat(bench.getUsageMessage()).startsWith("Usage: culvert bench [")
                 .containsPattern("Example:\\R  culvert bench compare ");
         assertThat(compare.getUsageMessage()).startsWith("Usage: culvert bench compare [")
-                .containsPattern("Example:\\R  culvert bench compare ");
+                .containsPattern("Examples?:\\R  culvert bench compare ");
     }
 
     @Test
     void theTableShowsMediansAndRatiosToTheNginxHops() {
         WrkResult load = new WrkResult(1000, 100, 1, 4);
-        Measurement slow = Measurement.of(load, new Cpu(80_000, 0));
-        Measurement fast = Measurement.of(load, new Cpu(50_000, 10_000));
+        Measurement slow = Measurement.of(load, new Usage(80_000, 0, 0, 0, 0));
+        Measurement fast = Measurement.of(load, new Usage(50_000, 10_000, 0, 0, 0));
 
         String table = CompareTable.of(32,
                 Map.of("nginx, two hops", List.of(slow, slow), "Culvert", List.of(fast, fast, slow)));

@@ -1,0 +1,214 @@
+package dev.culvert.benchmarks.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.benchmarks.result.LoadFigures;
+import dev.culvert.http.net.EventLoops;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.util.ReferenceCountUtil;
+import java.net.InetAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.server.HttpServer;
+
+/** Every kind of load on the upstream that all targets have behind them. */
+class LoadRunTest {
+    private static final Duration SHORT = Duration.ofMillis(300);
+    private static EventLoops loops;
+    private static Channel upstream;
+
+    @BeforeAll
+    static void start() {
+        loops = EventLoops.create(1);
+        upstream = UpstreamServer.start(loops);
+    }
+
+    @AfterAll
+    static void stop() {
+        upstream.close();
+        loops.dispose();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GET,/f,0,200", "GET,/bytes/300000,0,300000", "GET,/bytes/0,0,0",
+            "UPLOAD,/upload,200000,200002",
+            "WEBHOOK,/webhooks/argo/push/x,2048,2050", "WEBSOCKET,/echo,1000,2000",
+            "WEBSOCKET,/echo,200000,400000"})
+    void exchangesSucceedAndTheirBytesAreCounted(Kind kind, String path, int sent, long bytes)
+            throws InterruptedException {
+        LoadFigures figures = LoadRun.run(plan(path, kind, sent, 4, 0));
+
+        assertThat(figures.errors()).isEmpty();
+        assertThat(figures.requests()).isPositive();
+        assertThat(figures.latency().p50()).isPositive();
+        assertThat(figures.bytes()).isBetween((figures.requests() - 4) * bytes,
+                (figures.requests() + 4) * bytes);
+    }
+
+    @Test
+    void eachEventOfAStreamIsCounted() throws InterruptedException {
+        LoadFigures figures = LoadRun.run(plan("/events/100", Kind.EVENTS, 0, 3, 0));
+
+        assertThat(figures.errors()).isEmpty();
+        assertThat(figures.requests()).isBetween(30L, 120L);
+    }
+
+    @Test
+    void whatIsNotThereFails() throws InterruptedException {
+        LoadFigures figures = LoadRun.run(plan("/absent", Kind.GET, 0, 1, 0));
+
+        assertThat(figures.requests()).isZero();
+        assertThat(figures.errors()).containsOnlyKeys("status 404");
+    }
+
+    @Test
+    void aPortThatNobodyListensAtFailsWithoutAStorm() throws InterruptedException {
+        LoadPlan there = plan("/f", Kind.GET, 0, 2, 0);
+        LoadFigures figures = LoadRun
+                .run(new LoadPlan(URI.create("http://127.0.0.1:1/f"), "", Kind.GET, false,
+                        0, 2, 0, there.warmUp(), there.time()));
+
+        assertThat(figures.failed()).isBetween(1L, 80L);
+    }
+
+    @Test
+    void whatIsNoResponseFails() throws InterruptedException {
+        LoadFigures figures = figuresOf("nonsense\r\n\r\n", Kind.GET);
+
+        assertThat(figures.requests()).isZero();
+        assertThat(figures.failed()).isPositive();
+    }
+
+    @Test
+    void anEventStreamThatEndsFails() throws InterruptedException {
+        LoadFigures figures = figuresOf("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", Kind.EVENTS);
+
+        assertThat(figures.requests()).isZero();
+        assertThat(figures.errors()).containsKey("the event stream ended");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GET", "EVENTS", "WEBSOCKET"})
+    void aCallerWithoutAnAnswerIsAFailure(Kind kind) throws InterruptedException {
+        LoadFigures figures = figuresOf("", kind);
+
+        assertThat(figures.requests()).isZero();
+        assertThat(figures.errors()).containsExactly(Map.entry("no answer in the measured time", 4L));
+    }
+
+    /** The figures of a server that accepts, and answers all that it reads with a text, or not at all. */
+    private static LoadFigures figuresOf(String answer, Kind kind) throws InterruptedException {
+        Channel server = new ServerBootstrap().group(loops.group())
+                .channel(loops.serverChannel())
+                .childHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new Answering(answer));
+                    }
+                })
+                .bind(InetAddress.getLoopbackAddress(), 0)
+                .sync()
+                .channel();
+        try {
+            return LoadRun.run(
+                    new LoadPlan(URI.create("http://127.0.0.1:" + UpstreamServer.port(server) + "/"), "",
+                            kind,
+                            false, kind == Kind.WEBSOCKET ? 100 : 0, 4, 0, Duration.ofMillis(200), SHORT));
+        } finally {
+            server.close();
+        }
+    }
+
+    private static final class Answering extends ChannelInboundHandlerAdapter {
+        private final String answer;
+
+        Answering(String answer) {
+            this.answer = answer;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ReferenceCountUtil.release(message);
+            if (!answer.isEmpty()) {
+                ctx.writeAndFlush(Unpooled.copiedBuffer(answer, StandardCharsets.US_ASCII),
+                        ctx.voidPromise());
+            }
+        }
+    }
+
+    @Test
+    void anOpenLoopKeepsItsRate() throws InterruptedException {
+        LoadFigures figures = LoadRun.run(plan("/f", Kind.GET, 0, 8, 500));
+
+        assertThat(figures.errors()).isEmpty();
+        assertThat(figures.requests()).isBetween(140L, 180L);
+    }
+
+    /** The caller of a closed loop would see one slow exchange. */
+    @Test
+    void aPauseOfTheTargetShowsInAllThatArrivedMeanwhile() throws InterruptedException {
+        var number = new AtomicInteger();
+        DisposableServer pausing = HttpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .handle((request, response) -> number.incrementAndGet() == 60
+                        ? Mono.delay(Duration.ofMillis(400)).then(response.sendString(Mono.just("x")).then())
+                        : response.sendString(Mono.just("x")).then())
+                .bindNow();
+        try {
+            LoadFigures figures = LoadRun.run(
+                    new LoadPlan(URI.create("http://127.0.0.1:" + pausing.port() + "/"), "", Kind.GET, false,
+                            0, 1, 100, Duration.ofMillis(200), Duration.ofSeconds(1)));
+
+            assertThat(figures.errors()).isEmpty();
+            assertThat(figures.requests()).isBetween(90L, 115L);
+            assertThat(figures.latency().max()).isGreaterThan(390_000);
+            assertThat(figures.latency().p90()).isGreaterThan(200_000);
+        } finally {
+            pausing.disposeNow();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GET,0", "UPLOAD,70000"})
+    void callersOfHttp2ShareConnections(Kind kind, int bytes) throws InterruptedException {
+        DisposableServer server = HttpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .protocol(HttpProtocol.H2C)
+                .handle((request, response) -> request.receive()
+                        .then(response.sendString(Mono.just("hello")).then()))
+                .bindNow();
+        try {
+            LoadFigures figures = LoadRun
+                    .run(new LoadPlan(URI.create("http://127.0.0.1:" + server.port() + "/"),
+                            "", kind, true, bytes, 150, 0, Duration.ofSeconds(1), Duration.ofSeconds(1)));
+
+            assertThat(figures.errors()).isEmpty();
+            assertThat(figures.requests()).isPositive();
+        } finally {
+            server.disposeNow();
+        }
+    }
+
+    private static LoadPlan plan(String path, Kind kind, int bytes, int callers, double rate) {
+        return new LoadPlan(URI.create("http://127.0.0.1:" + UpstreamServer.port(upstream) + path), "", kind,
+                false, bytes, callers, rate, Duration.ofMillis(50), SHORT);
+    }
+}
