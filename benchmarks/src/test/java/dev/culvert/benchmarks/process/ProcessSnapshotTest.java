@@ -17,15 +17,6 @@ class ProcessSnapshotTest {
     private static final String STAT = "%d (%s) S 5855 5839 5839 0 -1 4194368 3990 1974661 0 213 %d %d 25071 1747 20 0"
             + " 30 0 3760624 8751210496 175190 18446744073709551615 1 1 0 0 0 0 0 4096 134217727 0 0 0 -1 1 0 0 0 0"
             + " 0 0 0 0 0 0 0 0 0\n";
-    private static final String STATUS = """
-            Name:	%s
-            State:	S (sleeping)
-            VmHWM:	  700760 kB
-            VmRSS:	  204800 kB
-            Threads:	30
-            voluntary_ctxt_switches:	%d
-            nonvoluntary_ctxt_switches:	%d
-            """;
 
     @TempDir
     Path proc;
@@ -116,6 +107,14 @@ class ProcessSnapshotTest {
             throws IOException {
         Files.createDirectories(folder);
         Files.writeString(folder.resolve("stat"), STAT.formatted(id, name, user, system));
-        Files.writeString(folder.resolve("status"), STATUS.formatted(name, switches, switches));
+        Files.writeString(folder.resolve("status"), """
+                Name:	%s
+                State:	S (sleeping)
+                VmHWM:	  700760 kB
+                VmRSS:	  204800 kB
+                Threads:	30
+                voluntary_ctxt_switches:	%d
+                nonvoluntary_ctxt_switches:	%d
+                """.formatted(name, switches, switches));
     }
 }
