@@ -198,7 +198,7 @@ class LoadRunTest {
         try {
             LoadFigures figures = LoadRun
                     .run(new LoadPlan(URI.create("http://127.0.0.1:" + server.port() + "/"),
-                            "", kind, true, bytes, 150, 0, Duration.ofSeconds(1), Duration.ofSeconds(1)));
+                            "", kind, true, bytes, 150, 0, Duration.ofMillis(100), Duration.ofSeconds(4)));
 
             assertThat(figures.errors()).isEmpty();
             assertThat(figures.requests()).isPositive();
