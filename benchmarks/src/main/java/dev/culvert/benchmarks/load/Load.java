@@ -78,6 +78,7 @@ final class Load {
         var ended = new CompletableFuture<LoadFigures>();
         loop.execute(() -> {
             to = System.nanoTime();
+            arriveBefore(to);
             figures = ended;
             countSilent();
             waiting.removeIf(intended -> !isMeasured(intended));
@@ -125,15 +126,17 @@ final class Load {
     // ---- arrivals of an open loop ----
 
     private void arrive() {
-        long now = System.nanoTime();
-        long next = intended(arrivals);
-        while (next - now <= 0) {
-            arrivals++;
-            arrived(next);
-            next = intended(arrivals);
-        }
         if (figures == null && !closed) {
-            loop.schedule(this::arrive, next - System.nanoTime(), TimeUnit.NANOSECONDS);
+            arriveBefore(System.nanoTime());
+            loop.schedule(this::arrive, intended(arrivals) - System.nanoTime(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Also those that a late loop has missed. */
+    private void arriveBefore(long time) {
+        while (plan.rate() > 0 && intended(arrivals) - time < 0) {
+            arrived(intended(arrivals));
+            arrivals++;
         }
     }
 
