@@ -422,6 +422,11 @@ public final class ForwardingRules {
             return address;
         }
 
+        /** The account of the connection; a trusted proxy's requests have their callers' instead. */
+        public SourceAddress account() {
+            return account;
+        }
+
         /** Whether the peer's address is in one of these networks. */
         public boolean isIn(List<Cidr> networks) {
             InetAddress known = from;

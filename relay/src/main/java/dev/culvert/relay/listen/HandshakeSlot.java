@@ -1,5 +1,6 @@
 package dev.culvert.relay.listen;
 
+import dev.culvert.http.net.PassShare;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * a second, so that stalling peers delay no others. First in its pipeline.
  *
  * <pre>
- *  SILENT ──first byte──► PARTIAL ──hello whole──► WAITING ──a place──► removed
+ *  SILENT ──first byte──► PARTIAL ──hello whole──► WAITING ──a place, its turn on the loop──► removed
  *                            └─ no hello, too long, too slow, no room: closed
  * </pre>
  */
@@ -92,34 +93,36 @@ final class HandshakeSlot extends ChannelInboundHandlerAdapter implements Handsh
 
     private void ask(ChannelHandlerContext ctx) {
         stopTimer();
+        ctx.channel().config().setAutoRead(false);
         Quota<SourceAddress>.Claim place = gate.places().ask(source, this);
-        if (place == null) {
-            ctx.channel().config().setAutoRead(false);
-        } else {
-            go(ctx, place);
+        if (place != null) {
+            await(ctx, place);
         }
+    }
+
+    /** TLS takes the hello in this loop's pass or a later one: its answer costs about a millisecond. */
+    private void await(ChannelHandlerContext ctx, Quota<SourceAddress>.Claim place) {
+        PassShare.run(ctx.channel().eventLoop(), source, () -> go(ctx, place));
     }
 
     @Override
     public void begin(Quota<SourceAddress>.Claim place) {
         ChannelHandlerContext ctx = Objects.requireNonNull(context);
-        ctx.executor().execute(() -> {
-            if (reader == null || !ctx.channel().isActive()) {
-                gate.places().over(place); // the connection closed meanwhile
-                return;
-            }
-            ctx.channel().config().setAutoRead(true);
-            go(ctx, place);
-            ctx.pipeline().fireChannelReadComplete();
-        });
+        ctx.executor().execute(() -> await(ctx, place));
     }
 
     private void go(ChannelHandlerContext ctx, Quota<SourceAddress>.Claim place) {
+        if (reader == null || !ctx.channel().isActive()) {
+            gate.places().over(place); // the connection closed meanwhile
+            return;
+        }
+        ctx.channel().config().setAutoRead(true);
         over(ctx.channel()).addListener(done -> gate.places().over(place));
-        ByteBuf hello = Objects.requireNonNull(reader).bytes();
+        ByteBuf hello = reader.bytes();
         end();
         ctx.fireChannelRead(hello);
         ctx.pipeline().remove(this);
+        ctx.pipeline().fireChannelReadComplete();
     }
 
     @Override

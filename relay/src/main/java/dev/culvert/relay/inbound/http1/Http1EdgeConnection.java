@@ -3,12 +3,12 @@ package dev.culvert.relay.inbound.http1;
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.PassEnd;
-import dev.culvert.http.net.PassShare;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.exchange.EdgeExchange;
 import dev.culvert.relay.exchange.EdgeRequestHead;
@@ -76,6 +76,9 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline deadline;
     private @Nullable EdgeExchange current;
+    /** Of the first pipelined request. */
+    private @Nullable PipelineTurns turns;
+    private Turn turn = Turn.NONE;
     private boolean flushScheduled;
     private boolean raw;
     private boolean awaitingHead;
@@ -83,6 +86,11 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private boolean closing;
     /** The server stops, so the next response is the last. */
     private boolean draining;
+
+    /** Of a pipelined request, or of the current one that was pipelined. */
+    private enum Turn {
+        NONE, ASKED, HELD
+    }
 
     public Http1EdgeConnection(EdgeContext shared, Http1RequestDecoder decoder,
             Http1ResponseEncoder encoder) {
@@ -283,6 +291,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     /** The exchange is over in both directions. Its last bytes are flushed at the end of this pass. */
     void finished(boolean close) {
         current = null;
+        turnOver();
         ChannelHandlerContext ctx = context();
         if (close) {
             closing = true;
@@ -293,11 +302,47 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
         deadline().set(shared.limits().idleTimeout(), ctx::close);
         if (!pipelined.isEmpty()) {
-            PassShare.run(ctx.channel().eventLoop(), this::next);
+            nextInTurn();
             return;
         }
         awaitRestOfHead();
         regulate();
+    }
+
+    /** Begins the next request when its source has a turn. */
+    private void nextInTurn() {
+        if (turn == Turn.NONE) {
+            turn = Turn.ASKED;
+            turns().ask(account(), this::inTurn);
+        }
+    }
+
+    private void inTurn() {
+        turn = Turn.HELD;
+        if (context().channel().isActive()) {
+            next();
+        }
+        if (current == null) {
+            turnOver();
+        }
+    }
+
+    private void turnOver() {
+        if (turn == Turn.HELD) {
+            turn = Turn.NONE;
+            turns().over(account());
+        }
+    }
+
+    private PipelineTurns turns() {
+        if (turns == null) {
+            turns = PipelineTurns.of(context().channel().eventLoop());
+        }
+        return turns;
+    }
+
+    private SourceAddress account() {
+        return Objects.requireNonNull(peer).account();
     }
 
     private void next() {
@@ -423,7 +468,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         if (current != null) {
             current.passedOn();
         } else if (!pipelined.isEmpty() && ctx.channel().isWritable()) {
-            PassShare.run(ctx.channel().eventLoop(), this::next);
+            nextInTurn();
         }
         ctx.fireChannelWritabilityChanged();
     }
@@ -435,6 +480,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         pipelined.clear();
         EdgeExchange exchange = current;
         current = null;
+        turnOver();
         if (exchange != null) {
             exchange.callerGone();
         }
