@@ -9,11 +9,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Limits the pipelined requests that one source address has in progress on an event loop. A connection asks
- * for a turn when a request is ready behind the one that ended; connections of one source wait for each other.
- * So a caller that asks ahead on many connections fills no upstream: others find it as a caller of
- * {@link #MOST} connections would leave it. Bounded by the connections, each of which asks once. Belongs to its
- * loop.
+ * Limits the pipelined requests that one source address has in progress on an event loop, so that a caller
+ * that asks ahead on many connections fills no upstream. A connection asks for a turn when a request is ready
+ * behind the one that ended; the connections of one source wait for each other. Bounded by the connections,
+ * each of which asks once. Belongs to its loop.
  */
 final class PipelineTurns {
     static final int MOST = 8;
