@@ -30,6 +30,8 @@ import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufFlux;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.Http11SslContextSpec;
+import reactor.netty.http.Http2SslContextSpec;
+import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.ConnectionProvider;
@@ -50,6 +52,8 @@ final class HonestTenant implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final Duration ANSWER = Duration.ofSeconds(30);
     private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
+    private static final GenericSslContextSpec<?> TRUSTING_HTTP2 = Http2SslContextSpec.forClient()
+            .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
     private static final GenericSslContextSpec<?> TRUSTING = Http11SslContextSpec.forClient()
             .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
     /** Begins the body of a webhook; its number follows. */
@@ -69,11 +73,18 @@ final class HonestTenant implements AutoCloseable {
     private final DisposableServer upstream;
     private final TunnelClient client;
     private final Target target;
+    private final HttpClient kept;
+    private final HttpClient unkept;
+    private final HttpClient http2;
     private volatile int atOnce = 1;
     private volatile Figures figures = new Figures();
 
     HonestTenant(Target target) throws Exception {
         this.target = target;
+        kept = caller(pool, target.edge());
+        unkept = caller(ConnectionProvider.newConnection(), target.edge());
+        http2 = kept.protocol(HttpProtocol.H2)
+                .secure(spec -> spec.sslContext(TRUSTING_HTTP2).handshakeTimeout(ANSWER));
         upstream = HttpServer.create()
                 .host("127.0.0.1")
                 .port(0)
@@ -126,33 +137,36 @@ final class HonestTenant implements AutoCloseable {
      */
     void begin(int perSecond, int waiting) {
         atOnce = waiting;
-        load(perSecond * 0.8, request(pool));
-        load(perSecond * 0.2, request(ConnectionProvider.newConnection()));
-        loads.add(every(perSecond * 0.2).flatMap(tick -> webhook(), atOnce).subscribe());
+        load(perSecond * 0.8, request(kept));
+        load(perSecond * 0.2, request(unkept));
+        loads.add(every(perSecond * 0.2).flatMap(tick -> webhook(kept), atOnce).subscribe());
     }
 
     /**
-     * Calls as fast as the server answers until it has compiled what requests, handshakes and webhooks need: what compilers
-     * take from a server's first minutes is no attack.
+     * Calls as fast as the server answers until it has compiled what requests, handshakes and webhooks need, in both
+     * versions of HTTP: what compilers take from a server's first minutes is no attack.
      */
     void warm() {
-        Flux.merge(Flux.range(0, WARM_REQUESTS).flatMap(i -> answered(request(pool)), WARM_AT_ONCE),
-                Flux.range(0, WARM_HANDSHAKES)
-                        .flatMap(i -> answered(request(ConnectionProvider.newConnection())), 2),
-                Flux.range(0, WARM_WEBHOOKS).flatMap(i -> webhook(), WARM_AT_ONCE))
+        Flux.merge(Flux.range(0, WARM_REQUESTS).flatMap(i -> answered(request(kept)), WARM_AT_ONCE),
+                Flux.range(0, WARM_HANDSHAKES).flatMap(i -> answered(request(unkept)), 2),
+                Flux.range(0, WARM_WEBHOOKS).flatMap(i -> webhook(kept), WARM_AT_ONCE))
+                .thenMany(Flux.merge(
+                        Flux.range(0, WARM_REQUESTS / 2).flatMap(i -> answered(request(http2)), WARM_AT_ONCE),
+                        Flux.range(0, WARM_WEBHOOKS / 2).flatMap(i -> webhook(http2), WARM_AT_ONCE)))
                 .blockLast(PATIENCE);
     }
 
-    private HttpClient.ResponseReceiver<?> request(ConnectionProvider connections) {
-        return caller(connections).get().uri("/workflows/");
+    private static HttpClient.ResponseReceiver<?> request(HttpClient caller) {
+        return caller.get().uri("/workflows/");
     }
 
-    private HttpClient caller(ConnectionProvider connections) {
+    /** One client for all requests of a kind: a pool keeps the connections of each apart. */
+    private static HttpClient caller(ConnectionProvider connections, int edge) {
         return HttpClient.create(connections)
                 .bindAddress(() -> new InetSocketAddress(SOURCE, 0))
                 .secure(spec -> spec.sslContext(TRUSTING).handshakeTimeout(ANSWER))
                 .headers(headers -> headers.set("host", Target.HONEST))
-                .baseUrl("https://127.0.0.1:" + target.edge());
+                .baseUrl("https://127.0.0.1:" + edge);
     }
 
     private static Flux<Long> every(double perSecond) {
@@ -183,12 +197,12 @@ final class HonestTenant implements AutoCloseable {
         });
     }
 
-    private Mono<String> webhook() {
+    private Mono<String> webhook(HttpClient caller) {
         long at = number.incrementAndGet();
         String id = ID + at;
         Figures now = figures;
         sent.put(id, System.nanoTime());
-        return caller(pool).post()
+        return caller.post()
                 .uri("/webhooks/argo/" + source(at) + "/x")
                 .send(ByteBufFlux.fromString(Mono.just(id)))
                 .responseSingle((head, body) -> body.asString()

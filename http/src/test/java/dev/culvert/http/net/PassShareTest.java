@@ -1,6 +1,7 @@
 package dev.culvert.http.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.culvert.http.quota.SourceAddress;
 import io.netty.channel.DefaultEventLoop;
@@ -84,9 +85,7 @@ class PassShareTest {
         assertThat(ran).containsExactly(0, 9, 1, 2, 3);
     }
 
-    private void awaitAll(int count) throws Exception {
-        while (loop.submit(ran::size).get() < count) {
-            Thread.onSpinWait();
-        }
+    private void awaitAll(int count) {
+        await().until(() -> loop.submit(ran::size).get() >= count);
     }
 }

@@ -15,7 +15,7 @@ import java.util.Map;
  * each of which asks once. Belongs to its loop.
  */
 final class PipelineTurns {
-    static final int MOST = 8;
+    static final int MOST = 4;
 
     private static final FastThreadLocal<PipelineTurns> OF_THREAD = new FastThreadLocal<>();
 

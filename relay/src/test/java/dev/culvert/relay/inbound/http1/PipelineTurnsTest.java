@@ -2,6 +2,7 @@ package dev.culvert.relay.inbound.http1;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.culvert.http.quota.SourceAddress;
 import io.netty.channel.DefaultEventLoop;
@@ -61,9 +62,7 @@ class PipelineTurnsTest {
     }
 
     private void awaitBegun(int count) throws Exception {
-        while (loop.submit(begun::size).get() < count) {
-            Thread.onSpinWait();
-        }
+        await().until(() -> loop.submit(begun::size).get() >= count);
         // what is due runs in the next pass
         loop.schedule(() -> {}, 5, TimeUnit.MILLISECONDS).get();
         assertThat(begun).hasSize(count);
