@@ -27,7 +27,8 @@ public final class Benchmarks {
                 .addSubcommand(new CompareCommand())
                 .addSubcommand(new StormCommand())
                 .addSubcommand(new InboxCommand())
-                .addSubcommand(new ReportCommand());
+                .addSubcommand(new ReportCommand())
+                .addSubcommand(new WeightCommand());
         // The script removes its first argument, which names this module.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
@@ -60,7 +61,7 @@ public final class Benchmarks {
         @Override
         public Integer call() {
             throw new ParameterException(spec.commandLine(),
-                    "a subcommand is needed: load, compare, storm, inbox or report");
+                    "a subcommand is needed: load, compare, storm, inbox, report or weight");
         }
     }
 }

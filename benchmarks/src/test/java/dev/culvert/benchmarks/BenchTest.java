@@ -52,7 +52,8 @@ class BenchTest {
                 {"compare", "--rounds", "x"}, {"compare", "--rounds", "0"},
                 {"compare", "--connections", "1,-1"}, {"compare", "--starts", "2"},
                 {"compare", "--scenario", "none.yaml", "--warm-up", "1"},
-                {"compare", "--scenario", "none.yaml", "--rounds", "0"}}) {
+                {"compare", "--scenario", "none.yaml", "--rounds", "0"},
+                {"weight", "--runtimes", "0"}, {"weight", "--idle", "soon"}}) {
             var err = new StringWriter();
 
             int code = Benchmarks.commandLine().setErr(new PrintWriter(err, true)).execute(args);

@@ -83,6 +83,12 @@ public final class Program implements AutoCloseable {
         await(() -> Ports.accepts(port) ? "" : null, "no listener on port " + port + "; the output");
     }
 
+    /** Waits until the output contains as many lines that begin with a text. */
+    public void awaitLines(String start, int count, Duration patience) {
+        await(() -> output().lines().filter(line -> line.startsWith(start)).count() >= count ? "" : null,
+                "not " + count + " lines that begin with " + start + " in the output", patience);
+    }
+
     public long pid() {
         return process.pid();
     }
@@ -106,7 +112,11 @@ public final class Program implements AutoCloseable {
     }
 
     private String await(Supplier<@Nullable String> look, String failure) {
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        return await(look, failure, PATIENCE);
+    }
+
+    private String await(Supplier<@Nullable String> look, String failure, Duration patience) {
+        long end = System.nanoTime() + patience.toNanos();
         try {
             while (System.nanoTime() < end) {
                 boolean alive = process.isAlive();

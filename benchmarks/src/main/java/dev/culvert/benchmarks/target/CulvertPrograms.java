@@ -14,6 +14,7 @@ final class CulvertPrograms {
     /** The host of the only runtime; other targets get it as well, so that requests are alike. */
     static final String HOST = "demo-local." + Certificates.DOMAIN;
     static final String READY = "\"event\":\"listening\"";
+    static final String CONNECTED = "\"event\":\"connected\"";
 
     /** The collector of a server, as the launcher script sets it. */
     static final List<String> SERVER = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25");
