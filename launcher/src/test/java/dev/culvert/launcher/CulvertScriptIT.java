@@ -60,14 +60,7 @@ class CulvertScriptIT {
 
     @Test
     void anOldJavaHomeIsPassedOver() throws Exception {
-        Path old = folder.resolve("old");
-        Files.createDirectories(old.resolve("bin"));
-        Files.writeString(old.resolve("release"), "JAVA_VERSION=\"17.0.9\"\n");
-        for (String tool : List.of("java", "javac")) {
-            Files.writeString(old.resolve("bin").resolve(tool), "#!/bin/sh\necho old; exit 1\n")
-                    .toFile()
-                    .setExecutable(true);
-        }
+        Path old = jdk("17.0.9", "echo old; exit 1");
 
         Ended ended = run(Map.of("JAVA_HOME", old.toString()), SCRIPT.toString(), "--version");
 
@@ -77,17 +70,10 @@ class CulvertScriptIT {
     @Test
     void partsThatRunOnAreScheduledAsABatchUnlessToldOtherwise() throws Exception {
         assumeThat(Path.of("/usr/bin/chrt")).exists();
-        Path jdk = folder.resolve("jdk");
-        Files.createDirectories(jdk.resolve("bin"));
-        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25.0.9\"\n");
-        for (String tool : List.of("java", "javac")) {
-            Files.writeString(jdk.resolve("bin").resolve(tool), "#!/bin/sh\nchrt --pid $$\n")
-                    .toFile()
-                    .setExecutable(true);
-        }
-        Map<String, String> fake = Map.of("JAVA_HOME", jdk.toString());
-        Map<String, String> other = Map.of("JAVA_HOME", jdk.toString(), "CULVERT_SCHEDULING", "other");
-        Map<String, String> wrong = Map.of("JAVA_HOME", jdk.toString(), "CULVERT_SCHEDULING", "fast");
+        String jdk = jdk("25.0.9", "chrt --pid $$").toString();
+        Map<String, String> fake = Map.of("JAVA_HOME", jdk);
+        Map<String, String> other = Map.of("JAVA_HOME", jdk, "CULVERT_SCHEDULING", "other");
+        Map<String, String> wrong = Map.of("JAVA_HOME", jdk, "CULVERT_SCHEDULING", "fast");
 
         assertThat(run(fake, SCRIPT.toString(), "server").out()).contains("SCHED_BATCH");
         assertThat(run(fake, SCRIPT.toString(), "runtime", "list").out()).contains("SCHED_OTHER");
@@ -95,6 +81,32 @@ class CulvertScriptIT {
         Ended refused = run(wrong, SCRIPT.toString(), "server");
         assertThat(refused.err()).contains("CULVERT_SCHEDULING is 'fast'; expected batch or other");
         assertThat(refused.code()).isEqualTo(78);
+    }
+
+    @Test
+    void theHeapOfAPartThatRunsOnBeginsSmallUnlessItsSizeIsGiven() throws Exception {
+        String jdk = jdk("25.0.9", "echo \"$@\"").toString();
+        Map<String, String> fake = Map.of("JAVA_HOME", jdk);
+        Map<String, String> given = Map.of("JAVA_HOME", jdk, "CULVERT_JAVA_OPTS", "-Xmx20m");
+
+        assertThat(run(fake, SCRIPT.toString(), "server").out()).contains(" -Xms32m ");
+        assertThat(run(fake, SCRIPT.toString(), "control-plane").out()).contains(" -Xms16m ");
+        assertThat(run(given, SCRIPT.toString(), "server").out()).contains(" -Xmx20m ")
+                .doesNotContain("-Xms");
+        assertThat(run(fake, SCRIPT.toString(), "runtime", "list").out()).doesNotContain("-Xms");
+    }
+
+    /** A folder like a JDK's, whose programs run a line of shell. */
+    private Path jdk(String version, String line) throws IOException {
+        Path jdk = folder.resolve("jdk-" + version);
+        Files.createDirectories(jdk.resolve("bin"));
+        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"" + version + "\"\n");
+        for (String tool : List.of("java", "javac")) {
+            Files.writeString(jdk.resolve("bin").resolve(tool), "#!/bin/sh\n" + line + "\n")
+                    .toFile()
+                    .setExecutable(true);
+        }
+        return jdk;
     }
 
     private record Ended(int code, String out, String err) {}

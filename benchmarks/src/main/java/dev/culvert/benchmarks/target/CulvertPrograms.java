@@ -16,10 +16,12 @@ final class CulvertPrograms {
     static final String READY = "\"event\":\"listening\"";
     static final String CONNECTED = "\"event\":\"connected\"";
 
-    /** The collector of a server, as the launcher script sets it. */
-    static final List<String> SERVER = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25");
-    /** The collector of other parts. */
-    static final List<String> PART = List.of("-XX:+UseSerialGC");
+    /** The options of a server, as the launcher script sets them. */
+    static final List<String> SERVER = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25", "-Xms32m",
+            "-XX:+UseCompactObjectHeaders", "-XX:TrimNativeHeapInterval=10000");
+    /** The options of other parts that run on. */
+    static final List<String> PART = List.of("-XX:+UseSerialGC", "-Xms16m", "-XX:+UseCompactObjectHeaders",
+            "-XX:TrimNativeHeapInterval=10000");
     /** The options of short commands. */
     private static final List<String> SHORT = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class CulvertProgramsTest {
@@ -17,12 +20,22 @@ class CulvertProgramsTest {
     void optionsOfTheJvmAreThoseOfTheScript() throws IOException {
         String script = Files.readString(SCRIPT);
 
-        assertThat(script)
-                .contains("server | demo) collector='" + String.join(" ", CulvertPrograms.SERVER) + "'")
-                .contains("collector=" + String.join(" ", CulvertPrograms.PART) + "\n");
-        CulvertPrograms.command(CulvertPrograms.PART)
+        String memory = text(script, "    memory='(.*)'\n");
+        assertThat(String.join(" ", CulvertPrograms.SERVER))
+                .isEqualTo(text(script, "server \\| demo\\) collector='(.*)' heap=") + " "
+                        + text(script, "server .* heap=(.*) ;;") + " " + memory);
+        assertThat(String.join(" ", CulvertPrograms.PART)).isEqualTo(
+                text(script, "\ncollector=(.*)\n") + " " + text(script, "client .* heap=(.*) ;;") + " "
+                        + memory);
+        CulvertPrograms.command(List.of())
                 .stream()
                 .filter(option -> option.startsWith("-X") || option.startsWith("--"))
                 .forEach(option -> assertThat(script).contains(option));
+    }
+
+    private static String text(String script, String pattern) {
+        Matcher matcher = Pattern.compile(pattern).matcher(script);
+        assertThat(matcher.find()).isTrue();
+        return matcher.group(1);
     }
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * How hard, how long and how a run attacks, and what it judges.
@@ -20,17 +21,25 @@ import java.util.stream.Collectors;
  */
 record Form(double factor, Duration time, boolean outside, boolean timed, int deedsAtOnce,
         int loadsAtOnce, int perSecond, int waiting, List<String> options) {
+    /** The options with which the launcher script starts a server. */
+    private static final List<String> LAUNCHED = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25", "-Xms32m",
+            "-XX:+UseCompactObjectHeaders", "-XX:TrimNativeHeapInterval=10000");
+
     static Form of(String name) {
         return switch (name) {
             case "short" -> new Form(1, seconds(2), false, false, 100, 5, 20, 4, List.of("-Xmx256m",
                     "-XX:MaxDirectMemorySize=128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
             case "full" -> new Form(10, seconds(30), true, true, 1, 1, 50, 4096,
-                    List.of("-Xmx512m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC"));
+                    launched("-Xmx512m", "-XX:MaxDirectMemorySize=512m"));
             case "random" -> new Form(10, seconds(10), true, false, 1, 1, 20, 16,
-                    List.of("-Xmx128m", "-XX:MaxDirectMemorySize=64m", "-XX:+UseSerialGC"));
+                    launched("-Xmx128m", "-XX:MaxDirectMemorySize=64m"));
             default -> throw new IllegalArgumentException(
                     "culvert.hostile: " + name + " (expected: short, full or random)");
         };
+    }
+
+    private static List<String> launched(String... sizes) {
+        return Stream.concat(LAUNCHED.stream(), Stream.of(sizes)).toList();
     }
 
     private static Duration seconds(int usual) {
