@@ -59,10 +59,10 @@ public final class EdgeExchange implements ResponseSink {
     public EdgeExchange(EdgeStream stream, RequestFacts facts) {
         this.stream = stream;
         this.response = stream.response();
-        this.request = new RequestHalf(stream, this::giveUp);
+        this.held = new BudgetedBytes(stream.loop(), this::report, this::giveWay);
+        this.request = new RequestHalf(stream, held, this::giveUp);
         this.parts = new SmallParts(stream.loop(), this::requestPart);
         this.caller = facts.caller();
-        this.held = new BudgetedBytes(stream.loop(), this::report, this::giveWay);
         this.body = new ResponseBody(stream, held, this::written, this::cutReader);
         this.record = new ExchangeRecord(stream.shared(), facts);
         response.problemsAs(facts.accept());

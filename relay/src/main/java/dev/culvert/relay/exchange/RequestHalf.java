@@ -8,6 +8,7 @@ import dev.culvert.relay.Relay;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.quota.BudgetedBytes;
 import dev.culvert.relay.quota.Lag;
 import dev.culvert.relay.quota.PacedBody;
 import dev.culvert.relay.quota.RuntimeQuota;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestHalf {
     private final EdgeStream stream;
+    private final BudgetedBytes held;
     /** Ends the exchange when a deadline passes. */
     private final Consumer<Problem> giveUp;
     /** The bytes that the upstream's side has not consumed. */
@@ -49,8 +51,9 @@ final class RequestHalf {
      */
     private long takenNanos;
 
-    RequestHalf(EdgeStream stream, Consumer<Problem> giveUp) {
+    RequestHalf(EdgeStream stream, BudgetedBytes held, Consumer<Problem> giveUp) {
         this.stream = stream;
+        this.held = held;
         this.giveUp = giveUp;
         this.untaken = new Lag(stream.loop(), () -> {}, () -> giveUp.accept(EdgeProblems.SLOW_UPSTREAM));
     }
@@ -284,8 +287,8 @@ final class RequestHalf {
             awaitUpstream(this::bodyTooSlow, stream.shared().limits().requestBodyIdleTimeout());
             return;
         }
-        if (quota().memory().isSpent()) {
-            awaitBody(); // the edge does not read the body, so the caller is not silent
+        if (held.owedRequest() > 0) {
+            awaitBody(); // memory is short, so the edge does not let the caller send
             return;
         }
         long left = patience == null ? 0 : patience.left(System.nanoTime());

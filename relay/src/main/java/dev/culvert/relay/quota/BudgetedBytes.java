@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the memory that one exchange holds: body bytes, {@link #PART_BYTES} for each part that is not merged
- * with another, and heads as they are decoded. The bytes count for the runtime, and from
- * {@link #CLAIMED_FROM} on also for the caller's source address. While memory is short, reports of consumed
- * bytes are delayed until there is room, because they allow senders to send more. Belongs to the connection's
- * event loop.
+ * with another, and heads as they are decoded. The bytes count for the runtime. They also count for the
+ * caller's source address, from {@link #CLAIMED_FROM} on, or while half of the runtime's share is taken.
+ * While memory is short, reports of consumed bytes are delayed until there is room, because they allow
+ * senders to send more. Belongs to the connection's event loop.
  */
 public final class BudgetedBytes {
     /** The overhead of a part: the buffer object, its place in a queue, and the promise of its write. */
     static final int PART_BYTES = BodyQueue.PART_BYTES;
     /**
-     * The number of bytes below which an exchange does not count for its source address, because those
-     * accounts take a lock.
+     * The number of bytes below which an exchange does not count for its source address while there is
+     * memory, because those accounts take a lock.
      */
     static final int CLAIMED_FROM = 4 << 10;
 
@@ -100,7 +100,7 @@ public final class BudgetedBytes {
         of.take(bytes);
         if (claim != null) {
             claim.take(bytes);
-        } else if (counted >= CLAIMED_FROM) {
+        } else if (counted >= CLAIMED_FROM || of.aboveHalf() > 0) {
             claim = of.budget().sources().open(source(), () -> loop.execute(this::giveWay));
             claim.take(counted);
         }

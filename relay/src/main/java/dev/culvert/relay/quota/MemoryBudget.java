@@ -143,7 +143,8 @@ public final class MemoryBudget {
         return spent && (used.get() >= gone || direct.getAsLong() >= directHigh || isHeavy(source));
     }
 
-    private boolean isHeavy(SourceAddress source) {
+    /** Whether this source holds more than next to nothing. */
+    boolean isHeavy(SourceAddress source) {
         return sources.usedBy(source) >= high / LIGHT_PART;
     }
 

@@ -1,6 +1,7 @@
 package dev.culvert.relay.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.relay.exchange.EdgeProblems;
@@ -8,6 +9,7 @@ import dev.culvert.relay.inbound.EmbeddedEdge;
 import dev.culvert.relay.quota.RuntimeUsage.Refusal;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.util.NetUtil;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -138,6 +140,53 @@ class MemoryBudgetTest {
         heavy.close();
         light.close();
         empty(ALL - MAX / 32);
+    }
+
+    @Test
+    void aFullShareKeepsAReserveForSourcesThatHoldNextToNothing() {
+        BudgetedBytes heavy = held("192.0.2.1", MAX / 2, () -> {});
+        BudgetedBytes light = held("192.0.2.2", MAX / 128, () -> {});
+
+        assertThat(heavy.mayBegin()).isFalse();
+        assertThat(heavy.isStopped()).isTrue();
+        assertThat(light.mayBegin()).isTrue();
+        assertThat(light.isStopped()).isFalse();
+        share.take(MAX / 32);
+        assertThat(light.mayBegin()).isFalse();
+
+        share.give(MAX / 32);
+        heavy.close();
+        light.close();
+    }
+
+    @Test
+    void manySmallExchangesOfASourceCountWhileHalfOfTheShareIsTaken() {
+        List<BudgetedBytes> all = new ArrayList<>(List.of(held("192.0.2.1", MAX / 2, () -> {})));
+        for (int i = 0; i < 17; i++) {
+            all.add(held("192.0.2.2", 1 << 10, () -> {}));
+        }
+
+        assertThat(all.getLast().mayBegin()).isFalse();
+        BudgetedBytes other = held("192.0.2.3", 1, () -> {});
+        assertThat(other.mayBegin()).isTrue();
+
+        all.forEach(BudgetedBytes::close);
+        other.close();
+    }
+
+    @Test
+    void aSilentCallerIsNotWaitedForWhileItIsSpent() {
+        CallerLimits usual = CallerLimits.defaults();
+        CallerLimits impatient = usual.within(usual.headTimeout(), Duration.ofMillis(1),
+                usual.responseHeadTimeout(), usual.idleTimeout());
+        try (var silent = new EmbeddedEdge(impatient, budget)) {
+            silent.send(POST);
+            fill(GONE);
+
+            await().until(() -> silent.send("").startsWith("HTTP/1.1 408"));
+
+            empty(GONE);
+        }
     }
 
     @Test
