@@ -99,10 +99,13 @@ final class LoadCommand implements Callable<Integer> {
     }
 
     private Kind kind() {
+        String expected = "get, upload, webhook, websocket or events";
         try {
-            return Kind.valueOf(kind.toUpperCase(Locale.ROOT));
+            Kind chosen = Kind.valueOf(kind.toUpperCase(Locale.ROOT));
+            require(chosen != Kind.STALLED, "--kind", kind, expected);
+            return chosen;
         } catch (IllegalArgumentException e) {
-            throw wrong("--kind", kind, "get, upload, webhook, websocket or events");
+            throw wrong("--kind", kind, expected);
         }
     }
 

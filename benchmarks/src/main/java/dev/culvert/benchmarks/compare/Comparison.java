@@ -11,6 +11,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -94,7 +98,7 @@ public final class Comparison {
             throws InterruptedException {
         var begin = new AtomicReference<@Nullable ProcessSnapshot>();
         var end = new AtomicReference<@Nullable ProcessSnapshot>();
-        LoadFigures figures = runner.run(load.plan(target, callers, SETTLE, load.time()),
+        LoadFigures figures = run(target, load, load.plan(target, callers, SETTLE, load.time()),
                 () -> begin.set(target.snapshot()), () -> end.set(target.snapshot()));
         ProcessSnapshot before = begin.get();
         ProcessSnapshot after = end.get();
@@ -110,13 +114,48 @@ public final class Comparison {
                 after.since(before));
     }
 
+    /** Runs a load together with those beside it, which end after it. */
+    private LoadFigures run(Target target, ScenarioLoad load, LoadPlan plan, Runnable begins, Runnable ends)
+            throws InterruptedException {
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<LoadFigures>> others = new ArrayList<>();
+            for (BesideLoad other : load.beside()) {
+                LoadPlan beside = other.plan(target, plan.warmUp(), plan.time().plus(SETTLE));
+                others.add(threads.submit(() -> runner.run(beside, () -> {}, () -> {})));
+            }
+            LoadFigures figures = runner.run(plan, begins, ends);
+            for (int i = 0; i < others.size(); i++) {
+                requireBurden(target, load, load.beside().get(i), others.get(i));
+            }
+            return figures;
+        }
+    }
+
+    /** A load that had no burden beside it must not count as one that had. */
+    private void requireBurden(Target target, ScenarioLoad load, BesideLoad beside, Future<LoadFigures> done)
+            throws InterruptedException {
+        LoadFigures figures;
+        try {
+            figures = done.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        }
+        boolean burdened = beside.kind() == Kind.STALLED ? figures.sound() : figures.bytes() > 0;
+        if (!burdened) {
+            throw BenchException.failed(target.name() + ", " + load.name() + ": the load beside it, "
+                    + beside.path() + ", failed: " + figures.errors());
+        }
+        progress.accept(String.format(Locale.ROOT, "%s, %s: %.0f MiB/s beside", target.name(), load.name(),
+                figures.bytesPerSecond() / (1 << 20)));
+    }
+
     /** Runs each load for its share of the time, with its most callers. */
     private void warmUp(Target target) throws InterruptedException {
         Duration share = scenario.warmUp().dividedBy(scenario.loads().size());
         if (share.isPositive()) {
             for (ScenarioLoad load : scenario.loads()) {
                 int most = load.callerCounts().stream().mapToInt(Integer::intValue).max().orElse(1);
-                runner.run(load.plan(target, most, Duration.ZERO, share), () -> {}, () -> {});
+                run(target, load, load.plan(target, most, Duration.ZERO, share), () -> {}, () -> {});
             }
         }
     }

@@ -20,6 +20,7 @@ import java.util.List;
  * @param bytes of a request's body or of a WebSocket's message; 0 for the other kinds
  * @param http2 whether callers speak HTTP/2
  * @param time the measured time of one turn
+ * @param beside loads that burden the target at the same time
  */
 public record ScenarioLoad(
         @Setting(value = "Name in tables and results", accepts = "a word of a-z, 0-9 and -, as small-gets, each once") String name,
@@ -27,35 +28,43 @@ public record ScenarioLoad(
         @Setting(value = "Path of the resource at the upstream", accepts = "a path as /f") String path,
         @Setting(value = "Exchanges under way at once; each number is a measurement of its own", accepts = CALLERS) List<String> callers,
         @Setting(value = "New exchanges a second, whether earlier ones were answered or not; 0: each caller asks again when it is answered", byDefault = "0", accepts = "0..1000000; 0 for kind events, whose path has the rate") long rate,
-        @Setting(value = "Size of the body or message that callers send", byDefault = "0", accepts = "1..1GiB for kinds upload, webhook and websocket; none for the others") ByteSize bytes,
+        @Setting(value = "Size of the body or message that callers send", byDefault = "0", accepts = BYTES) ByteSize bytes,
         @Setting(value = "Whether callers speak HTTP/2", byDefault = "false", accepts = "true or false; false for kinds websocket and events") boolean http2,
-        @Setting(value = "Measured time of one turn", byDefault = "3s", accepts = "100ms..1h") Duration time) {
+        @Setting(value = "Measured time of one turn", byDefault = "3s", accepts = "100ms..1h") Duration time,
+        @Setting(value = "Loads that burden the target at the same time", accepts = "a list of loads, each with kind, path and callers", fileOnly = true) List<BesideLoad> beside) {
 
     static final int MAX_CALLERS = 1000;
+    static final String BYTES = "1..1GiB for kinds upload, webhook and websocket; none for the others";
 
     private static final String CALLERS = "numbers 1..1000, as [1, 32, 256]";
     private static final long MAX_RATE = 1_000_000;
     private static final long MAX_BYTES = 1L << 30;
     private static final Duration LEAST_TIME = Duration.ofMillis(100);
     private static final Duration MOST_TIME = Duration.ofHours(1);
-    private static final List<Kind> SENDING = List.of(Kind.UPLOAD, Kind.WEBHOOK, Kind.WEBSOCKET);
 
     public ScenarioLoad {
         callers = List.copyOf(callers);
+        beside = List.copyOf(beside);
         require(name.matches("[a-z0-9][a-z0-9-]{0,39}"), "name",
                 "a word of a-z, 0-9 and -, as small-gets, each once");
-        require(path.startsWith("/") && path.matches("[!-~]+"), "path", "a path as /f");
+        require(kind != Kind.STALLED, "kind", "another one: stalled only beside a load");
+        requireValid(kind, path, bytes);
         require(!callers.isEmpty() && callers.stream().allMatch(ScenarioLoad::isCount), "callers", CALLERS);
         require(rate >= 0 && rate <= (kind == Kind.EVENTS ? 0 : MAX_RATE), "rate",
                 "0..1000000; 0 for kind events, whose path has the rate");
-        if (SENDING.contains(kind)) {
+        require(!http2 || kind != Kind.WEBSOCKET && kind != Kind.EVENTS, "http2",
+                "false for kinds websocket and events");
+        require(time.compareTo(LEAST_TIME) >= 0 && time.compareTo(MOST_TIME) <= 0, "time", "100ms..1h");
+    }
+
+    /** What all loads have in common. */
+    static void requireValid(Kind kind, String path, ByteSize bytes) {
+        require(path.startsWith("/") && path.matches("[!-~]+"), "path", "a path as /f");
+        if (kind.sends()) {
             require(bytes.bytes() > 0 && bytes.bytes() <= MAX_BYTES, "bytes", "1..1GiB for this kind");
         } else {
             require(bytes.bytes() == 0, "bytes", "none for this kind");
         }
-        require(!http2 || kind != Kind.WEBSOCKET && kind != Kind.EVENTS, "http2",
-                "false for kinds websocket and events");
-        require(time.compareTo(LEAST_TIME) >= 0 && time.compareTo(MOST_TIME) <= 0, "time", "100ms..1h");
     }
 
     /** The numbers of callers, each of which is measured. */

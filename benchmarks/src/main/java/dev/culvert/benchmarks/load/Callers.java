@@ -37,6 +37,8 @@ final class Callers {
                 callers.add(new Http2Caller(load, shared));
             } else if (plan.kind() == Kind.EVENTS) {
                 callers.add(new EventsCaller(load, tls));
+            } else if (plan.kind() == Kind.STALLED) {
+                callers.add(new StalledCaller(load, tls));
             } else {
                 callers.add(new Http1Caller(load, tls));
             }

@@ -40,7 +40,7 @@ class Http1Caller extends Caller {
     }
 
     private static String head(LoadPlan plan) {
-        boolean sends = plan.kind() == Kind.UPLOAD || plan.kind() == Kind.WEBHOOK;
+        boolean sends = plan.kind().sends();
         return (sends ? "POST " : "GET ") + Callers.target(plan.url()) + " HTTP/1.1\r\nhost: "
                 + Callers.host(plan)
                 + (sends ? "\r\ncontent-type: application/json\r\ncontent-length: " + plan.bytes() : "")
@@ -85,7 +85,7 @@ class Http1Caller extends Caller {
     }
 
     private void send(Channel to) {
-        unwritten = load.plan.kind() == Kind.GET || load.plan.kind() == Kind.EVENTS ? 0 : load.plan.bytes();
+        unwritten = load.plan.kind().sends() ? load.plan.bytes() : 0;
         to.write(head.retainedDuplicate(), to.voidPromise());
         sendBody(to);
     }
@@ -103,6 +103,13 @@ class Http1Caller extends Caller {
     /** A part of the response's body has come. The buffer is the caller's. */
     void received(ByteBuf part) {
         load.moved(part.readableBytes());
+    }
+
+    /** Reads nothing more from the connection. */
+    final void stall() {
+        if (channel != null) {
+            channel.config().setAutoRead(false);
+        }
     }
 
     /** The response is whole. */

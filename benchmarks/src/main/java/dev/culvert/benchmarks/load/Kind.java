@@ -11,5 +11,12 @@ public enum Kind {
     /** A message on a WebSocket, and its echo. */
     WEBSOCKET,
     /** An event of an event stream: its latency is from when the upstream wrote it. */
-    EVENTS
+    EVENTS,
+    /** A GET whose response is not read beyond its beginning. It never ends: its callers only burden others. */
+    STALLED;
+
+    /** Whether callers send a body or a message. */
+    public boolean sends() {
+        return this == UPLOAD || this == WEBHOOK || this == WEBSOCKET;
+    }
 }

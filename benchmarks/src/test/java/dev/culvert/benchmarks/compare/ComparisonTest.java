@@ -12,6 +12,7 @@ import dev.culvert.config.ByteSize;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,7 @@ class ComparisonTest {
     private static final List<Target> TARGETS = List.of(target("direct"), target("nginx2"),
             target("culvert"));
 
-    private final List<LoadPlan> plans = new ArrayList<>();
+    private final List<LoadPlan> plans = Collections.synchronizedList(new ArrayList<>());
 
     @Test
     void theOrderIsReversedEveryOtherRound() {
@@ -80,6 +81,33 @@ class ComparisonTest {
                         + " failed: {status 502=7}");
     }
 
+    @Test
+    void aBurdenBesideALoadOutlastsIt() {
+        comparison(beside(Kind.STALLED)).run(1, List.of(target("direct")));
+
+        assertThat(plans).filteredOn(plan -> plan.kind() == Kind.STALLED).hasSize(3)
+                .allSatisfy(plan -> assertThat(plan.callers()).isEqualTo(100))
+                .extracting(LoadPlan::time)
+                .contains(Duration.ofSeconds(2), WARM_UP.plusSeconds(1));
+    }
+
+    @Test
+    void aBurdenThatMovesNothingSpoilsTheComparison() {
+        var comparison = new Comparison(scenario(List.of(beside(Kind.GET))), (plan, begins, ends) -> {
+            begins.run();
+            ends.run();
+            return Figures.of(plan.url().getPath().equals("/large") ? 0 : 100, Map.of());
+        }, line -> {});
+
+        assertThatThrownBy(() -> comparison.run(1, TARGETS)).isInstanceOf(BenchException.class)
+                .hasMessage("direct, small: the load beside it, /large, failed: {}");
+    }
+
+    private static ScenarioLoad beside(Kind kind) {
+        return new ScenarioLoad("small", Kind.GET, "/f", List.of("8"), 0, new ByteSize(0), false,
+                Duration.ofSeconds(1), List.of(new BesideLoad(kind, "/large", 100, new ByteSize(0))));
+    }
+
     private Comparison comparison(ScenarioLoad... loads) {
         return new Comparison(scenario(List.of(loads)), (plan, begins, ends) -> {
             plans.add(plan);
@@ -95,7 +123,7 @@ class ComparisonTest {
 
     private static ScenarioLoad load(String name, String... callers) {
         return new ScenarioLoad(name, Kind.GET, "/f", List.of(callers), 0, new ByteSize(0), false,
-                Duration.ofSeconds(1));
+                Duration.ofSeconds(1), List.of());
     }
 
     private static Target target(String name) {

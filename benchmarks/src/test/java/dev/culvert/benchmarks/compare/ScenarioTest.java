@@ -10,6 +10,7 @@ import dev.culvert.benchmarks.process.BenchException;
 import dev.culvert.benchmarks.process.Scheduling;
 import dev.culvert.benchmarks.target.Target;
 import dev.culvert.benchmarks.target.TargetKind;
+import dev.culvert.config.ByteSize;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -30,6 +31,11 @@ class ScenarioTest {
             loads:
               - { name: small, kind: get, path: /f, callers: [1, 32], rate: 12000, time: 10s }
               - { name: upload, kind: upload, path: /upload, bytes: 100MiB, callers: 8, http2: true }
+              - name: beside
+                kind: get
+                path: /f
+                callers: 8
+                beside: [{ kind: stalled, path: /bytes/1000000, callers: 100 }]
             """;
 
     @TempDir
@@ -47,12 +53,14 @@ class ScenarioTest {
         assertThat(scenario.warmUp()).isEqualTo(Duration.ofSeconds(4));
         assertThat(scenario.loads().getFirst().callerCounts()).containsExactly(1, 32);
         assertThat(scenario.loads().getLast().time()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(scenario.loads().getLast().beside()).containsExactly(
+                new BesideLoad(Kind.STALLED, "/bytes/1000000", 100, new ByteSize(0)));
     }
 
     @Test
     void aLoadBecomesThePlanOfATarget() throws IOException {
         var target = new Target("frp", URI.create("http://127.0.0.1:1"), "app.localhost", List.of());
-        ScenarioLoad load = read(VALID, Map.of()).loads().getLast();
+        ScenarioLoad load = read(VALID, Map.of()).loads().get(1);
 
         LoadPlan plan = load.plan(target, 8, Duration.ZERO, load.time());
 
@@ -90,7 +98,7 @@ class ScenarioTest {
                 .anyMatch(line -> line.endsWith("scenario.yaml:2: round: unknown key (nearest: rounds)"))
                 .anyMatch(
                         line -> line.endsWith("scenario.yaml:4: loads[0].kind: \"got\" (expected: one of get,"
-                                + " upload, webhook, websocket, events)"))
+                                + " upload, webhook, websocket, events, stalled)"))
                 .anyMatch(line -> line
                         .endsWith("scenario.yaml:5: loads[1].path: \"f\" (expected: a path as /f)"));
     }
@@ -105,7 +113,7 @@ class ScenarioTest {
     @ParameterizedTest
     @ValueSource(strings = {"callers: [1001]", "callers: [1, x]", "callers: []", "rate: -1", "time: 10ms",
             "bytes: 1", "path: '/a b'", "kind: webhook", "kind: events, rate: 1",
-            "kind: websocket, bytes: 1, http2: true", "kind: upload, bytes: 2GiB"})
+            "kind: websocket, bytes: 1, http2: true", "kind: upload, bytes: 2GiB", "kind: stalled"})
     void loadsThatMakeNoSenseAreRefused(String changed) {
         String defaults = List.of("name: small", "kind: get", "path: /f", "callers: [1]")
                 .stream()
@@ -113,6 +121,16 @@ class ScenarioTest {
                 .reduce("", (before, part) -> before + part + ", ");
 
         refused("loads: [{ " + defaults + changed + " }]", "expected");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"kind: get, path: f, callers: 1", "kind: get, path: /f, callers: 0",
+            "kind: upload, path: /f, callers: 1", "kind: get, path: /f, callers: 1, bytes: 1"})
+    void burdensThatMakeNoSenseAreRefused(String beside) {
+        refused("""
+                loads:
+                  - { name: small, kind: get, path: /f, callers: 1, beside: [{ %s }] }
+                """.formatted(beside), "loads[0].beside[0].");
     }
 
     @Test

@@ -185,6 +185,15 @@ class LoadRunTest {
     }
 
     @Test
+    void aStalledCallerReadsTheBeginningOnly() throws InterruptedException {
+        LoadFigures figures = LoadRun.run(plan("/bytes/1073741824", Kind.STALLED, 0, 2, 0));
+
+        assertThat(figures.requests()).isZero();
+        assertThat(figures.errors()).isEmpty();
+        assertThat(figures.bytes()).isLessThan(2 << 20);
+    }
+
+    @Test
     void anOpenLoopKeepsItsRate() throws InterruptedException {
         LoadFigures figures = LoadRun.run(plan("/f", Kind.GET, 0, 8, 500));
 
