@@ -28,7 +28,8 @@ public final class Benchmarks {
                 .addSubcommand(new StormCommand())
                 .addSubcommand(new InboxCommand())
                 .addSubcommand(new ReportCommand())
-                .addSubcommand(new WeightCommand());
+                .addSubcommand(new WeightCommand())
+                .addSubcommand(new TrainCommand());
         // The script removes its first argument, which names this module.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
@@ -61,7 +62,7 @@ public final class Benchmarks {
         @Override
         public Integer call() {
             throw new ParameterException(spec.commandLine(),
-                    "a subcommand is needed: load, compare, storm, inbox, report or weight");
+                    "a subcommand is needed: load, compare, storm, inbox, report, weight or train");
         }
     }
 }

@@ -1,10 +1,13 @@
 package dev.culvert.benchmarks;
 
 import dev.culvert.benchmarks.process.Scheduling;
+import dev.culvert.benchmarks.target.Launch;
 import dev.culvert.benchmarks.target.Testbed;
 import dev.culvert.benchmarks.target.Weight;
 import dev.culvert.config.Durations;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -13,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -41,6 +45,9 @@ final class WeightCommand implements Callable<Integer> {
     @Option(names = "--idle", defaultValue = "20s", description = "Before memory is read, and in which CPU time is counted. Default: ${DEFAULT-VALUE}")
     private String idle = "";
 
+    @Option(names = "--dist", description = "A build's folder with its folder lib, and with AOT caches that culvert bench train made. Default: the class path of this command, and no cache")
+    private @Nullable Path dist;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         require(starts >= 1, "--starts", starts, "1 or more");
@@ -50,10 +57,12 @@ final class WeightCommand implements Callable<Integer> {
         if (time == null || time.isZero()) {
             throw wrong("--idle", idle, "a time such as 20s");
         }
+        require(dist == null || Files.isDirectory(dist.resolve("lib")), "--dist", dist, "a folder with a folder lib");
+        Launch launch = dist == null ? Launch.OWN : Launch.of(dist);
         List<Weight> measured = new ArrayList<>();
         for (int i = 0; i < starts; i++) {
             try (Testbed bed = Testbed.create(Scheduling.NORMAL)) {
-                measured.add(Weight.measure(bed, runtimes, tunnels, time));
+                measured.add(Weight.measure(bed, launch, runtimes, tunnels, time));
             }
         }
         System.out.print(table(measured));
@@ -86,13 +95,13 @@ final class WeightCommand implements Callable<Integer> {
                 sorted[sorted.length - 1]));
     }
 
-    private void require(boolean met, String option, Object value, String expected) {
+    private void require(boolean met, String option, @Nullable Object value, String expected) {
         if (!met) {
             throw wrong(option, value, expected);
         }
     }
 
-    private ParameterException wrong(String option, Object value, String expected) {
+    private ParameterException wrong(String option, @Nullable Object value, String expected) {
         return new ParameterException(spec.commandLine(),
                 option + ": " + value + " (expected: " + expected + ")");
     }

@@ -53,7 +53,8 @@ class BenchTest {
                 {"compare", "--connections", "1,-1"}, {"compare", "--starts", "2"},
                 {"compare", "--scenario", "none.yaml", "--warm-up", "1"},
                 {"compare", "--scenario", "none.yaml", "--rounds", "0"},
-                {"weight", "--runtimes", "0"}, {"weight", "--idle", "soon"}}) {
+                {"weight", "--runtimes", "0"}, {"weight", "--idle", "soon"}, {"weight", "--dist", "none"},
+                {"train"}, {"train", "--dist", "none"}}) {
             var err = new StringWriter();
 
             int code = Benchmarks.commandLine().setErr(new PrintWriter(err, true)).execute(args);

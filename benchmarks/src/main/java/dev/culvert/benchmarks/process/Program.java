@@ -93,6 +93,18 @@ public final class Program implements AutoCloseable {
         return process.pid();
     }
 
+    /**
+     * Ends the program, and waits until it has ended by itself.
+     *
+     * @throws BenchException if that takes longer
+     */
+    public void end(Duration patience) throws InterruptedException {
+        process.destroy();
+        if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw BenchException.failed("a program did not end within " + patience.toSeconds() + " s:\n" + output());
+        }
+    }
+
     @Override
     public void close() {
         List<ProcessHandle> children = process.descendants().toList();

@@ -19,20 +19,22 @@ public final class CulvertServer {
     private static final int CREATED = 201;
 
     private final Testbed bed;
+    private final Launch launch;
     private final Path folder;
     private final Program program;
     private final String ready;
     private final HttpClient admin = HttpClient.newHttpClient();
 
-    private CulvertServer(Testbed bed, Path folder, Program program) {
+    private CulvertServer(Testbed bed, Launch launch, Path folder, Program program) {
         this.bed = bed;
+        this.launch = launch;
         this.folder = folder;
         this.program = program;
         this.ready = program.await(CulvertPrograms.READY);
     }
 
     /** Starts a server. Returns when it listens. Blocking. */
-    public static CulvertServer start(Testbed bed) throws IOException {
+    public static CulvertServer start(Testbed bed, Launch launch) throws IOException {
         Path folder = bed.folder("culvert");
         Path config = Files.writeString(folder.resolve("server.yaml"),
                 """
@@ -43,12 +45,23 @@ public final class CulvertServer {
                         dataDir: data
                         """
                         .formatted(bed.certificates().folder(), Certificates.DOMAIN));
-        return new CulvertServer(bed, folder, bed.start(folder.resolve("server.log"),
-                CulvertPrograms.command(CulvertPrograms.SERVER, "server", "--config", config.toString())));
+        return new CulvertServer(bed, launch, folder, bed.start(folder.resolve("server.log"),
+                launch.command(CulvertPrograms.SERVER, "server", "--config", config.toString())));
     }
 
     public long pid() {
         return program.pid();
+    }
+
+    Program program() {
+        return program;
+    }
+
+    /** Lists the runtimes, by a short command. */
+    void list() {
+        Program.run(launch.command(CulvertPrograms.SHORT, "runtime", "list", "--admin",
+                "http://" + CulvertPrograms.field(ready, "admin"), "--admin-token-file",
+                folder.resolve("admin.token").toString()));
     }
 
     public URI edge() {
@@ -98,7 +111,7 @@ public final class CulvertServer {
         Path own = bed.folder("client-" + account + "-" + name);
         Path token = create(account, name, own.resolve("token"));
         return bed.start(own.resolve("log"),
-                CulvertPrograms.command(CulvertPrograms.PART, "client", "--server", tunnel().toString(),
+                launch.command(CulvertPrograms.PART, "client", "--server", tunnel().toString(),
                         "--enrolment-token-file", token.toString(), "--identity-dir",
                         own.resolve("identity").toString(), "--health-listen", "127.0.0.1:0", flag,
                         upstream.toString()));
@@ -113,7 +126,7 @@ public final class CulvertServer {
         for (int number = 0; number < count; number++) {
             create(account, "r" + number, own.resolve(number + ".token"));
         }
-        var command = CulvertPrograms.java(CulvertPrograms.PART, "dev.culvert.benchmarks.Benchmarks");
+        var command = Launch.OWN.java(CulvertPrograms.PART, "dev.culvert.benchmarks.Benchmarks");
         command.addAll(List.of("storm", "clients", "--server", tunnel().toString(), "--dir",
                 own.toString(), "--from", "0", "--to", Integer.toString(count)));
         return bed.start(own.resolve("log"), command);

@@ -42,7 +42,7 @@ public final class CulvertTarget implements TargetKind {
 
     @Override
     public Target start(Testbed bed, Upstream upstream) throws IOException {
-        CulvertServer server = CulvertServer.start(bed);
+        CulvertServer server = CulvertServer.start(bed, Launch.OWN);
         Program client = server.client("demo", "local", flag, upstream.address());
         client.await(CulvertPrograms.CONNECTED);
         return new Target(name, server.edge(), CulvertServer.host("demo", "local"),

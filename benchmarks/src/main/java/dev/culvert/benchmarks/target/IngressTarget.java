@@ -12,9 +12,11 @@ import java.util.List;
  * listener. It is one hop, to be compared with {@code nginx1}. Webhooks are stored by its inbox.
  */
 final class IngressTarget implements TargetKind {
+    private static final String NAME = "culvert-ingress";
+
     @Override
     public String name() {
-        return "culvert-ingress";
+        return NAME;
     }
 
     @Override
@@ -24,7 +26,12 @@ final class IngressTarget implements TargetKind {
 
     @Override
     public Target start(Testbed bed, Upstream upstream) throws IOException {
-        Path folder = bed.folder(name());
+        return target(router(bed, upstream, Launch.OWN));
+    }
+
+    /** Starts the router. Returns at once. */
+    static Program router(Testbed bed, Upstream upstream, Launch launch) throws IOException {
+        Path folder = bed.folder(NAME);
         Path config = Files.writeString(folder.resolve("router.yaml"), """
                 listen: "127.0.0.1:0"
                 tls: { certificate: %1$s, key: %2$s }
@@ -37,10 +44,14 @@ final class IngressTarget implements TargetKind {
                 policy: { webhooks: { allow: ["argo/*"] } }
                 """.formatted(bed.certificates().edgeCertificate(), bed.certificates().edgeKey(),
                 upstream.address()));
-        Program router = bed.start(folder.resolve("router.log"),
-                CulvertPrograms.command(CulvertPrograms.PART, "router", "--config", config.toString()));
+        return bed.start(folder.resolve("router.log"),
+                launch.command(CulvertPrograms.PART, "router", "--config", config.toString()));
+    }
+
+    /** The target that a router is, when it listens. */
+    static Target target(Program router) {
         String ready = router.await(CulvertPrograms.READY);
-        return new Target(name(), URI.create("https://" + CulvertPrograms.field(ready, "listen")),
+        return new Target(NAME, URI.create("https://" + CulvertPrograms.field(ready, "listen")),
                 CulvertPrograms.HOST, List.of(router.pid()));
     }
 }

@@ -26,7 +26,7 @@ public record Upstream(URI address, long pid) {
      */
     public static Upstream start(Testbed bed) throws IOException {
         Program server = bed.start(bed.folder("upstream").resolve("log"),
-                CulvertPrograms.java(CulvertPrograms.PART, SERVER));
+                Launch.OWN.java(CulvertPrograms.PART, SERVER));
         String line = server.await(READY);
         String address = line.substring(line.indexOf(READY) + READY.length()).strip();
         return new Upstream(URI.create("http://" + address), server.pid());

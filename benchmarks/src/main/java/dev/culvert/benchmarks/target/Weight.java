@@ -38,14 +38,14 @@ public record Weight(double serverStart, double clientStart, long clientBytes, l
      * @param tunnels those of one process besides; 0: none
      * @param idle the time before memory is read, and in which CPU time is counted
      */
-    public static Weight measure(Testbed bed, int runtimes, int tunnels, Duration idle)
+    public static Weight measure(Testbed bed, Launch launch, int runtimes, int tunnels, Duration idle)
             throws IOException, InterruptedException {
         Upstream upstream = Upstream.start(bed);
         require(answers(new LoadPlan(upstream.address().resolve("/f"), "", Kind.GET, false, 0, 1, 0,
                 Duration.ZERO, LOOK)), "the upstream does not answer");
         bed.certificates();
         long began = System.nanoTime();
-        CulvertServer server = CulvertServer.start(bed);
+        CulvertServer server = CulvertServer.start(bed, launch);
         double serverStart = secondsSince(began);
         List<Program> clients = new ArrayList<>();
         began = System.nanoTime();

@@ -27,7 +27,7 @@ class CulvertProgramsTest {
         assertThat(String.join(" ", CulvertPrograms.PART)).isEqualTo(
                 text(script, "\ncollector=(.*)\n") + " " + text(script, "client .* heap=(.*) ;;") + " "
                         + memory);
-        CulvertPrograms.command(List.of())
+        Launch.OWN.command(List.of(), "server")
                 .stream()
                 .filter(option -> option.startsWith("-X") || option.startsWith("--"))
                 .forEach(option -> assertThat(script).contains(option));

@@ -11,7 +11,7 @@ class WeightTest {
     void aStartIsMeasured() throws Exception {
         Weight weight;
         try (Testbed bed = Testbed.create(Scheduling.NORMAL)) {
-            weight = Weight.measure(bed, 1, 2, Duration.ofMillis(100));
+            weight = Weight.measure(bed, Launch.OWN, 1, 2, Duration.ofMillis(100));
         }
 
         assertThat(weight.serverStart()).isPositive();
