@@ -57,7 +57,8 @@ final class WeightCommand implements Callable<Integer> {
         if (time == null || time.isZero()) {
             throw wrong("--idle", idle, "a time such as 20s");
         }
-        require(dist == null || Files.isDirectory(dist.resolve("lib")), "--dist", dist, "a folder with a folder lib");
+        require(dist == null || Files.isDirectory(dist.resolve("lib")), "--dist", dist,
+                "a folder with a folder lib");
         Launch launch = dist == null ? Launch.OWN : Launch.of(dist);
         List<Weight> measured = new ArrayList<>();
         for (int i = 0; i < starts; i++) {

@@ -9,7 +9,8 @@ import dev.culvert.config.Setting;
 import java.time.Duration;
 
 /**
- * A closed loop that burdens a target while a {@link ScenarioLoad} is measured. Its own figures are no result.
+ * A closed loop that burdens a target while a {@link ScenarioLoad} is measured. Its own figures are no
+ * result.
  *
  * @param kind what an exchange is
  * @param path of the resource, as the upstream knows it

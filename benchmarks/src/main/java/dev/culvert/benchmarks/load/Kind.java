@@ -12,7 +12,7 @@ public enum Kind {
     WEBSOCKET,
     /** An event of an event stream: its latency is from when the upstream wrote it. */
     EVENTS,
-    /** A GET whose response is not read beyond its beginning. It never ends: its callers only burden others. */
+    /** A GET whose response is not read beyond its beginning. It never ends: it only burdens others. */
     STALLED;
 
     /** Whether callers send a body or a message. */

@@ -101,7 +101,8 @@ public final class Program implements AutoCloseable {
     public void end(Duration patience) throws InterruptedException {
         process.destroy();
         if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-            throw BenchException.failed("a program did not end within " + patience.toSeconds() + " s:\n" + output());
+            throw BenchException
+                    .failed("a program did not end within " + patience.toSeconds() + " s:\n" + output());
         }
     }
 

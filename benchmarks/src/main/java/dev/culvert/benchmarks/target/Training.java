@@ -76,8 +76,9 @@ public final class Training {
     private void use(Target target, Kind kind, String path, int bytes, int callers, boolean http2)
             throws InterruptedException {
         progress.accept(target.name() + ": " + path + (http2 ? ", HTTP/2" : ""));
-        LoadRun.run(new LoadPlan(target.url(path), target.host(), kind, http2, bytes, callers, 0, Duration.ZERO,
-                time));
+        LoadRun.run(
+                new LoadPlan(target.url(path), target.host(), kind, http2, bytes, callers, 0, Duration.ZERO,
+                        time));
     }
 
     private void made(String command) throws IOException {

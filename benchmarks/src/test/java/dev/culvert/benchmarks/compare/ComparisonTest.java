@@ -85,7 +85,8 @@ class ComparisonTest {
     void aBurdenBesideALoadOutlastsIt() {
         comparison(beside(Kind.STALLED)).run(1, List.of(target("direct")));
 
-        assertThat(plans).filteredOn(plan -> plan.kind() == Kind.STALLED).hasSize(3)
+        assertThat(plans).filteredOn(plan -> plan.kind() == Kind.STALLED)
+                .hasSize(3)
                 .allSatisfy(plan -> assertThat(plan.callers()).isEqualTo(100))
                 .extracting(LoadPlan::time)
                 .contains(Duration.ofSeconds(2), WARM_UP.plusSeconds(1));
