@@ -1,4 +1,4 @@
-package dev.culvert.benchmarks;
+package dev.culvert.benchmarks.micro;
 
 import dev.culvert.relay.route.RouteIndex;
 import dev.culvert.relay.route.RouteQuery;
