@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code culvert bench weight}: start-up time, memory and CPU time of Culvert while nobody asks. */
-@Command(name = "weight", mixinStandardHelpOptions = true, description = "Measures how long Culvert takes to start, and what it costs while nobody asks for anything.", footer = {
+@Command(name = "weight", mixinStandardHelpOptions = true, description = "Measures how long Culvert takes to start, and what it costs while nobody asks for anything, and what idle tunnels cost those who do.", footer = {
         "", "Example:", "  culvert bench weight --runtimes 10 --tunnels 5000"})
 final class WeightCommand implements Callable<Integer> {
     private static final double MIB = 1 << 20;
@@ -45,6 +45,9 @@ final class WeightCommand implements Callable<Integer> {
     @Option(names = "--idle", defaultValue = "20s", description = "Before memory is read, and in which CPU time is counted. Default: ${DEFAULT-VALUE}")
     private String idle = "";
 
+    @Option(names = "--load", defaultValue = "10s", description = "Of each of three loads of 32 callers that tell the CPU time of a request. Default: ${DEFAULT-VALUE}")
+    private String load = "";
+
     @Option(names = "--dist", description = "A build's folder with its folder lib, and with AOT caches that culvert bench train made. Default: the class path of this command, and no cache")
     private @Nullable Path dist;
 
@@ -53,17 +56,15 @@ final class WeightCommand implements Callable<Integer> {
         require(starts >= 1, "--starts", starts, "1 or more");
         require(runtimes >= 1, "--runtimes", runtimes, "1 or more");
         require(tunnels >= 0 && tunnels <= 10_000, "--tunnels", tunnels, "0 to 10000");
-        Duration time = Durations.parse(idle, 6, ChronoUnit.MILLIS, ChronoUnit.HOURS);
-        if (time == null || time.isZero()) {
-            throw wrong("--idle", idle, "a time such as 20s");
-        }
+        Duration time = time("--idle", idle);
         require(dist == null || Files.isDirectory(dist.resolve("lib")), "--dist", dist,
                 "a folder with a folder lib");
         Launch launch = dist == null ? Launch.OWN : Launch.of(dist);
+        Duration each = time("--load", load);
         List<Weight> measured = new ArrayList<>();
         for (int i = 0; i < starts; i++) {
             try (Testbed bed = Testbed.create(Scheduling.NORMAL)) {
-                measured.add(Weight.measure(bed, launch, runtimes, tunnels, time));
+                measured.add(Weight.measure(bed, launch, runtimes, tunnels, time, each));
             }
         }
         System.out.print(table(measured));
@@ -82,6 +83,9 @@ final class WeightCommand implements Callable<Integer> {
                     weight -> weight.tunnelBytes() / KIB);
             row(table, "server with " + tunnels + " idle tunnels: CPU, % of a core", measured,
                     weight -> 100 * weight.cpu());
+            row(table, "CPU of a request, server and client, µs", measured, Weight::requestMicros);
+            row(table, "the same among " + tunnels + " idle tunnels, µs", measured,
+                    Weight::requestMicrosAmong);
         }
         return table.toString();
     }
@@ -94,6 +98,14 @@ final class WeightCommand implements Callable<Integer> {
                 .orElseThrow();
         table.append(String.format(Locale.ROOT, "| %s | %.2f | %.2f – %.2f |%n", name, median, sorted[0],
                 sorted[sorted.length - 1]));
+    }
+
+    private Duration time(String option, String text) {
+        Duration time = Durations.parse(text, 6, ChronoUnit.MILLIS, ChronoUnit.HOURS);
+        if (time == null || time.isZero()) {
+            throw wrong(option, text, "a time such as 20s");
+        }
+        return time;
     }
 
     private void require(boolean met, String option, @Nullable Object value, String expected) {

@@ -6,12 +6,14 @@ import dev.culvert.benchmarks.load.LoadRun;
 import dev.culvert.benchmarks.process.BenchException;
 import dev.culvert.benchmarks.process.ProcessSnapshot;
 import dev.culvert.benchmarks.process.Program;
+import dev.culvert.benchmarks.result.LoadFigures;
 import dev.culvert.benchmarks.result.Usage;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * What Culvert costs while nobody asks for anything, from one start.
@@ -22,14 +24,17 @@ import java.util.concurrent.TimeUnit;
  * @param serverBytes that of a server with the tunnels of the runtimes
  * @param tunnelBytes what each of the many tunnels adds to it
  * @param cpu of a server with the many tunnels, in cores
+ * @param requestMicros the CPU time of a request before there are many tunnels, at both ends, without JIT
+ * @param requestMicrosAmong the same among the many tunnels
  */
 public record Weight(double serverStart, double clientStart, long clientBytes, long serverBytes,
-        double tunnelBytes, double cpu) {
+        double tunnelBytes, double cpu, double requestMicros, double requestMicrosAmong) {
     private static final String ACCOUNT = "demo";
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     /** The time in which one caller looks whether requests are relayed. */
     private static final Duration LOOK = Duration.ofMillis(20);
     private static final int MOST_LOOKS = 2000;
+    private static final int CALLERS = 32;
 
     /**
      * Measures. Blocking.
@@ -37,8 +42,10 @@ public record Weight(double serverStart, double clientStart, long clientBytes, l
      * @param runtimes clients that are processes of their own: 1 or more
      * @param tunnels those of one process besides; 0: none
      * @param idle the time before memory is read, and in which CPU time is counted
+     * @param load the time of a load that tells the cost of a request
      */
-    public static Weight measure(Testbed bed, Launch launch, int runtimes, int tunnels, Duration idle)
+    public static Weight measure(Testbed bed, Launch launch, int runtimes, int tunnels, Duration idle,
+            Duration load)
             throws IOException, InterruptedException {
         Upstream upstream = Upstream.start(bed);
         require(answers(new LoadPlan(upstream.address().resolve("/f"), "", Kind.GET, false, 0, 1, 0,
@@ -61,14 +68,31 @@ public record Weight(double serverStart, double clientStart, long clientBytes, l
         long clientBytes = used(clients.getFirst().pid(), Duration.ZERO).rssBytes();
         long serverBytes = used(server.pid(), Duration.ZERO).rssBytes();
         if (tunnels == 0) {
-            return new Weight(serverStart, clientStart, clientBytes, serverBytes, 0, 0);
+            return new Weight(serverStart, clientStart, clientBytes, serverBytes, 0, 0, 0, 0);
         }
+        var path = new Target("culvert", server.edge(), CulvertServer.host(ACCOUNT, "r0"),
+                List.of(server.pid(), clients.getFirst().pid()));
+        requestMicros(path, load); // to warm up
+        double alone = requestMicros(path, load);
+        long before = used(server.pid(), Duration.ZERO).rssBytes();
         server.clients("many", tunnels).awaitLines("up ", tunnels, PATIENCE);
         TimeUnit.NANOSECONDS.sleep(idle.toNanos());
         Usage many = used(server.pid(), idle);
         return new Weight(serverStart, clientStart, clientBytes, serverBytes,
-                (double) (many.rssBytes() - serverBytes) / tunnels,
-                (double) many.cpuMicros() / TimeUnit.NANOSECONDS.toMicros(idle.toNanos()));
+                (double) (many.rssBytes() - before) / tunnels,
+                (double) many.cpuMicros() / TimeUnit.NANOSECONDS.toMicros(idle.toNanos()), alone,
+                requestMicros(path, load));
+    }
+
+    private static double requestMicros(Target path, Duration time) throws InterruptedException {
+        var began = new AtomicReference<ProcessSnapshot>(path.snapshot());
+        var ended = new AtomicReference<ProcessSnapshot>(began.get());
+        LoadFigures figures = LoadRun.run(
+                new LoadPlan(path.url("/f"), path.host(), Kind.GET, false, 0, CALLERS, 0, Duration.ZERO, time),
+                () -> began.set(path.snapshot()), () -> ended.set(path.snapshot()));
+        require(figures.requests() > 0, "no request was relayed");
+        Usage usage = ended.get().since(began.get());
+        return (double) (usage.cpuMicros() - usage.jitMicros()) / figures.requests();
     }
 
     private static boolean answers(LoadPlan plan) throws InterruptedException {

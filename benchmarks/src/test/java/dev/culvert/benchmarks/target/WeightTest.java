@@ -11,7 +11,8 @@ class WeightTest {
     void aStartIsMeasured() throws Exception {
         Weight weight;
         try (Testbed bed = Testbed.create(Scheduling.NORMAL)) {
-            weight = Weight.measure(bed, Launch.OWN, 1, 2, Duration.ofMillis(100));
+            weight = Weight.measure(bed, Launch.OWN, 1, 2, Duration.ofMillis(100),
+                    Duration.ofMillis(100));
         }
 
         assertThat(weight.serverStart()).isPositive();
@@ -19,5 +20,7 @@ class WeightTest {
         assertThat(weight.clientBytes()).isGreaterThan(10 << 20);
         assertThat(weight.serverBytes()).isGreaterThan(10 << 20);
         assertThat(weight.cpu()).isNotNegative();
+        assertThat(weight.requestMicros()).isNotNegative();
+        assertThat(weight.requestMicrosAmong()).isNotNegative();
     }
 }
