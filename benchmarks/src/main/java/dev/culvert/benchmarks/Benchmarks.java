@@ -29,6 +29,7 @@ public final class Benchmarks {
                 .addSubcommand(new InboxCommand())
                 .addSubcommand(new ReportCommand())
                 .addSubcommand(new WeightCommand())
+                .addSubcommand(new BudgetCommand())
                 .addSubcommand(new TrainCommand());
         // The script removes its first argument, which names this module.
         line.setCommandName("culvert bench");
@@ -62,7 +63,7 @@ public final class Benchmarks {
         @Override
         public Integer call() {
             throw new ParameterException(spec.commandLine(),
-                    "a subcommand is needed: load, compare, storm, inbox, report, weight or train");
+                    "a subcommand is needed: load, compare, storm, inbox, report, weight, budget or train");
         }
     }
 }

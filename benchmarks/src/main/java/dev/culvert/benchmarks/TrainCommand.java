@@ -1,7 +1,6 @@
 package dev.culvert.benchmarks;
 
 import dev.culvert.benchmarks.process.Scheduling;
-import dev.culvert.benchmarks.target.Launch;
 import dev.culvert.benchmarks.target.Testbed;
 import dev.culvert.benchmarks.target.Training;
 import dev.culvert.config.Durations;
@@ -40,7 +39,7 @@ final class TrainCommand implements Callable<Integer> {
             throw wrong("--time", time, "a time such as 3s");
         }
         try (Testbed bed = Testbed.create(Scheduling.NORMAL)) {
-            new Training(bed, Launch.of(dist), each, System.out::println).run();
+            new Training(bed, dist, dist, each, System.out::println).run();
         }
         return 0;
     }

@@ -53,7 +53,7 @@ public final class CulvertServer {
         return program.pid();
     }
 
-    Program program() {
+    public Program program() {
         return program;
     }
 

@@ -4,36 +4,50 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
 
 /**
  * How commands of Culvert are started, each in a JVM of its own, with the JDK of this one.
  *
  * @param classPath the JVM's
- * @param caches the folder of the AOT caches (JEP 483): {@code NAME.aot}, where NAME is a part's, or {@code
- *     cli} for all other commands; null: none
- * @param trains whether commands make their caches when they end, instead of using them
+ * @param more further options of the JVM, by the command's name
  */
-public record Launch(String classPath, @Nullable Path caches, boolean trains) {
-    /** With the class path of this JVM, and no cache. */
-    public static final Launch OWN = new Launch(System.getProperty("java.class.path"), null, false);
+public record Launch(String classPath, Function<String, List<String>> more) {
+    /** With the class path of this JVM, and no further options. */
+    public static final Launch OWN = new Launch(System.getProperty("java.class.path"), command -> List.of());
 
     private static final String MAIN = "dev.culvert.launcher.Main";
     /** Commands that run on until they are told to end. */
     private static final List<String> PARTS = List.of("server", "client", "router", "app-proxy");
 
     /**
-     * As the launcher script starts them.
+     * As the launcher script starts them, with the AOT caches that exist.
      *
-     * @param dist the folder of a build, with the folder {@code lib} of its jars, and the caches that exist
+     * @param dist the folder of a build, with the folder {@code lib} of its jars
      */
     public static Launch of(Path dist) {
-        return new Launch(dist.toAbsolutePath().resolve("lib") + "/*", dist.toAbsolutePath(), false);
+        return new Launch(jars(dist), command -> {
+            Path cache = cache(dist, command);
+            return Files.exists(cache) ? List.of("-XX:AOTCache=" + cache) : List.of();
+        });
     }
 
-    /** The same, to make the caches. */
-    public Launch training() {
-        return new Launch(classPath, caches, true);
+    /**
+     * So that each command makes its AOT cache when it ends.
+     *
+     * @param caches the folder that they are written to
+     */
+    static Launch training(Path dist, Path caches) {
+        return new Launch(jars(dist), command -> List.of("-XX:AOTCacheOutput=" + cache(caches, command)));
+    }
+
+    /** The AOT cache of a command: each part has its own, and all other commands have one together. */
+    static Path cache(Path folder, String command) {
+        return folder.toAbsolutePath().resolve((PARTS.contains(command) ? command : "cli") + ".aot");
+    }
+
+    private static String jars(Path dist) {
+        return dist.toAbsolutePath().resolve("lib") + "/*";
     }
 
     /**
@@ -43,7 +57,7 @@ public record Launch(String classPath, @Nullable Path caches, boolean trains) {
      */
     List<String> command(List<String> options, String... arguments) {
         List<String> all = new ArrayList<>(options);
-        all.addAll(cache(arguments[0]));
+        all.addAll(more.apply(arguments[0]));
         List<String> command = java(all, MAIN);
         command.addAll(List.of(arguments));
         return command;
@@ -57,21 +71,5 @@ public record Launch(String classPath, @Nullable Path caches, boolean trains) {
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
                 "-XX:+ExitOnOutOfMemoryError", "-cp", classPath, main));
         return command;
-    }
-
-    /** The cache of a command. */
-    static String cacheOf(String command) {
-        return (PARTS.contains(command) ? command : "cli") + ".aot";
-    }
-
-    private List<String> cache(String command) {
-        if (caches == null) {
-            return List.of();
-        }
-        Path cache = caches.resolve(cacheOf(command));
-        if (trains) {
-            return List.of("-XX:AOTCacheOutput=" + cache);
-        }
-        return Files.exists(cache) ? List.of("-XX:AOTCache=" + cache) : List.of();
     }
 }

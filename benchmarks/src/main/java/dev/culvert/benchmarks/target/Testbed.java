@@ -46,7 +46,7 @@ public final class Testbed implements AutoCloseable {
     }
 
     /** Creates a folder for the files of one target. */
-    Path folder(String name) throws IOException {
+    public Path folder(String name) throws IOException {
         return Files.createDirectories(folder.resolve(name));
     }
 

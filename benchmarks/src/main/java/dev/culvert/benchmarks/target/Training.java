@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
@@ -25,17 +24,20 @@ public final class Training {
 
     private final Testbed bed;
     private final Launch launch;
+    private final Path caches;
     private final Duration time;
     private final Consumer<String> progress;
 
     /**
-     * @param launch how the build is started, with a folder for the caches
+     * @param dist the folder of the build, with the folder {@code lib} of its jars
+     * @param caches the folder that the caches are written to
      * @param time of each kind of traffic
      * @param progress receives a line for people at each step
      */
-    public Training(Testbed bed, Launch launch, Duration time, Consumer<String> progress) {
+    public Training(Testbed bed, Path dist, Path caches, Duration time, Consumer<String> progress) {
         this.bed = bed;
-        this.launch = launch.training();
+        this.launch = Launch.training(dist, caches);
+        this.caches = caches;
         this.time = time;
         this.progress = progress;
     }
@@ -82,7 +84,7 @@ public final class Training {
     }
 
     private void made(String command) throws IOException {
-        Path cache = Objects.requireNonNull(launch.caches()).resolve(Launch.cacheOf(command));
+        Path cache = Launch.cache(caches, command);
         if (!Files.exists(cache)) {
             throw BenchException.failed(cache + " was not made");
         }
