@@ -35,7 +35,7 @@ public enum Layer {
         return description;
     }
 
-    /** The first layer, in their order, that a class belongs to; null for classes of the JDK and of others. */
+    /** The first layer, in their order, that a class belongs to; null for classes of the JDK and others. */
     static @Nullable Layer of(String className) {
         for (Layer layer : ALL) {
             if (layer.classes.stream().anyMatch(className::startsWith)) {
