@@ -89,7 +89,7 @@ class CulvertScriptIT {
         Map<String, String> fake = Map.of("JAVA_HOME", jdk);
         Map<String, String> given = Map.of("JAVA_HOME", jdk, "CULVERT_JAVA_OPTS", "-Xmx20m");
 
-        assertThat(run(fake, SCRIPT.toString(), "server").out()).contains(" -Xms32m ");
+        assertThat(run(fake, SCRIPT.toString(), "server").out()).contains(" -Xms64m ");
         assertThat(run(fake, SCRIPT.toString(), "control-plane").out()).contains(" -Xms16m ");
         assertThat(run(given, SCRIPT.toString(), "server").out()).contains(" -Xmx20m ")
                 .doesNotContain("-Xms");

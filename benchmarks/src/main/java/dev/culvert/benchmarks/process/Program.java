@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A child process of the harness, which is ended by its pid, together with its own children. */
 public final class Program implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int POLL_MILLIS = 50;
     /** The time for an orderly end, after which a process is killed. */
     private static final int END_SECONDS = 5;

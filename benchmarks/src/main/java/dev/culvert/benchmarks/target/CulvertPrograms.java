@@ -15,7 +15,8 @@ final class CulvertPrograms {
     static final String CONNECTED = "\"event\":\"connected\"";
 
     /** The options of a server, as the launcher script sets them. */
-    static final List<String> SERVER = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25", "-Xms32m",
+    static final List<String> SERVER = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25",
+            "-XX:InitiatingHeapOccupancyPercent=70", "-XX:GCTimeRatio=24", "-Xms64m",
             "-XX:+UseCompactObjectHeaders", "-XX:TrimNativeHeapInterval=10000");
     /** The options of other parts that run on. */
     static final List<String> PART = List.of("-XX:+UseSerialGC", "-Xms16m", "-XX:+UseCompactObjectHeaders",

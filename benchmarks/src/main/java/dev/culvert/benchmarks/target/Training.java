@@ -17,7 +17,7 @@ import java.util.function.Consumer;
  * they have loaded, linked and profiled when they end.
  */
 public final class Training {
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int BULK = 32 << 20;
     private static final int WEBHOOK = 2 << 10;
     private static final int MESSAGE = 128;

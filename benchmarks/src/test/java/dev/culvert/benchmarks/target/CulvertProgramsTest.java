@@ -22,8 +22,8 @@ class CulvertProgramsTest {
 
         String memory = text(script, "    memory='(.*)'\n");
         assertThat(String.join(" ", CulvertPrograms.SERVER))
-                .isEqualTo(text(script, "server \\| demo\\) collector='(.*)' heap=") + " "
-                        + text(script, "server .* heap=(.*) ;;") + " " + memory);
+                .isEqualTo(text(script, "server \\| demo\\)\n *collector='(.*)'\n") + " "
+                        + text(script, "server \\| demo\\)\n.*\n *heap=(.*)\n") + " " + memory);
         assertThat(String.join(" ", CulvertPrograms.PART)).isEqualTo(
                 text(script, "\ncollector=(.*)\n") + " " + text(script, "client .* heap=(.*) ;;") + " "
                         + memory);

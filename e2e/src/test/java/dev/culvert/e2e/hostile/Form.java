@@ -22,7 +22,8 @@ import java.util.stream.Stream;
 record Form(double factor, Duration time, boolean outside, boolean timed, int deedsAtOnce,
         int loadsAtOnce, int perSecond, int waiting, List<String> options) {
     /** The options with which the launcher script starts a server. */
-    private static final List<String> LAUNCHED = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25", "-Xms32m",
+    private static final List<String> LAUNCHED = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25",
+            "-XX:InitiatingHeapOccupancyPercent=70", "-XX:GCTimeRatio=24", "-Xms64m",
             "-XX:+UseCompactObjectHeaders", "-XX:TrimNativeHeapInterval=10000");
 
     static Form of(String name) {

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  */
 final class StoreTurns {
     /** The maximum number being stored: one transaction, and the next one, which gathers meanwhile. */
-    static final int AT_ONCE = 512;
+    static final int AT_ONCE = 128;
 
     private final long maxBytes;
     /** The next address first; its webhooks in order of arrival. Guarded by this. */

@@ -28,10 +28,10 @@ import reactor.core.publisher.Mono;
 public final class CommitThread {
     private static final Logger log = LoggerFactory.getLogger(CommitThread.class);
     /**
-     * The maximum number of tasks in a transaction. With more, a transaction takes longer than its fsync, and
-     * the first task waits for the last.
+     * The maximum number of tasks in a transaction, about 2 ms of work. With more, a transaction takes longer
+     * than its fsync, and whoever comes meanwhile waits for all of them.
      */
-    static final int MAX_BATCH = 256;
+    static final int MAX_BATCH = 64;
     static final long MAX_BATCH_BYTES = 4L << 20;
     static final int MAX_QUEUED = 20_000;
 

@@ -34,8 +34,8 @@ public final class EdgeExchange implements ResponseSink {
     private final EdgeStream stream;
     private final ResponseProgress response;
     private final RequestHalf request;
-    /** Joins small parts of the request's body. */
-    private final SmallParts parts;
+    /** Joins small parts of the request's body; null before the first one. */
+    private @Nullable SmallParts parts;
     private final BudgetedBytes held;
     private final ResponseBody body;
     private final ExchangeRecord record;
@@ -61,7 +61,6 @@ public final class EdgeExchange implements ResponseSink {
         this.response = stream.response();
         this.held = new BudgetedBytes(stream.loop(), this::report, this::giveWay);
         this.request = new RequestHalf(stream, held, this::giveUp);
-        this.parts = new SmallParts(stream.loop(), this::requestPart);
         this.caller = facts.caller();
         this.body = new ResponseBody(stream, held, this::written, this::cutReader);
         this.record = new ExchangeRecord(stream.shared(), facts);
@@ -121,7 +120,19 @@ public final class EdgeExchange implements ResponseSink {
     }
 
     public void requestData(ByteBuf body) {
-        parts.data(body, request.unforwarded() > 0);
+        SmallParts joining = parts;
+        if (joining == null) {
+            joining = new SmallParts(stream.loop(), this::requestPart);
+            parts = joining;
+        }
+        joining.data(body, request.unforwarded() > 0);
+    }
+
+    /** Forwards what was joined of the request's body. */
+    private void flushParts() {
+        if (parts != null) {
+            parts.flush();
+        }
     }
 
     private void requestPart(ByteBuf body) {
@@ -147,7 +158,7 @@ public final class EdgeExchange implements ResponseSink {
     }
 
     public void requestEnd(@Nullable Http2Headers trailers) {
-        parts.flush();
+        flushParts();
         if (responseEnded) {
             request.ended(true);
             if (!breaking) {
@@ -275,7 +286,7 @@ public final class EdgeExchange implements ResponseSink {
             return;
         }
         if (response.isUpgraded()) {
-            parts.flush();
+            flushParts();
             request.pass(null);
         }
         if (response.mayEnd()) {
@@ -453,7 +464,7 @@ public final class EdgeExchange implements ResponseSink {
         if (!request.isTaken() || responseEnded) {
             end();
         } else if (response.isUpgraded() && closing == null) {
-            parts.flush();
+            flushParts();
             request.acknowledge(body.rest());
             request.pass(null);
             stream.loop().schedule(() -> {
@@ -491,7 +502,9 @@ public final class EdgeExchange implements ResponseSink {
             return;
         }
         ended = true;
-        parts.close();
+        if (parts != null) {
+            parts.close();
+        }
         body.close(callerGone);
         String name = answerer == null ? "" : answerer.name();
         if (answerer != null) {

@@ -34,8 +34,8 @@ final class RequestHalf {
     private final BudgetedBytes held;
     /** Ends the exchange when a deadline passes. */
     private final Consumer<Problem> giveUp;
-    /** The bytes that the upstream's side has not consumed. */
-    private final Lag untaken;
+    /** The bytes that the upstream's side has not consumed; null before the first ones. */
+    private @Nullable Lag untaken;
     private @Nullable RequestSink sink;
     private boolean ended;
     private boolean awaits100;
@@ -55,7 +55,6 @@ final class RequestHalf {
         this.stream = stream;
         this.held = held;
         this.giveUp = giveUp;
-        this.untaken = new Lag(stream.loop(), () -> {}, () -> giveUp.accept(EdgeProblems.SLOW_UPSTREAM));
     }
 
     /** Whether the request has ended, or no further part of it is needed. */
@@ -144,7 +143,12 @@ final class RequestHalf {
         if (to == null) {
             body.release();
         } else {
-            untaken.waits(body.readableBytes(), quota().memory());
+            Lag lag = untaken;
+            if (lag == null) {
+                lag = new Lag(stream.loop(), () -> {}, () -> giveUp.accept(EdgeProblems.SLOW_UPSTREAM));
+                untaken = lag;
+            }
+            lag.waits(body.readableBytes(), quota().memory());
             to.data(body);
         }
     }
@@ -212,7 +216,9 @@ final class RequestHalf {
     /** Body bytes were consumed by the upstream's side. */
     void consumed(int bytes) {
         unforwarded -= bytes;
-        untaken.taken(bytes);
+        if (untaken != null) {
+            untaken.taken(bytes);
+        }
         takenNanos = System.nanoTime();
         if (ended && !stream.response().isHeadSent()) {
             awaitResponse();
@@ -256,7 +262,7 @@ final class RequestHalf {
 
     /** Drops the bytes that wait for their pace. */
     private void drop() {
-        untaken.close();
+        closeLag();
         PacedBody pace = paced;
         if (pace != null) {
             pace.close();
@@ -265,8 +271,14 @@ final class RequestHalf {
 
     /** The response is complete: bytes in flight no longer count. */
     void settle() {
-        untaken.close();
+        closeLag();
         unforwarded = 0;
+    }
+
+    private void closeLag() {
+        if (untaken != null) {
+            untaken.close();
+        }
     }
 
     private void awaitBody() {
