@@ -77,7 +77,8 @@ final class BudgetCommand implements Callable<Integer> {
         var began = new AtomicReference<ProcessSnapshot>(ProcessSnapshot.of(pids));
         var ended = new AtomicReference<ProcessSnapshot>(began.get());
         LoadFigures figures = LoadRun.run(
-                new LoadPlan(server.edge().resolve("/f"), CulvertServer.host("demo", "local"), Kind.GET, false, 0,
+                new LoadPlan(server.edge().resolve("/f"), CulvertServer.host("demo", "local"), Kind.GET,
+                        false, 0,
                         callers, 0, before, measured),
                 () -> {
                     began.set(ProcessSnapshot.of(pids));
@@ -97,7 +98,8 @@ final class BudgetCommand implements Callable<Integer> {
     }
 
     private static String table(long requests, Usage usage, CpuProfile server, CpuProfile client) {
-        var table = new StringBuilder("| µs of CPU time a request | server | client | both |\n|---|---|---|---|\n");
+        var table = new StringBuilder(
+                "| µs of CPU time a request | server | client | both |\n|---|---|---|---|\n");
         for (Layer layer : Layer.values()) {
             row(table, layer.description(), server.nanos(layer), client.nanos(layer), requests);
         }
@@ -110,8 +112,9 @@ final class BudgetCommand implements Callable<Integer> {
     }
 
     private static void row(StringBuilder table, String name, long server, long client, long requests) {
-        table.append(String.format(Locale.ROOT, "| %s | %.1f | %.1f | %.1f |%n", name, server / 1e3 / requests,
-                client / 1e3 / requests, (server + client) / 1e3 / requests));
+        table.append(
+                String.format(Locale.ROOT, "| %s | %.1f | %.1f | %.1f |%n", name, server / 1e3 / requests,
+                        client / 1e3 / requests, (server + client) / 1e3 / requests));
     }
 
     private static List<String> options(Path folder, String command) {

@@ -54,7 +54,8 @@ class BenchTest {
                 {"compare", "--scenario", "none.yaml", "--warm-up", "1"},
                 {"compare", "--scenario", "none.yaml", "--rounds", "0"},
                 {"weight", "--runtimes", "0"}, {"weight", "--idle", "soon"}, {"weight", "--dist", "none"},
-                {"budget", "--callers", "0"}, {"budget", "--time", "soon"}, {"train"}, {"train", "--dist", "none"}}) {
+                {"budget", "--callers", "0"}, {"budget", "--time", "soon"}, {"train"},
+                {"train", "--dist", "none"}}) {
             var err = new StringWriter();
 
             int code = Benchmarks.commandLine().setErr(new PrintWriter(err, true)).execute(args);

@@ -36,7 +36,8 @@ final class SessionLink {
     /** Writes the waiting frames of one session in batches, which the other one reads. */
     static void carry(Session from, Session to) {
         while (from.hasFrames()) {
-            ByteBuf batch = PooledByteBufAllocator.DEFAULT.directBuffer(from.batchBytes(), FrameCodec.MAX_BATCH);
+            ByteBuf batch = PooledByteBufAllocator.DEFAULT.directBuffer(from.batchBytes(),
+                    FrameCodec.MAX_BATCH);
             boolean some = false;
             while (from.pollFrame(batch)) {
                 some = true;

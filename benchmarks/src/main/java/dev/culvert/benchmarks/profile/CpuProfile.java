@@ -41,7 +41,8 @@ public final class CpuProfile {
                   </event>
                 </configuration>
                 """);
-        return List.of("-XX:StartFlightRecording:settings=" + settings + ",filename=" + recording(folder, name));
+        return List
+                .of("-XX:StartFlightRecording:settings=" + settings + ",filename=" + recording(folder, name));
     }
 
     static Path recording(Path folder, String name) {

@@ -88,7 +88,8 @@ public record Weight(double serverStart, double clientStart, long clientBytes, l
         var began = new AtomicReference<ProcessSnapshot>(path.snapshot());
         var ended = new AtomicReference<ProcessSnapshot>(began.get());
         LoadFigures figures = LoadRun.run(
-                new LoadPlan(path.url("/f"), path.host(), Kind.GET, false, 0, CALLERS, 0, Duration.ZERO, time),
+                new LoadPlan(path.url("/f"), path.host(), Kind.GET, false, 0, CALLERS, 0, Duration.ZERO,
+                        time),
                 () -> began.set(path.snapshot()), () -> ended.set(path.snapshot()));
         require(figures.requests() > 0, "no request was relayed");
         Usage usage = ended.get().since(began.get());

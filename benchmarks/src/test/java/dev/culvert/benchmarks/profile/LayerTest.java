@@ -18,7 +18,8 @@ class LayerTest {
             "dev.culvert.relay.outbound.WholeResponseReader, HTTP1",
             "dev.culvert.protocol.session.Session, PROTOCOL",
             "dev.culvert.relay.inbound.http1.Http1EdgeConnection, RELAY",
-            "dev.culvert.relay.exchange.EdgeExchange, RELAY", "io.micrometer.core.instrument.Counter, METRICS",
+            "dev.culvert.relay.exchange.EdgeExchange, RELAY",
+            "io.micrometer.core.instrument.Counter, METRICS",
             "io.netty.buffer.PooledByteBuf, BUFFERS", "io.netty.channel.DefaultChannelPipeline, PIPELINE"})
     void aClassHasALayer(String name, Layer layer) throws ClassNotFoundException {
         assertThat(Class.forName(name, false, LayerTest.class.getClassLoader())).isNotNull();
