@@ -28,8 +28,13 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class RequestHeadBenchmark {
-    private static final String FIELDS = "Host: acme-prod.example.com\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n"
-            + "Accept-Encoding: gzip, br\r\nX-Trace: 0123456789abcdef\r\n";
+    private static final String FIELDS = """
+            Host: acme-prod.example.com
+            User-Agent: curl/8.5.0
+            Accept: */*
+            Accept-Encoding: gzip, br
+            X-Trace: 0123456789abcdef
+            """.replace("\n", "\r\n");
 
     private final EmbeddedChannel strict = new EmbeddedChannel(
             new Http1RequestDecoder(CallerLimits.defaults()));
