@@ -27,6 +27,9 @@ public final class EventLoopWatch {
                 // To hand work to a pool takes its queue's lock for a few instructions, and may start a thread.
                 .allowBlockingCallsInside("java.util.concurrent.ThreadPoolExecutor", "execute")
                 .allowBlockingCallsInside("java.util.concurrent.ThreadPoolExecutor", "remove")
+                // An offer never waits for room, and holds the queue's lock for a few instructions.
+                .allowBlockingCallsInside("java.util.concurrent.LinkedBlockingQueue", "offer")
+                .allowBlockingCallsInside("java.util.concurrent.ArrayBlockingQueue", "offer")
                 // To drop a timer takes its pool's lock as long as to set one, which Reactor's own list allows.
                 .allowBlockingCallsInside(
                         "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", "cancel")

@@ -123,11 +123,11 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         Caller caller = Caller.of(CallerAddress.of(channel).getAddress(), channel);
         runtime.quota().admitConnection(caller.account());
         deadline.close();
-        hello = null;
         RawExchange opened = new RawExchange(this, runtime);
         exchange = opened;
         opened.open(RelayRequest.tcp(target.name(), target.service(), loop(), caller));
         opened.received(reader.bytes());
+        hello = null;
         regulate();
     }
 
