@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,6 +33,19 @@ class CulvertScriptIT {
             assertThat(ended.err()).isEmpty();
             assertThat(ended.out()).startsWith("culvert ");
             assertThat(ended.code()).isZero();
+        }
+    }
+
+    /** A JVM keeps the digests of signed jars in memory, and their classes out of AOT caches. */
+    @Test
+    void noJarOfTheClassPathIsSigned() throws Exception {
+        try (var files = Files.list(SCRIPT.resolveSibling("launcher/target/dist/lib"))) {
+            assertThat(files.toList()).isNotEmpty().allSatisfy(jar -> {
+                try (var file = new JarFile(jar.toFile())) {
+                    assertThat(file.stream().map(JarEntry::getName))
+                            .noneMatch(name -> name.matches("META-INF/[^/]+\\.(SF|RSA|DSA|EC)"));
+                }
+            });
         }
     }
 

@@ -108,13 +108,27 @@ public final class CulvertServer {
      * @param flag the client's flag that names the upstream
      */
     public Program client(String account, String name, String flag, URI upstream) throws IOException {
-        Path own = bed.folder("client-" + account + "-" + name);
-        Path token = create(account, name, own.resolve("token"));
-        return bed.start(own.resolve("log"),
-                launch.command(CulvertPrograms.PART, "client", "--server", tunnel().toString(),
-                        "--enrolment-token-file", token.toString(), "--identity-dir",
-                        own.resolve("identity").toString(), "--health-listen", "127.0.0.1:0", flag,
-                        upstream.toString()));
+        Path token = create(account, name, clientFolder(account, name).resolve("token"));
+        return startClient(account, name, flag, upstream, "--enrolment-token-file", token.toString());
+    }
+
+    /** Starts a client that has run before, with the identity that it has. Returns at once. */
+    public Program clientAgain(String account, String name, String flag, URI upstream) throws IOException {
+        return startClient(account, name, flag, upstream);
+    }
+
+    private Program startClient(String account, String name, String flag, URI upstream, String... more)
+            throws IOException {
+        Path own = clientFolder(account, name);
+        List<String> command = launch.command(CulvertPrograms.PART, "client", "--server", tunnel().toString(),
+                "--identity-dir", own.resolve("identity").toString(), "--health-listen", "127.0.0.1:0", flag,
+                upstream.toString());
+        command.addAll(List.of(more));
+        return bed.start(own.resolve("log"), command);
+    }
+
+    private Path clientFolder(String account, String name) throws IOException {
+        return bed.folder("client-" + account + "-" + name);
     }
 
     /**

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * What Culvert costs while nobody asks for anything, from one start.
  *
  * @param serverStart seconds from the start of a server, with new data, until it listens
- * @param clientStart seconds from the start of a client, which enrols, until a request is relayed
+ * @param clientStart seconds from the start of a client, which has enrolled before, until a request is relayed
  * @param clientBytes the resident memory of an idle client
  * @param serverBytes that of a server with the tunnels of the runtimes
  * @param tunnelBytes what each of the many tunnels adds to it
@@ -55,11 +55,17 @@ public record Weight(double serverStart, double clientStart, long clientBytes, l
         CulvertServer server = CulvertServer.start(bed, launch);
         double serverStart = secondsSince(began);
         List<Program> clients = new ArrayList<>();
+        Program first = server.client(ACCOUNT, "r0", "--to", upstream.address());
+        var relayed = new LoadPlan(server.edge().resolve("/f"), CulvertServer.host(ACCOUNT, "r0"), Kind.GET,
+                false, 0, 1, 0, Duration.ZERO, LOOK);
+        require(answers(relayed), "no request was relayed");
+        first.close();
         began = System.nanoTime();
-        clients.add(server.client(ACCOUNT, "r0", "--to", upstream.address()));
-        require(answers(new LoadPlan(server.edge().resolve("/f"), CulvertServer.host(ACCOUNT, "r0"), Kind.GET,
-                false, 0, 1, 0, Duration.ZERO, LOOK)), "no request was relayed");
+        Program again = server.clientAgain(ACCOUNT, "r0", "--to", upstream.address());
+        again.await(CulvertPrograms.CONNECTED);
+        require(answers(relayed), "no request was relayed");
         double clientStart = secondsSince(began);
+        clients.add(again);
         for (int i = 1; i < runtimes; i++) {
             clients.add(server.client(ACCOUNT, "r" + i, "--to", upstream.address()));
         }
