@@ -82,8 +82,8 @@ class SlowReaderIT {
             System.out.printf(
                     "slow reader: at most %d KiB buffered; p99 of 1 KiB GETs %.2f ms alone, %.2f ms beside it%n",
                     most >> 10, alone, beside);
-            // Where the machine is busy, the window may grow once while the kernel's buffers fill.
-            assertThat(most).isPositive().isLessThan(2 * MIB);
+            // On a busy machine the window may grow to what the kernel's buffers hold, while they fill.
+            assertThat(most).isPositive().isLessThan(MEASURE ? 2 * MIB : 8 * MIB);
             if (MEASURE) {
                 assertThat(beside).isLessThan(3 * alone);
             }
