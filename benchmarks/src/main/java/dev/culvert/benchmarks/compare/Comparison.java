@@ -140,7 +140,7 @@ public final class Comparison {
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause());
         }
-        boolean burdened = beside.kind() == Kind.STALLED ? figures.sound() : figures.bytes() > 0;
+        boolean burdened = beside.kind() == Kind.STALLED ? figures.failed() == 0 : figures.bytes() > 0;
         if (!burdened) {
             throw BenchException.failed(target.name() + ", " + load.name() + ": the load beside it, "
                     + beside.path() + ", failed: " + figures.errors());

@@ -6,19 +6,22 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the beginning of a response, and nothing more. */
 final class StalledCaller extends Http1Caller {
+    private boolean stalled;
+
     StalledCaller(Load load, @Nullable SslContext tls) {
         super(load, tls);
     }
 
-    /** It is not waited for. */
+    /** What has begun to arrive is not waited for. */
     @Override
     boolean isSilentSince(long time) {
-        return false;
+        return !stalled && super.isSilentSince(time);
     }
 
     @Override
     void received(ByteBuf part) {
         super.received(part);
+        stalled = true;
         stall();
     }
 

@@ -107,7 +107,7 @@ class LoadRunTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"GET", "EVENTS", "WEBSOCKET"})
+    @CsvSource({"GET", "EVENTS", "WEBSOCKET", "STALLED"})
     void aCallerWithoutAnAnswerIsAFailure(Kind kind) throws InterruptedException {
         LoadFigures figures = figuresOf("", kind);
 
