@@ -36,9 +36,14 @@ final class BatchWriter {
     @Nullable
     ByteBuf next(Session session, int enough, ByteBufAllocator alloc) {
         ByteBuf out = alloc.directBuffer(ROOM + session.batchBytes(), ROOM + FrameCodec.MAX_BATCH);
-        out.writeZero(ROOM);
-        while (out.writerIndex() < ROOM + enough && session.pollFrame(out)) {
-            // until no frame waits or fits
+        try {
+            out.writeZero(ROOM);
+            while (out.writerIndex() < ROOM + enough && session.pollFrame(out)) {
+                // until no frame waits or fits
+            }
+        } catch (Throwable e) { // the buffer can't grow: no direct memory
+            out.release();
+            throw e;
         }
         if (out.writerIndex() == ROOM) {
             out.release();

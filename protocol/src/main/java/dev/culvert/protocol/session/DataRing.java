@@ -99,12 +99,13 @@ final class DataRing {
     }
 
     /**
-     * Appends the rest of the stream's body as its last DATA frame, out of turn. Returns null if that is
-     * long, does not end the stream, or does not fit.
+     * Appends the rest of the stream's body as its last DATA frame, out of turn. Returns null if another head
+     * of the stream waits, or if the body is long, does not end the stream, or does not fit.
      */
     Outbox.@Nullable Polled pollShortBody(StreamState stream, ByteBuf out) {
         int bytes = stream.queuedBytes;
-        if (!stream.inRing || !stream.ends() || stream.trailers != null || bytes > SHORT_BODY
+        if (!stream.inRing || !stream.heads.isEmpty() || !stream.ends() || stream.trailers != null
+                || bytes > SHORT_BODY
                 || bytes > Math.min(stream.sendWindow, sessionWindow)
                 || out.maxWritableBytes() < bytes + FrameCodec.HEADER_BYTES) {
             return null;

@@ -23,6 +23,8 @@ final class SlotDecoder {
     /** Room for fields that their receiver adds, and the most that is made before fields come. */
     private static final int MORE_FIELDS = 2;
     private static final int USUAL_FIELDS = 24;
+    /** The maximum bytes of all names that are not fixed. They outlive their values. */
+    private static final int MAX_OWN_NAMES = 16 << 10;
     /** The digits of a length have seven bits each. */
     private static final int MAX_LENGTH_BITS = 21;
 
@@ -34,6 +36,7 @@ final class SlotDecoder {
     private final int maxBytes;
     private final int maxFields;
     private int kept;
+    private int ownNames;
     /** The fields of the last head. */
     private int lastFields;
 
@@ -139,7 +142,11 @@ final class SlotDecoder {
     private void keep(int slot, AsciiString name, AsciiString value, boolean named) {
         forget(slot);
         kept += HeadSlots.cost(name, value);
-        if (kept > limit) {
+        AsciiString before = names[slot];
+        if (slot >= HeadSlots.fixed() && !name.equals(before)) {
+            ownNames += name.length() - (before == null ? 0 : before.length());
+        }
+        if (kept > limit || ownNames > MAX_OWN_NAMES) {
             throw broken();
         }
         names[slot] = name;

@@ -17,6 +17,13 @@ import org.jspecify.annotations.Nullable;
 final class SlotEncoder {
     /** Longer values are rarely the same in the next head. */
     private static final int MAX_KEPT = 1024;
+    /** Longer names are rare. A slot keeps its name when its value is forgotten. */
+    private static final int MAX_NAME = 64;
+    /**
+     * The maximum values that are forgotten for one field. So an instruction with all that precedes it is never
+     * longer than its field by {@link HeadSlots#cost}, and a head that its receiver accepts is not too long.
+     */
+    private static final int MAX_FORGOTTEN = 10;
 
     private final Set<AsciiString> neverKept;
     private final Map<AsciiString, Integer> ownNames = new HashMap<>();
@@ -82,7 +89,7 @@ final class SlotEncoder {
     /** A name that has no slot. */
     private void first(AsciiString name, CharSequence value, ByteBuf out) {
         int slot = nextOwn;
-        boolean free = used[slot] != head;
+        boolean free = name.length() <= MAX_NAME && used[slot] != head;
         if (free) {
             forget(slot, out);
         }
@@ -111,11 +118,13 @@ final class SlotEncoder {
         AsciiString text = AsciiString.of(value);
         AsciiString before = values[slot];
         int more = HeadSlots.cost(name, text) - (before == null ? 0 : HeadSlots.cost(name, before));
-        for (int i = 0; i < HeadSlots.COUNT && kept + more > limit; i++) {
+        int forgotten = 0;
+        for (int i = 0; i < HeadSlots.COUNT && forgotten < MAX_FORGOTTEN && kept + more > limit; i++) {
             int other = nextForgotten;
             nextForgotten = (other + 1) % HeadSlots.COUNT;
-            if (other != slot && used[other] != head) {
+            if (other != slot && used[other] != head && values[other] != null) {
                 forget(other, out);
+                forgotten++;
             }
         }
         if (kept + more > limit) {

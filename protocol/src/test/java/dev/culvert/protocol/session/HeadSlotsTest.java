@@ -52,9 +52,50 @@ class HeadSlotsTest {
         Random random = new Random(5);
         for (int i = 0; i < 20_000; i++) {
             Http2Headers head = random(random);
+            byte[] block = block(head);
 
-            assertThat(text(pass(head))).isEqualTo(text(head));
+            assertThat(text(decoder.decode(STREAM, Unpooled.wrappedBuffer(block)))).isEqualTo(text(head));
+            assertThat((long) block.length).isLessThanOrEqualTo(Heads.bytes(head));
         }
+    }
+
+    /** What is forgotten for a field is told in the same block. */
+    @Test
+    void aBlockIsNeverLongerThanItsHead() {
+        for (int i = 0; i < 90; i++) {
+            pass(new DefaultHttp2Headers(false).add("x-" + i % 45, "v" + i));
+        }
+        Http2Headers head = new DefaultHttp2Headers(false).status("200")
+                .add("n".repeat(3000), "v".repeat(1000))
+                .add("x-large", "v".repeat(60_000));
+
+        assertThat((long) block(head).length).isLessThanOrEqualTo(Heads.bytes(head));
+    }
+
+    @Test
+    void longNamesHaveNoSlots() {
+        for (int i = 0; i < 60; i++) {
+            Http2Headers head = new DefaultHttp2Headers(false).add("n".repeat(3000) + i, "v");
+
+            assertThat(block(head)[0]).isEqualTo((byte) HeadSlots.FIELD);
+        }
+    }
+
+    @Test
+    void manyLongNamesAreNotKept() {
+        ByteBuf block = Unpooled.buffer();
+        for (int slot = HeadSlots.fixed(); slot < HeadSlots.fixed() + 6; slot++) {
+            block.writeByte(HeadSlots.KEEP_FIELD)
+                    .writeByte(slot)
+                    .writeByte(3000 & 0x7f | 0x80)
+                    .writeByte(3000 >> 7);
+            block.writeBytes(("n".repeat(2999) + slot % 10).getBytes(StandardCharsets.US_ASCII)).writeByte(0);
+            block.writeByte(HeadSlots.FORGET).writeByte(slot);
+        }
+
+        assertThatThrownBy(() -> decoder.decode(STREAM, block)).isInstanceOfSatisfying(
+                ProtocolException.class,
+                e -> assertThat(e.code()).isEqualTo(ErrorCode.COMPRESSION));
     }
 
     /** Whatever comes, it is a head or one of two errors, and no more is kept than the limit. */

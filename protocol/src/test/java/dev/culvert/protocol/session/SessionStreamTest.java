@@ -106,6 +106,23 @@ final class SessionStreamTest {
     }
 
     @Test
+    void aShortBodyFollowsTheFinalHead() {
+        try (SessionPair pair = SessionPair.live()) {
+            int id = pair.request();
+            pair.client.respond(id, 103, false);
+            pair.client.respond(id, 200, false);
+            pair.client.write(id, 10);
+            pair.client.end(id);
+            pair.drive();
+
+            assertThat(pair.server.log(id).heads).extracting(head -> head.status().toString())
+                    .containsExactly("103", "200");
+            assertThat(pair.server.log(id).receivedBytes).isEqualTo(10);
+            assertThat(pair.server.log(id).closed).isTrue();
+        }
+    }
+
+    @Test
     void switchingProtocolsIsAFinalHead() {
         try (SessionPair pair = SessionPair.live()) {
             int id = pair.server.session.open(StreamKind.UPGRADE, Side.request("/ws"), HeadOptions.NONE,

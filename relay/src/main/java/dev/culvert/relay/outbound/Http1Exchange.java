@@ -127,7 +127,12 @@ final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
         bodiless = !received.body().isReadable();
         keepConnection = body.isWritten();
         Http1UpstreamConnection upstream = connection();
-        finalHead(received.fields(), received.keepAlive());
+        try {
+            finalHead(received.fields(), received.keepAlive());
+        } catch (Throwable e) {
+            received.body().release();
+            throw e;
+        }
         responseData(received.body());
         if (connection == upstream) {
             responseEnd(EmptyHttpHeaders.INSTANCE);

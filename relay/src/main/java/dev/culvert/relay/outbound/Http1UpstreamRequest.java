@@ -51,7 +51,12 @@ final class Http1UpstreamRequest {
     static @Nullable ByteBuf encode(ByteBufAllocator allocator, RelayRequest request, UpstreamCall outgoing,
             String framing) {
         Http1UpstreamRequest head = new Http1UpstreamRequest(allocator.buffer(USUAL_BYTES));
-        head.write(request, outgoing, framing);
+        try {
+            head.write(request, outgoing, framing);
+        } catch (Throwable e) { // the buffer can't grow: no direct memory
+            head.out.release();
+            throw e;
+        }
         if (head.valid) {
             return head.out;
         }

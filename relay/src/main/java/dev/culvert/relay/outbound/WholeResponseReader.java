@@ -50,7 +50,7 @@ final class WholeResponseReader {
         in.getBytes(in.readerIndex(), head, 0, length);
         int fields = readLine(head, length);
         int end = fields < 0 ? -1 : lines.read(head, fields, length);
-        int body = end < 0 ? -1 : bodyBytes();
+        int body = end < 0 || lines.host() != null ? -1 : bodyBytes();
         if (body < 0 || in.readableBytes() - end < body) {
             return null;
         }

@@ -16,6 +16,8 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A caller's connection over a real socket; the runtime is the test's. */
 class EdgeConnectionIT {
@@ -112,6 +114,21 @@ class EdgeConnectionIT {
         caller.send(new byte[100_000 - 5]).get("/next");
         edge.relay.next().ok("ok");
         assertThat(caller.readUntil("\r\n\r\nok")).startsWith("HTTP/1.1 200");
+    }
+
+    /** Where the next request would begin is unknown. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0\n\r\n", "0\r\nX-Bare: a\n\r\n", "zz\r\n"})
+    void bytesBehindAMalformedBodyAreNoRequest(String malformed) throws Exception {
+        caller.head("POST /", "Transfer-Encoding: chunked").send("1\r\na\r\n");
+        edge.relay.next().head("403", false, "content-length", "2").body("no").end();
+        caller.readUntil("\r\n\r\nno");
+
+        caller.send(malformed + "GET /next HTTP/1.1\r\nHost: acme.example\r\n\r\n");
+
+        assertThat(caller.readAll()).isEmpty();
+        await().until(() -> edge.listener.connections() == 0);
+        assertThat(edge.relay.all).hasSize(1);
     }
 
     @Test

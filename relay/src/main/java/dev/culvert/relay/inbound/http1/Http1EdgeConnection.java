@@ -319,8 +319,12 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     private void inTurn() {
         turn = Turn.HELD;
-        if (context().channel().isActive()) {
-            next();
+        try {
+            if (context().channel().isActive()) {
+                next();
+            }
+        } catch (OutOfMemoryError | RuntimeException e) { // direct memory; an exhausted heap ends the process
+            exceptionCaught(context(), e);
         }
         if (current == null) {
             turnOver();
@@ -395,6 +399,12 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
         channel.config().setOption(ChannelOption.SO_LINGER, 0);
         channel.pipeline().firstContext().close();
+    }
+
+    /** Closes the connection. Nothing that arrived before is read as another request. */
+    void close() {
+        closing = true;
+        context().close();
     }
 
     /** The 101 response is written. From here on both directions are raw bytes. */

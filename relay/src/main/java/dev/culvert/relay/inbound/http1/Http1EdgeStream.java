@@ -125,7 +125,7 @@ final class Http1EdgeStream implements EdgeStream {
     @Override
     public void close() {
         writer.close();
-        context().close();
+        connection.close();
     }
 
     @Override

@@ -94,7 +94,9 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
         }
         partialHead = false;
         inHead = out.getLast() instanceof LastHttpContent;
-        untouched = inHead;
+        boolean failed = first.decoderResult().isFailure()
+                || ((HttpObject) out.getLast()).decoderResult().isFailure();
+        untouched = inHead && !failed; // where the next message begins is unknown
         lines.reset(inHead);
     }
 

@@ -93,8 +93,8 @@ final class WholeRequestReader {
             return -1;
         }
         method = get ? HttpMethod.GET : HttpMethod.HEAD;
-        target = new AsciiString(head, from, end - from, true);
         line = Arrays.copyOf(head, end + VERSION.length);
+        target = new AsciiString(line, from, end - from, false);
         return line.length;
     }
 
