@@ -20,8 +20,9 @@ final class SlotEncoder {
     /** Longer names are rare. A slot keeps its name when its value is forgotten. */
     private static final int MAX_NAME = 64;
     /**
-     * The maximum values that are forgotten for one field. So an instruction with all that precedes it is never
-     * longer than its field by {@link HeadSlots#cost}, and a head that its receiver accepts is not too long.
+     * The maximum values that are forgotten for one field. So an instruction with all that precedes it is
+     * never longer than its field by {@link HeadSlots#cost}, and a head that its receiver accepts is not too
+     * long.
      */
     private static final int MAX_FORGOTTEN = 10;
 
