@@ -59,7 +59,7 @@ class HeadSlotsTest {
         }
     }
 
-    /** What is forgotten for a field is told in the same block. */
+    /** FORGET instructions make room for a field, and stand in the same block. */
     @Test
     void aBlockIsNeverLongerThanItsHead() {
         for (int i = 0; i < 90; i++) {
@@ -82,7 +82,7 @@ class HeadSlotsTest {
     }
 
     @Test
-    void manyLongNamesAreNotKept() {
+    void tooManyLongNamesEndTheSession() {
         ByteBuf block = Unpooled.buffer();
         for (int slot = HeadSlots.fixed(); slot < HeadSlots.fixed() + 6; slot++) {
             block.writeByte(HeadSlots.KEEP_FIELD)
