@@ -64,9 +64,10 @@ function randomFrom(seed) {
 async function call(options) {
   const { Agent, request } = createRequire(options.modules + '/')('undici');
   const origin = `https://${options.host}:${options.port}`;
-  const agent = new Agent({
+  // One connection each: with all lanes on one, it would have more resets than the edge permits (200 in 30 s).
+  const connect = () => new Agent({
     allowH2: true,
-    connections: options.connections,
+    connections: 1,
     pipelining: 100, // undici's number of streams on a connection
     headersTimeout: 90_000,
     bodyTimeout: 90_000,
@@ -82,7 +83,7 @@ async function call(options) {
   const sample = text => { if (told.samples.length < 20) told.samples.push(text); };
   let next = 0;
 
-  async function small() {
+  async function small(agent) {
     const id = `s${next++}-${Math.floor(random() * 1e9)}`;
     const post = random() < options.posts;
     const body = post ? `${id};`.repeat(1 + Math.floor(random() * 100)) : '';
@@ -115,7 +116,7 @@ async function call(options) {
   }
 
   /** Reads some bytes of a large download and leaves it. */
-  async function leave() {
+  async function leave(agent) {
     const id = `d${next++}`;
     const leaving = new AbortController();
     const wanted = Math.floor(random() * options.read);
@@ -157,10 +158,11 @@ async function call(options) {
   let rounds = options.downloads;
   const burst = Math.ceil(options.requests / options.downloads);
   async function lane() {
+    const agent = connect();
     while (rounds > 0) {
       rounds--;
-      await leave();
-      await Promise.all(Array.from({ length: Math.min(burst, options.requests - told.requests) }, small));
+      await leave(agent);
+      await Promise.all(Array.from({ length: Math.min(burst, options.requests - told.requests) }, () => small(agent)));
       if (random() < options.pauses) await new Promise(done => setTimeout(done, random() * 1500));
     }
   }

@@ -5,7 +5,7 @@ The caller is Node with undici over HTTP/2; the upstream, Node's HTTP server, cl
 60 s. Each lane of the caller reads up to 256 KiB of a download, leaves it, and sends a burst of small requests at once. An
 answer holds the number of its request, and its body when it is a POST; the bytes of a download are its own. Exits 1 if an
 answer was another request's, if a status was not 200, if a request failed, or if a log has an event of a closed descriptor
-(NotYetConnectedException, Socket.recvAddress), a leaked buffer or an error.
+(NotYetConnectedException, Socket.recvAddress), a leaked buffer, a warning or an error.
 
 Needs: python3, node 20.18 or newer, npm (fetches undici), and ./culvert of this repository. Everything else stays on
 127.0.0.1.
@@ -14,6 +14,7 @@ import argparse
 import collections
 import json
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -26,8 +27,8 @@ DOMAIN = "left.test"
 HOST = "acme-prod." + DOMAIN
 UNDICI = "undici@7.30.2"
 PROGRAM = str(pathlib.Path(__file__).with_suffix(".mjs"))
-SIGNS = {"NotYetConnectedException": "NotYetConnectedException", "Socket.recvAddress": "recvAddress",
-         "leaked buffer": "LEAK:", "error": '"level":"ERROR"'}
+SIGNS = {"NotYetConnectedException": re.compile("NotYetConnectedException"), "Socket.recvAddress": re.compile("recvAddress"),
+         "leaked buffer": re.compile("LEAK:"), "warning or error": re.compile(r"\S+Z (WARN|ERROR) ")}
 
 
 class Upstream:
@@ -47,7 +48,7 @@ def logs(folder):
     for log in sorted(folder.glob("*.log")):
         with open(log, errors="replace") as lines:
             for line in lines:
-                found.update(f"{log.name}: {name}" for name, text in SIGNS.items() if text in line)
+                found.update(f"{log.name}: {name}" for name, sign in SIGNS.items() if sign.search(line))
     return dict(found)
 
 
@@ -60,8 +61,7 @@ def round_of(folder, keep_alive, options):
         gateway.connect(f"""  routes: [{{ path: /, to: "http://127.0.0.1:{upstream.port}" }}]\n""")
         work = {"host": HOST, "port": gateway.edge, "ca": str(folder / "certs" / "ca.crt"), "modules": str(options.modules),
                 "requests": options.requests, "downloads": options.downloads, "lanes": options.lanes,
-                "connections": options.connections, "mib": options.mib, "read": 256 * 1024, "posts": options.posts,
-                "pauses": 0.1, "seed": options.seed}
+                "mib": options.mib, "read": 256 * 1024, "posts": options.posts, "pauses": 0.1, "seed": options.seed}
         caller = subprocess.run(["node", PROGRAM, "call", json.dumps(work)], stdout=subprocess.PIPE, text=True)
         told = json.loads(caller.stdout) if caller.returncode == 0 else {"caller": caller.returncode}
         died = [name for name, part in gateway.parts.items() if part.process.poll() is not None]
@@ -77,8 +77,7 @@ def main():
     arguments.add_argument("--downloads", type=int, default=2_000, help="in all, as --requests (default: 2,000)")
     arguments.add_argument("--short", action="store_true", help="8,000 requests beside 400 downloads")
     arguments.add_argument("--keep-alive", default="1,60", help="of the upstream, in seconds, a run for each (default: 1,60)")
-    arguments.add_argument("--lanes", type=int, default=8, help="of the caller (default: 8)")
-    arguments.add_argument("--connections", type=int, default=4, help="of the caller (default: 4)")
+    arguments.add_argument("--lanes", type=int, default=8, help="of the caller, a connection each (default: 8)")
     arguments.add_argument("--mib", type=int, default=32, help="of each download (default: 32)")
     arguments.add_argument("--posts", type=float, default=0.3, help="part of the requests that are POST (default: 0.3)")
     arguments.add_argument("--seed", type=int, default=1)
