@@ -7,7 +7,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
@@ -25,8 +24,8 @@ import reactor.netty.resources.LoopResources;
 
 /**
  * The event loops that the listeners, outgoing connections and relay of a service share. They use epoll where
- * available, else NIO. They never use io_uring, which costs 10–45 % more untuned. Threads are daemons. The
- * creator disposes it.
+ * available, else NIO. They never use io_uring, which costs 10–45 % more untuned. No event of a closed socket
+ * reaches another one that has its file descriptor. Threads are daemons. The creator disposes it.
  */
 public final class EventLoops implements LoopResources {
     private final EventLoopGroup group;
@@ -42,7 +41,7 @@ public final class EventLoops implements LoopResources {
         this.epoll = epoll;
         this.memory = memory;
         this.group = new MultiThreadIoEventLoopGroup(threads, threadFactory,
-                epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
+                epoll ? FreshEvents.factory() : NioIoHandler.newFactory());
     }
 
     /** Creates one loop per processor. */

@@ -13,7 +13,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
-import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -49,7 +49,7 @@ final class UpstreamDialler {
     UpstreamDialler(Upstreams shared, EventLoop loop) {
         this.shared = shared;
         this.loop = loop;
-        boolean epoll = loop instanceof IoEventLoop io && io.isIoType(EpollIoHandler.class);
+        boolean epoll = loop instanceof IoEventLoop io && io.isCompatible(EpollIoHandle.class);
         timeoutMillis = Math.toIntExact(shared.limits().connectTimeout().toMillis());
         resolver = new UpstreamResolver(shared, loop, epoll, timeoutMillis);
         Class<? extends SocketChannel> socket = epoll ? EpollSocketChannel.class : NioSocketChannel.class;

@@ -19,7 +19,7 @@ import dev.culvert.routing.RoutingConfig.Policy;
 import dev.culvert.routing.RoutingConfig.Reach;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
-import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -222,7 +222,7 @@ class UpstreamNamesIT {
                 new UpstreamNames(Map.of(),
                         List.of(new InetSocketAddress(dns.address().host(), dns.address().port()))),
                 UpstreamTrust.NONE);
-        boolean epoll = ((IoEventLoop) loop).isIoType(EpollIoHandler.class);
+        boolean epoll = ((IoEventLoop) loop).isCompatible(EpollIoHandle.class);
         var resolver = new UpstreamResolver(shared, loop, epoll, 3000, List.of("wild.test"));
         var found = new CompletableFuture<List<InetSocketAddress>>();
 
