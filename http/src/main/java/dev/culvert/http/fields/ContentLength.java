@@ -1,9 +1,15 @@
 package dev.culvert.http.fields;
 
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.List;
 
 /** The {@code Content-Length} field (RFC 9110 §8.6), and whether a head announces content at all. */
 public final class ContentLength {
+    public static final long UNKNOWN = -1;
+    public static final long INVALID = -2;
+    private static final AsciiString NAME = AsciiString.cached("content-length");
     /** Every number of 18 digits fits into a long. */
     private static final int MAX_LENGTH_DIGITS = 18;
 
@@ -19,6 +25,21 @@ public final class ContentLength {
             length = 10 * length + (c - '0');
         }
         return valid ? length : -1;
+    }
+
+    /**
+     * Reads the fields of a head. RFC 9110 §8.6: at most one number; recipients could read anything else in
+     * two ways, and the same number twice is treated like two numbers.
+     *
+     * @return the number of bytes, {@link #UNKNOWN} or {@link #INVALID}
+     */
+    public static long of(Http2Headers fields) {
+        if (!fields.contains(NAME)) {
+            return UNKNOWN;
+        }
+        List<CharSequence> values = fields.getAll(NAME);
+        long length = values.size() == 1 ? parse(values.getFirst()) : -1;
+        return length < 0 ? INVALID : length;
     }
 
     /** Whether an HTTP/1.1 request announces content (RFC 9112 §6). */

@@ -44,21 +44,6 @@ public final class FieldLines {
             Map.entry(AsciiString.cached("proxy-authenticate"), Use.UNUSUAL),
             Map.entry(AsciiString.cached("proxy-authorization"), Use.UNUSUAL),
             Map.entry(AsciiString.cached("http2-settings"), Use.UNUSUAL));
-    /** The lower case of each octet of a token; 0: not of a token (RFC 9110 §5.6.2). */
-    private static final byte[] TOKEN = new byte[256];
-
-    static {
-        for (char c = '0'; c <= '9'; c++) {
-            TOKEN[c] = (byte) c;
-        }
-        for (char c = 'a'; c <= 'z'; c++) {
-            TOKEN[c] = (byte) c;
-            TOKEN[c - 'a' + 'A'] = (byte) c;
-        }
-        for (char c : "!#$%&'*+-.^_`|~".toCharArray()) {
-            TOKEN[c] = (byte) c;
-        }
-    }
 
     private enum Use {
         FORWARDED, HOST, LENGTH, CONNECTION, KEEP_ALIVE, UNUSUAL
@@ -166,7 +151,7 @@ public final class FieldLines {
     /** Returns the line; null if it is not whole or not usual. */
     private static @Nullable Line parse(byte[] head, int from, int to) {
         int colon = from;
-        while (colon < to && TOKEN[head[colon] & 0xff] != 0) {
+        while (colon < to && FieldText.lower(head[colon]) != 0) {
             colon++;
         }
         int value = colon + 2;
@@ -190,7 +175,7 @@ public final class FieldLines {
     private static AsciiString name(byte[] line, int length) {
         byte[] name = new byte[length];
         for (int i = 0; i < length; i++) {
-            name[i] = TOKEN[line[i] & 0xff];
+            name[i] = FieldText.lower(line[i]);
         }
         return new AsciiString(name, false);
     }

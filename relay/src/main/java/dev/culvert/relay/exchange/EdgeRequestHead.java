@@ -1,6 +1,7 @@
 package dev.culvert.relay.exchange;
 
 import dev.culvert.http.fields.ContentLength;
+import dev.culvert.http.fields.JudgedMessage;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
@@ -21,7 +22,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The head of an HTTP/1.1 request, validated and converted to the relay's form.
+ * The head of an HTTP/1.1 request, validated and converted to the relay's form. How it frames its body was
+ * judged before it was decoded.
  *
  * @param fields lower-case names, pseudo-fields first; hop-by-hop fields are still present
  * @param host the requested host, as sent
@@ -29,7 +31,6 @@ import java.util.Map;
  */
 public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade) {
     private static final AsciiString HOST = AsciiString.cached("host");
-    private static final AsciiString TRANSFER_ENCODING = AsciiString.cached("transfer-encoding");
     private static final AsciiString WEBSOCKET = AsciiString.cached("websocket");
     /** Room for pseudo-fields and for fields added by forwarding. */
     private static final int EXTRA_FIELDS = 16;
@@ -43,8 +44,6 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         RequestTarget.requireWithin(limits, headers.size(), request.uri());
         HttpMethod method = request.method();
         RequestTarget.requireServed(method.name());
-        requireChunked(request);
-        RequestTarget.requireLength(request.headers().getAll("content-length"));
         String host = host(request);
         String path = path(request, host);
         boolean upgrade = asksForWebSocket(request);
@@ -82,21 +81,11 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
                 Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large");
             case TooLongFrameException e ->
                 Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large");
+            case JudgedMessage.Fault e ->
+                Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
+                        "the request is not valid HTTP/1.1: " + e.getMessage());
             default -> Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the request is not valid HTTP/1.1");
         };
-    }
-
-    /**
-     * Accepts only the coding {@code chunked} of HTTP/1.1 (RFC 9112 §6.1): codings are for one hop, so no
-     * other one can be forwarded, and HTTP/1.0 has none.
-     */
-    private static void requireChunked(HttpRequest request) {
-        List<String> codings = request.headers().getAll(TRANSFER_ENCODING);
-        boolean chunked = codings.size() == 1 && codings.getFirst().equalsIgnoreCase("chunked")
-                && request.protocolVersion().equals(HttpVersion.HTTP_1_1);
-        if (!codings.isEmpty() && !chunked) {
-            throw problem(Cause.BAD_REQUEST, "the only Transfer-Encoding served is chunked, in HTTP/1.1");
-        }
     }
 
     /**

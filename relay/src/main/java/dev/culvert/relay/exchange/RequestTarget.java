@@ -6,7 +6,7 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.quota.CallerLimits;
-import java.util.List;
+import io.netty.handler.codec.http2.Http2Headers;
 
 /** The checks of a request's target that all HTTP versions share. */
 public final class RequestTarget {
@@ -30,9 +30,8 @@ public final class RequestTarget {
      * Requires that a head declares its body's length by at most one number (RFC 9110 §8.6). Throws
      * EdgeException otherwise.
      */
-    public static void requireLength(List<? extends CharSequence> lengths) {
-        if (!lengths.isEmpty()
-                && (lengths.size() > 1 || ContentLength.parse(lengths.getFirst()) < 0)) {
+    public static void requireLength(Http2Headers head) {
+        if (ContentLength.of(head) == ContentLength.INVALID) {
             throw problem(Cause.BAD_REQUEST, "the Content-Length is not one number");
         }
     }

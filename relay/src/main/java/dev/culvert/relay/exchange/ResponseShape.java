@@ -1,9 +1,7 @@
 package dev.culvert.relay.exchange;
 
 import dev.culvert.http.fields.ContentLength;
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http2.Http2Headers;
-import java.util.List;
 
 /** Compares the declared length of one response's body (RFC 9110 §8.6) with the received bytes. */
 final class ResponseShape {
@@ -25,19 +23,16 @@ final class ResponseShape {
      * request.
      */
     boolean isSound(Http2Headers head, boolean ended, boolean upgrade) {
-        boolean switches = "101".contentEquals(head.status());
-        List<CharSequence> lengths = head.getAll(HttpHeaderNames.CONTENT_LENGTH);
-        if (switches || lengths.isEmpty()) {
-            return !switches || upgrade;
+        if ("101".contentEquals(head.status())) {
+            return upgrade;
         }
-        long length = lengths.size() == 1 ? ContentLength.parse(lengths.getFirst()) : -1;
-        return length >= 0 && (!ended || length == 0 || isBodiless(head.status()));
+        long length = ContentLength.of(head);
+        return length != ContentLength.INVALID && (!ended || length <= 0 || isBodiless(head.status()));
     }
 
     /** The response begins with a valid head. */
     void begin(Http2Headers head) {
-        CharSequence length = head.get(HttpHeaderNames.CONTENT_LENGTH);
-        due = length == null || isBodiless(head.status()) ? -1 : ContentLength.parse(length);
+        due = isBodiless(head.status()) ? ContentLength.UNKNOWN : ContentLength.of(head);
     }
 
     /** Counts body bytes. Returns false if they exceed the declared length. */

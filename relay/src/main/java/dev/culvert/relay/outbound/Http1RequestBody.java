@@ -1,8 +1,8 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.fields.ContentLength;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RelayRequest.Kind;
-import dev.culvert.relay.upstream.DeclaredLength;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -33,7 +33,7 @@ final class Http1RequestBody extends RequestBody {
         upgrade = request.kind() == Kind.UPGRADE;
         framing = upgrade || empty
                 ? Framing.NONE
-                : length == DeclaredLength.UNKNOWN ? Framing.CHUNKED : Framing.LENGTH;
+                : length == ContentLength.UNKNOWN ? Framing.CHUNKED : Framing.LENGTH;
     }
 
     /** Returns the fields that the head needs for the body, beyond those of the request. */
@@ -44,7 +44,7 @@ final class Http1RequestBody extends RequestBody {
         String name = method.toString();
         boolean expected = name.equals("POST") || name.equals("PUT") || name.equals("PATCH");
         // RFC 9110 §8.6: a request without a body should say so if its method usually has one
-        return framing == Framing.NONE && !upgrade && expected && length == DeclaredLength.UNKNOWN
+        return framing == Framing.NONE && !upgrade && expected && length == ContentLength.UNKNOWN
                 ? "content-length: 0\r\n"
                 : "";
     }

@@ -1,8 +1,9 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.fields.Http1Grammar;
+import dev.culvert.http.fields.JudgedMessage;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpResponse;
@@ -10,7 +11,8 @@ import io.netty.handler.codec.http.HttpResponseDecoder;
 import java.util.List;
 
 /**
- * Decodes an upstream's HTTP/1.1 responses. It is strict: a response that could be read in two ways fails.
+ * Decodes an upstream's HTTP/1.1 responses. Those that {@link Http1Grammar} finds at fault fail, however they
+ * decode.
  */
 final class Http1ResponseDecoder extends HttpResponseDecoder {
     /** The edge's limit of 64 KiB, plus 8 KiB. */
@@ -20,6 +22,7 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
     private static final int MAX_CHUNK_BYTES = 64 << 10;
 
     private final WholeResponseReader whole = new WholeResponseReader(MAX_CHUNK_BYTES);
+    private final Http1Grammar grammar = Http1Grammar.ofResponses();
     private boolean toHead;
     /** Whether Netty's decoder has seen nothing of the expected response. */
     private boolean untouched;
@@ -37,6 +40,7 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
     /** Prepares for a response. A response to HEAD has no body, whatever its head declares. */
     void expect(boolean toHead) {
         this.toHead = toHead;
+        grammar.expect(toHead);
         untouched = true;
         receiving = false;
     }
@@ -61,10 +65,16 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
         WholeResponse response = untouched && !toHead ? whole.read(in) : null;
         untouched = false;
-        if (response == null) {
-            super.decode(ctx, in, out);
-        } else {
+        if (response != null) {
             out.add(response);
+            return;
+        }
+        int before = out.size();
+        int start = in.readerIndex();
+        super.decode(ctx, in, out);
+        grammar.take(in, start, in.readerIndex());
+        if (out.size() > before) {
+            JudgedMessage.isSound(grammar, out, before);
         }
     }
 
@@ -72,11 +82,5 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
     protected boolean isContentAlwaysEmpty(HttpMessage message) {
         int status = ((HttpResponse) message).status().code();
         return status < 200 || status == 204 || status == 304 || toHead;
-    }
-
-    /** Refuses a message with both lengths (RFC 9112 §6.3): it is an attack or comes from a broken sender. */
-    @Override
-    protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {
-        message.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("two lengths")));
     }
 }

@@ -256,10 +256,11 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     private void http(Http1Exchange to, HttpObject part) {
         if (part.decoderResult().isFailure()) {
             ReferenceCountUtil.release(part);
-            if (part.decoderResult().cause() instanceof PrematureChannelClosureException) {
+            Throwable cause = part.decoderResult().cause();
+            if (cause instanceof PrematureChannelClosureException) {
                 to.inputEnded(true); // the connection ended within a head
             } else {
-                to.badResponse();
+                to.fail(UpstreamProblem.badResponse(cause));
             }
             return;
         }

@@ -1,8 +1,8 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.fields.FieldText;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RelayRequest.Kind;
-import dev.culvert.relay.upstream.FieldText;
 import dev.culvert.relay.upstream.UpstreamCall;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;

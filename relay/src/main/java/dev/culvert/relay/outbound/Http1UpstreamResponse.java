@@ -7,7 +7,6 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 
 /** Interprets the head of an upstream's HTTP/1.1 response, and converts it for forwarding. */
@@ -17,14 +16,9 @@ final class Http1UpstreamResponse {
 
     private Http1UpstreamResponse() {}
 
-    /** Whether HTTP/1.1 allows the head and it frames the body in exactly one way (RFC 9112 §6.3). */
+    /** Whether the head is within the limits. What it says was judged before it was decoded. */
     static boolean isValid(HttpResponse response) {
-        int status = response.status().code();
-        List<String> codings = response.headers().getAll("transfer-encoding");
-        boolean framed = codings.isEmpty()
-                || (codings.size() == 1 && codings.getFirst().trim().equalsIgnoreCase("chunked"));
-        return response.decoderResult().isSuccess() && framed && status >= 100 && status <= 999
-                && response.protocolVersion().majorVersion() == 1 && response.headers().size() <= MAX_FIELDS;
+        return response.decoderResult().isSuccess() && response.headers().size() <= MAX_FIELDS;
     }
 
     /** Whether a final response has no body (RFC 9112 §6.3). */

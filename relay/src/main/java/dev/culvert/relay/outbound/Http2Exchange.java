@@ -1,10 +1,10 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.WireProblem;
-import dev.culvert.relay.upstream.DeclaredLength;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamProblem;
@@ -134,7 +134,7 @@ final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
         answered(State.BODY);
         deadline.clear();
         boolean bodiless = Http2UpstreamResponse.isBodiless(status, Http1UpstreamRequest.isHead(request));
-        owesBody = !bodiless && DeclaredLength.of(head) > 0;
+        owesBody = !bodiless && ContentLength.of(head) > 0;
         if (ended && owesBody) {
             badResponse();
             return;

@@ -1,6 +1,6 @@
 package dev.culvert.relay.outbound;
 
-import dev.culvert.relay.upstream.FieldText;
+import dev.culvert.http.fields.FieldText;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 import io.netty.handler.codec.http2.Http2Headers;

@@ -1,7 +1,7 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.fields.FieldText;
 import dev.culvert.http.forwarding.ForwardingRules;
-import dev.culvert.relay.upstream.FieldText;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Map;
 

@@ -1,10 +1,10 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.fields.ContentLength;
 import dev.culvert.protocol.body.BodyQueue;
 import dev.culvert.protocol.body.BodyWriter;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RelayRequest.Kind;
-import dev.culvert.relay.upstream.DeclaredLength;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.concurrent.atomic.LongAdder;
@@ -47,12 +47,12 @@ abstract sealed class RequestBody permits Http1RequestBody, Http2RequestBody {
         boolean upgrade = request.kind() == Kind.UPGRADE;
         empty = request.ended() && !upgrade;
         state = empty ? State.ENDED : State.OPEN;
-        length = upgrade ? DeclaredLength.UNKNOWN : DeclaredLength.of(request.fields());
+        length = upgrade ? ContentLength.UNKNOWN : ContentLength.of(request.fields());
     }
 
     /** Whether the head contradicts the exchange about the body. */
     final boolean isContradictory() {
-        return length == DeclaredLength.INVALID || (empty && length > 0);
+        return length == ContentLength.INVALID || (empty && length > 0);
     }
 
     /** Whether the asker has ended the body. */

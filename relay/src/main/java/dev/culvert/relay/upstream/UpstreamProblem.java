@@ -1,5 +1,6 @@
 package dev.culvert.relay.upstream;
 
+import dev.culvert.http.fields.JudgedMessage;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
@@ -60,6 +61,14 @@ public final class UpstreamProblem {
      */
     public static Problem streamReset(String code) {
         return Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, "the upstream reset the exchange: " + code);
+    }
+
+    /** Returns the problem of a response that can't be decoded. */
+    public static Problem badResponse(Throwable cause) {
+        return cause instanceof JudgedMessage.Fault
+                ? Problem.of(BAD_RESPONSE.cause(), BAD_RESPONSE.hop(),
+                        BAD_RESPONSE.detail() + ": " + cause.getMessage())
+                : BAD_RESPONSE;
     }
 
     public static Problem badRequest(String detail) {

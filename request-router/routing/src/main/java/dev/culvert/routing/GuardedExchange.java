@@ -1,5 +1,6 @@
 package dev.culvert.routing;
 
+import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
@@ -9,7 +10,6 @@ import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.outbound.Upstreams;
-import dev.culvert.relay.upstream.DeclaredLength;
 import dev.culvert.relay.upstream.DroppedBytes;
 import dev.culvert.relay.upstream.RepeatableRequest;
 import dev.culvert.relay.upstream.UpstreamCall;
@@ -97,7 +97,7 @@ final class GuardedExchange implements RequestSink {
 
     /** Whether a route refuses a request because of its announced length. */
     static boolean isTooLarge(RouteConfig route, RelayRequest request) {
-        return DeclaredLength.of(request.fields()) > largestBody(route, request);
+        return ContentLength.of(request.fields()) > largestBody(route, request);
     }
 
     static RequestSink open(Upstreams upstreams, RelayRequest request, UpstreamCall outgoing,

@@ -50,7 +50,7 @@ final class Http2RequestHead {
             throw RequestTarget.problem(Cause.BAD_REQUEST, "a value ends with white space");
         }
         requireTarget(path, method);
-        RequestTarget.requireLength(received.getAll("content-length"));
+        RequestTarget.requireLength(received);
         String host = authority(received);
         Http2Headers fields = new DefaultHttp2Headers(false, received.size() + EXTRA_FIELDS);
         fields.method(webSocket ? "GET" : method)

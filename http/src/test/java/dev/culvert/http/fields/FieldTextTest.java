@@ -1,4 +1,4 @@
-package dev.culvert.relay.upstream;
+package dev.culvert.http.fields;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.culvert.relay.upstream;
+package dev.culvert.http.fields;
 
 import io.netty.util.AsciiString;
 
@@ -6,13 +6,19 @@ import io.netty.util.AsciiString;
  * Checks the characters of a head, so that no later hop reads more than one field, or one request, from it.
  */
 public final class FieldText {
-    private static final boolean[] TOKEN = new boolean[256];
+    /** The lower case of each octet of a token; 0: not of a token (RFC 9110 §5.6.2). */
+    private static final byte[] TOKEN = new byte[256];
 
     static {
-        String others = "!#$%&'*+-.^_`|~";
-        for (int c = 0; c < TOKEN.length; c++) {
-            boolean letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-            TOKEN[c] = letter || others.indexOf(c) >= 0;
+        for (char c = '0'; c <= '9'; c++) {
+            TOKEN[c] = (byte) c;
+        }
+        for (char c = 'a'; c <= 'z'; c++) {
+            TOKEN[c] = (byte) c;
+            TOKEN[c - 'a' + 'A'] = (byte) c;
+        }
+        for (char c : "!#$%&'*+-.^_`|~".toCharArray()) {
+            TOKEN[c] = (byte) c;
         }
     }
 
@@ -51,6 +57,11 @@ public final class FieldText {
         return (c >= least || (c == '\t' && least == ' ')) && c != 0x7f;
     }
 
+    /** Returns the lower case of an octet of a token; 0: tokens have no such octet (RFC 9110 §5.6.2). */
+    static byte lower(byte octet) {
+        return TOKEN[octet & 0xff];
+    }
+
     /** Whether a text is a token (RFC 9110 §5.6.2). */
     public static boolean isToken(CharSequence text) {
         if (text instanceof AsciiString ascii) {
@@ -58,7 +69,7 @@ public final class FieldText {
         }
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (c > 0xff || !TOKEN[c]) {
+            if (c > 0xff || TOKEN[c] == 0) {
                 return false;
             }
         }
@@ -69,7 +80,7 @@ public final class FieldText {
         byte[] bytes = text.array();
         int end = text.arrayOffset() + text.length();
         for (int i = text.arrayOffset(); i < end; i++) {
-            if (!TOKEN[bytes[i] & 0xff]) {
+            if (TOKEN[bytes[i] & 0xff] == 0) {
                 return false;
             }
         }
