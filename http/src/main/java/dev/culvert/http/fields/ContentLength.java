@@ -42,6 +42,26 @@ public final class ContentLength {
         return length < 0 ? INVALID : length;
     }
 
+    /**
+     * Whether a final response has no content, whatever its head declares (RFC 9110 §6.4.1, §15.3.6).
+     *
+     * @param toHead whether it answers a HEAD
+     */
+    public static boolean isBodiless(int status, boolean toHead) {
+        return toHead || status == 204 || status == 205 || status == 304;
+    }
+
+    /**
+     * Whether a response may declare this length. One that can't have content may only declare 0; one to
+     * HEAD, and a 304, declare the length of what they leave out (RFC 9110 §8.6).
+     *
+     * @param length as {@link #of} returns it
+     */
+    public static boolean fits(long length, int status, boolean toHead) {
+        boolean never = !toHead && (status < 200 || status == 204 || status == 205);
+        return length != INVALID && (length <= 0 || !never);
+    }
+
     /** Whether an HTTP/1.1 request announces content (RFC 9112 §6). */
     public static boolean announcesContent(HttpRequest request) {
         var headers = request.headers();

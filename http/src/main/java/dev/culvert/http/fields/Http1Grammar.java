@@ -23,13 +23,14 @@ import org.jspecify.annotations.Nullable;
  * any ──► FAULT
  * </pre>
  *
- * <p>Keeps nothing of a message but the value of a framing field. Limits of length are the decoder's. Of one
+ * <p>One class of more than 300 lines, because it is one machine, and its drawing is its outline. Keeps nothing of a message but the value of a framing field. Limits of length are the decoder's. Of one
  * connection, and confined to its event loop.
  */
 public final class Http1Grammar {
     /** The most octets of a framing field's value that are kept; longer ones are faults. */
     private static final int MAX_VALUE = 40;
     private static final int MAX_CHUNK_DIGITS = 15;
+    private static final String NO_SIZE = "a chunk size is not a hexadecimal number";
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
     private static final AsciiString CODING = AsciiString.cached("transfer-encoding");
     private static final AsciiString CHUNKED = AsciiString.cached("chunked");
@@ -43,7 +44,7 @@ public final class Http1Grammar {
         /** After the CR of a first line or a field. */
         LINE_LF, FIELD, NAME, VALUE,
         /** After the CR of the empty line. */
-        SECTION_LF, BODY, CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_LF, CHUNK, CHUNK_END, CHUNK_END_LF, OPEN_END,
+        SECTION_LF, BODY, CHUNK_SIZE, CHUNK_SPACE, CHUNK_EXTENSION, CHUNK_LF, CHUNK, CHUNK_END, CHUNK_END_LF, OPEN_END,
         /** A response is complete, and no other one is expected. */
         OVER, FAULT
     }
@@ -203,6 +204,11 @@ public final class Http1Grammar {
                 }
             }
             case CHUNK_SIZE -> chunkSize(b);
+            case CHUNK_SPACE -> {
+                if (!isSpace(b)) {
+                    require(b == ';', State.CHUNK_EXTENSION, NO_SIZE);
+                }
+            }
             case CHUNK_EXTENSION -> {
                 if (b == '\r') {
                     state = State.CHUNK_LF;
@@ -409,10 +415,10 @@ public final class Http1Grammar {
         if (digit >= 0 && count < MAX_CHUNK_DIGITS) {
             count++;
             left = left << 4 | digit;
-        } else if (b == ';') {
-            require(count > 0, State.CHUNK_EXTENSION, "a chunk size is not a hexadecimal number");
         } else {
-            require(b == '\r' && count > 0, State.CHUNK_LF, "a chunk size is not a hexadecimal number");
+            // RFC 9112 §7.1.1: white space in front of an extension is bad, but allowed
+            State next = b == ';' ? State.CHUNK_EXTENSION : isSpace(b) ? State.CHUNK_SPACE : State.CHUNK_LF;
+            require(count > 0 && (next != State.CHUNK_LF || b == '\r'), next, NO_SIZE);
         }
     }
 }

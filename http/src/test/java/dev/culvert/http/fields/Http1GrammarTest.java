@@ -17,7 +17,7 @@ class Http1GrammarTest {
     @ParameterizedTest
     @ValueSource(strings = {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "\r\n\r\nGET / HTTP/1.0\r\n\r\n",
             "POST /?a HTTP/1.1\r\nContent-Length: 05\r\n\r\nhelloGET / HTTP/1.1\r\n\r\n",
-            "POST * HTTP/1.1\r\ntransfer-ENCODING:\t CHUNKED \r\n\r\n5;a=b\r\nhello\r\n00\r\nX: y\r\n\r\n",
+            "POST * HTTP/1.1\r\ntransfer-ENCODING:\t CHUNKED \r\n\r\n5 \t;a=b\r\nhello\r\n00\r\nX: y\r\n\r\n",
             "GET / HTTP/1.1\r\nX:\r\nTransfer-Encodings: gzip\r\nContent-Lengt: x\r\n\r\n",
             "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 5\r\n\r\n"})
     void requestsThatReadInOneWayAreWhole(String requests) {

@@ -257,7 +257,7 @@ public final class EdgeExchange implements ResponseSink {
     @Override
     public void data(ByteBuf body) {
         int bytes = body.readableBytes();
-        if (!response.isHeadSent() || responseEnded || callerGone) {
+        if (!response.isHeadSent() || responseEnded || callerGone || response.isBodiless()) {
             body.release();
             request.acknowledge(bytes);
         } else if (!response.take(body)) {

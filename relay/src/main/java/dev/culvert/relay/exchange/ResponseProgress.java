@@ -121,6 +121,11 @@ public final class ResponseProgress {
         return shape.take(body.readableBytes());
     }
 
+    /** Whether the response has no content, so that bytes of a body are dropped. */
+    boolean isBodiless() {
+        return shape.isBodiless();
+    }
+
     /** Whether the body may end here. */
     boolean mayEnd() {
         return shape.mayEnd();

@@ -8,6 +8,7 @@ final class ResponseShape {
     private final boolean answersHead;
     /** The body bytes still to come; below 0 if no length was declared. */
     private long due = -1;
+    private boolean bodiless;
 
     /** @param head whether the request was a HEAD */
     ResponseShape(boolean head) {
@@ -27,12 +28,20 @@ final class ResponseShape {
             return upgrade;
         }
         long length = ContentLength.of(head);
-        return length != ContentLength.INVALID && (!ended || length <= 0 || isBodiless(head.status()));
+        int status = status(head);
+        return ContentLength.fits(length, status, answersHead)
+                && (!ended || length <= 0 || ContentLength.isBodiless(status, answersHead));
     }
 
     /** The response begins with a valid head. */
     void begin(Http2Headers head) {
-        due = isBodiless(head.status()) ? ContentLength.UNKNOWN : ContentLength.of(head);
+        bodiless = ContentLength.isBodiless(status(head), answersHead);
+        due = bodiless ? ContentLength.UNKNOWN : ContentLength.of(head);
+    }
+
+    /** Whether the response has no content, so that bytes of a body are dropped. */
+    boolean isBodiless() {
+        return bodiless;
     }
 
     /** Counts body bytes. Returns false if they exceed the declared length. */
@@ -49,7 +58,7 @@ final class ResponseShape {
         return due <= 0;
     }
 
-    private boolean isBodiless(CharSequence status) {
-        return answersHead || "204".contentEquals(status) || "304".contentEquals(status);
+    private static int status(Http2Headers head) {
+        return Integer.parseInt(head.status(), 0, head.status().length(), 10);
     }
 }

@@ -111,10 +111,14 @@ final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
     }
 
     private void finalHead(HttpResponse head) {
-        bodiless = Http1UpstreamResponse.isBodiless(head, Http1UpstreamRequest.isHead(request));
-        endsWithConnection = !bodiless && !Http1UpstreamResponse.isFramed(head);
+        boolean toHead = Http1UpstreamRequest.isHead(request);
+        bodiless = Http1UpstreamResponse.isBodiless(head, toHead);
+        endsWithConnection = Http1UpstreamResponse.endsWithConnection(head, toHead);
         keepConnection = !endsWithConnection && HttpUtil.isKeepAlive(head) && body.isWritten();
         finalHead(Http1UpstreamResponse.of(head, false), head.headers().get("keep-alive"));
+        if (bodiless && endsWithConnection && state == State.BODY) {
+            endResponse(null); // a 205: its asker has all of it
+        }
     }
 
     /** Receives a whole response. Takes ownership of its body. */
@@ -155,6 +159,12 @@ final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
         int bytes = part.readableBytes();
         if (bytes == 0 || !(state == State.BODY || state == State.RAW)) {
             part.release();
+            return;
+        }
+        if (bodiless) { // of a 205, which has no content (RFC 9110 §15.3.6)
+            part.release();
+            keepConnection = false;
+            endResponse(null);
             return;
         }
         credit.received(bytes);

@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.forwarding.ForwardingRules;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponse;
@@ -21,17 +22,19 @@ final class Http1UpstreamResponse {
         return response.decoderResult().isSuccess() && response.headers().size() <= MAX_FIELDS;
     }
 
-    /** Whether a final response has no body (RFC 9112 §6.3). */
+    /** Whether a final response has no body for its asker. */
     static boolean isBodiless(HttpResponse response, boolean toHead) {
-        int status = response.status().code();
-        return toHead || status == 204 || status == 304
+        return ContentLength.isBodiless(response.status().code(), toHead)
                 || "0".equals(response.headers().get("content-length"));
     }
 
-    /** Whether the message shows the end of its body. If not, the end of the connection does. */
-    static boolean isFramed(HttpResponse response) {
-        return response.headers().contains("content-length")
+    /** Whether the end of the connection ends the message (RFC 9112 §6.3). */
+    static boolean endsWithConnection(HttpResponse response, boolean toHead) {
+        int status = response.status().code();
+        boolean framed = toHead || status == 204 || status == 304
+                || response.headers().contains("content-length")
                 || response.headers().contains("transfer-encoding");
+        return !framed;
     }
 
     /** Returns the head without the fields for this hop only. */

@@ -118,7 +118,10 @@ final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
 
     private void head(Http2Headers received, boolean ended) {
         int status = Http2UpstreamResponse.status(received);
-        if (status < 0 || (status < 200 && (ended || ++informational > MAX_INFORMATIONAL))) {
+        long length = ContentLength.of(received);
+        boolean toHead = Http1UpstreamRequest.isHead(request);
+        if (status < 0 || !ContentLength.fits(length, status, toHead)
+                || (status < 200 && (ended || ++informational > MAX_INFORMATIONAL))) {
             badResponse();
             return;
         }
@@ -126,15 +129,14 @@ final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
         if (status < 200) {
             response.informational(Http2UpstreamResponse.passed(received));
         } else {
-            finalHead(received, status, ended);
+            finalHead(received, ContentLength.isBodiless(status, toHead), length, ended);
         }
     }
 
-    private void finalHead(Http2Headers head, int status, boolean ended) {
+    private void finalHead(Http2Headers head, boolean bodiless, long length, boolean ended) {
         answered(State.BODY);
         deadline.clear();
-        boolean bodiless = Http2UpstreamResponse.isBodiless(status, Http1UpstreamRequest.isHead(request));
-        owesBody = !bodiless && ContentLength.of(head) > 0;
+        owesBody = !bodiless && length > 0;
         if (ended && owesBody) {
             badResponse();
             return;

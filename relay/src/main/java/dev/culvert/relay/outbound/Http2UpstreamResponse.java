@@ -43,11 +43,6 @@ final class Http2UpstreamResponse {
         return received;
     }
 
-    /** Whether a final response has no body (RFC 9110 §6.4.1). */
-    static boolean isBodiless(int status, boolean toHead) {
-        return toHead || status == 204 || status == 304;
-    }
-
     /** Whether no field contains a line break, which the next hop could misread if it speaks HTTP/1.1. */
     private static boolean areValid(Http2Headers fields) {
         if (fields.size() > MAX_FIELDS) {

@@ -89,7 +89,7 @@ final class WholeResponseReader {
             end++;
         }
         boolean whole = end + 1 < length && head[end] == '\r' && head[end + 1] == '\n';
-        if (!whole || code < 200 || code > 599 || code == 204 || code == 304) {
+        if (!whole || code < 200 || code > 599 || code == 204 || code == 205 || code == 304) {
             return -1;
         }
         status = HttpResponseStatus.valueOf(code).codeAsText();

@@ -100,6 +100,17 @@ class Http2ExchangeIT {
     }
 
     @Test
+    void a205HasNoBody() {
+        Asker asker = loopback.get();
+
+        loopback.asked().head("205", false).body("x", true);
+
+        asker.awaitEnd();
+        assertThat(asker.status()).isEqualTo("205");
+        assertThat(asker.body()).isEmpty();
+    }
+
+    @Test
     void aResponseToHeadKeepsItsLengthAndHasNoBody() {
         Asker asker = loopback.asker().open(Kind.HTTP, "HEAD", "/", true);
 
@@ -205,7 +216,11 @@ class Http2ExchangeIT {
                 List.of("200", "connection", "close"), List.of("200", "X-Upper", "1"),
                 List.of("200", "content-length", "x"),
                 List.of("200", "content-length", "1", "content-length", "2"),
-                List.of("200", "x", "a\r\nb: c"),
+                List.of("200", "x", "a\r\nb: c"), List.of("200", "transfer-encoding", "chunked"),
+                List.of("200", "upgrade", "h2c"), List.of("200", ":path", "/"), List.of("200", "x y", "1"),
+                List.of("200", "content-length", "+5"),
+                List.of("204", "content-length", "5"), List.of("205", "content-length", "5"),
+                List.of("103", "content-length", "5"),
                 many);
     }
 
