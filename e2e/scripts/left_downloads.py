@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Sends small requests beside large downloads that their caller leaves, through edge, tunnel, router and an HTTP/1.1 upstream.
+"""Sends small requests beside large downloads that their caller leaves, through edge, tunnel, router and an upstream.
 
-The caller is Node with undici over HTTP/2; the upstream, Node's HTTP server, closes idle connections after 1 s, then after
-60 s. Each lane of the caller reads up to 256 KiB of a download, leaves it, and sends a burst of small requests at once. An
+The caller is Node with undici over HTTP/2; the upstream, Node's HTTP/1.1 server, closes idle connections after 1 s, then
+after 60 s. Each lane of the caller reads up to 256 KiB of a download, leaves it, and sends a burst of small requests at once. An
 answer holds the number of its request, and its body when it is a POST; the bytes of a download are its own. Exits 1 if an
 answer was another request's, if a status was not 200, if a request failed, or if a log has an event of a closed descriptor
 (NotYetConnectedException, Socket.recvAddress), a leaked buffer, a warning or an error.
@@ -27,8 +27,8 @@ DOMAIN = "left.test"
 HOST = "acme-prod." + DOMAIN
 UNDICI = "undici@7.30.2"
 PROGRAM = str(pathlib.Path(__file__).with_suffix(".mjs"))
-SIGNS = {"NotYetConnectedException": re.compile("NotYetConnectedException"), "Socket.recvAddress": re.compile("recvAddress"),
-         "leaked buffer": re.compile("LEAK:"), "warning or error": re.compile(r"\S+Z (WARN|ERROR) ")}
+SIGNS = {"NotYetConnectedException": re.compile("NotYetConnectedException"),
+         "Socket.recvAddress": re.compile("recvAddress"), "leaked buffer": re.compile("LEAK:"), "warning or error": re.compile(r"\S+Z (WARN|ERROR) ")}
 
 
 class Upstream:
@@ -73,10 +73,12 @@ def round_of(folder, keep_alive, options):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--requests", type=int, default=100_000, help="in all, half for each keep-alive (default: 100,000)")
+    arguments.add_argument("--requests", type=int, default=100_000,
+                           help="in all, half for each keep-alive (default: 100,000)")
     arguments.add_argument("--downloads", type=int, default=2_000, help="in all, as --requests (default: 2,000)")
     arguments.add_argument("--short", action="store_true", help="8,000 requests beside 400 downloads")
-    arguments.add_argument("--keep-alive", default="1,60", help="of the upstream, in seconds, a run for each (default: 1,60)")
+    arguments.add_argument("--keep-alive", default="1,60",
+                           help="of the upstream, in seconds, a run for each (default: 1,60)")
     arguments.add_argument("--lanes", type=int, default=8, help="of the caller, a connection each (default: 8)")
     arguments.add_argument("--mib", type=int, default=32, help="of each download (default: 32)")
     arguments.add_argument("--posts", type=float, default=0.3, help="part of the requests that are POST (default: 0.3)")
@@ -100,8 +102,8 @@ def main():
         print(json.dumps(report, indent=2))
     else:
         for told in report:
-            print(f"upstream's keep-alive {told['keepAliveSeconds']} s: {told.get('correct')} of {told.get('requests')} requests "
-                  f"answered rightly beside {told.get('left')} left downloads, in {told.get('seconds')} s; "
+            print(f"upstream's keep-alive {told['keepAliveSeconds']} s: {told.get('correct')} of {told.get('requests')} "
+                  f"requests answered rightly beside {told.get('left')} left downloads, in {told.get('seconds')} s; "
                   f"wrong answers: {told.get('wrong')}, failed: {told.get('failed')}, problems: {told.get('problems')}; "
                   f"in the logs: {told['logs'] or 'nothing'}; upstream: {told['upstream']}")
             for text in told.get("samples", []):
