@@ -11,6 +11,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.epoll.EpollIoHandle;
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Dials connections on one event loop: name resolution, TCP, TLS. If one address does not accept a
- * connection, the next one is tried, because nothing was sent yet.
+ * connection, the next one is tried, because nothing was sent yet. If the last one refuses, too, the best one
+ * is dialled once more: behind the address of a Kubernetes Service are several pods.
  */
 final class UpstreamDialler {
     /**
@@ -129,6 +131,8 @@ final class UpstreamDialler {
         private final List<Endpoint> tried = new ArrayList<>(MAX_TRIED);
         /** The token of the address that is being tried; see {@link Endpoint#end}. */
         private int begun;
+        /** Whether the best address is being dialled once more. */
+        private boolean again;
         /** The epoch of the addresses that this dial picks from. */
         private int epoch;
 
@@ -152,7 +156,7 @@ final class UpstreamDialler {
          * thread replaced the configured names meanwhile and so made this dial's addresses unknown.
          */
         void next(Problem otherwise) {
-            boolean wanted = outcome.isWanted() && tried.size() < MAX_TRIED;
+            boolean wanted = outcome.isWanted() && tried.size() < MAX_TRIED && !again;
             Endpoint next = wanted ? endpoints.pick(tried) : null;
             if (next != null) {
                 connect(next);
@@ -172,8 +176,10 @@ final class UpstreamDialler {
                     .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, patience())
                     .connect(to.address())
                     .addListener(connected -> {
-                        if (!connected.isSuccess()) {
-                            failed(to, UpstreamProblem.refused("the upstream refused the connection"));
+                        if (connected.cause() instanceof ConnectTimeoutException) {
+                            failed(to, UpstreamProblem.NO_CONNECTION);
+                        } else if (!connected.isSuccess()) {
+                            refused(to);
                         } else if (pipeline.tls == null) {
                             connected(to, pipeline.connection());
                         } else {
@@ -201,6 +207,19 @@ final class UpstreamDialler {
             to.end(begun);
             connection.at(to);
             outcome.connected(connection);
+        }
+
+        /** Tries the next address or, once, the best one again. */
+        private void refused(Endpoint to) {
+            boolean last = tried.size() >= MAX_TRIED || endpoints.pick(tried) == null;
+            Endpoint best = !last || again || !outcome.isWanted() ? null : endpoints.pick(List.of());
+            if (best == null) {
+                failed(to, UpstreamProblem.refused("the upstream refused the connection"));
+            } else {
+                to.end(begun);
+                again = true;
+                connect(best);
+            }
         }
 
         private void failed(Endpoint to, Problem problem) {

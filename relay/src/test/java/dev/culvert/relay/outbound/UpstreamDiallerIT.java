@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -54,6 +55,58 @@ class UpstreamDiallerIT {
 
             assertThat(outcome.get(20, TimeUnit.SECONDS)).isEqualTo("connected");
             assertThat(clock.reads.get()).as("reads of the clock").isGreaterThan(2);
+            loop.submit(dialler::close).get(20, TimeUnit.SECONDS);
+            shared.close();
+        }
+    }
+
+    @Test
+    void aDialThatFailedIsRepeatedOnce() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            AtomicInteger dials = new AtomicInteger();
+
+            String outcome = dial(server.getLocalPort(), channel -> {
+                if (dials.incrementAndGet() == 1) {
+                    channel.close(); // fails the dial, as an event of another socket did
+                }
+                return new Dialled(channel);
+            });
+
+            assertThat(outcome).isEqualTo("connected");
+            assertThat(dials).hasValue(2);
+        }
+    }
+
+    @Test
+    void anUpstreamThatRefusesIsDialledTwice() throws Exception {
+        AtomicInteger dials = new AtomicInteger();
+        int nobody;
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            nobody = server.getLocalPort();
+        }
+
+        String outcome = dial(nobody, channel -> {
+            dials.incrementAndGet();
+            return new Dialled(channel);
+        });
+
+        assertThat(outcome).isEqualTo("the upstream refused the connection");
+        assertThat(dials).hasValue(2);
+    }
+
+    private String dial(int port, Function<Channel, Dialled> install) throws Exception {
+        var names = new UpstreamNames(Map.of("x:1", List.of(new HostPort("127.0.0.1", port))), List.of());
+        var shared = new Upstreams(UpstreamLimits.defaults(), names, UpstreamTrust.NONE);
+        EventLoop loop = loops.group().next();
+        UpstreamDialler dialler = new UpstreamDialler(shared, loop);
+        Endpoints endpoints = new Endpoints("x:1", Ejection.defaults(), System::nanoTime);
+        CompletableFuture<String> outcome = new CompletableFuture<>();
+
+        loop.execute(() -> dialler.dial(UPSTREAM, endpoints, null, install, new Recorder(outcome)));
+
+        try {
+            return outcome.get(20, TimeUnit.SECONDS);
+        } finally {
             loop.submit(dialler::close).get(20, TimeUnit.SECONDS);
             shared.close();
         }
