@@ -37,6 +37,8 @@ final class RequestHalf {
     /** The bytes that the upstream's side has not consumed; null before the first ones. */
     private @Nullable Lag untaken;
     private @Nullable RequestSink sink;
+    /** The request that is forwarded when its end shows that it has no body. */
+    private @Nullable EmptyRequest empty;
     private boolean ended;
     private boolean awaits100;
     private int unforwarded;
@@ -107,11 +109,25 @@ final class RequestHalf {
             leastRate = leastRate(request.fields());
             awaitBody();
         }
-        sink = runtime.relay().open(request, response);
+        if (EmptyRequest.isOne(request)) {
+            empty = new EmptyRequest(runtime.relay(), request, response);
+        } else {
+            sink = runtime.relay().open(request, response);
+        }
+    }
+
+    /** Forwards the request that waits for its end. */
+    private void openEmpty(boolean complete) {
+        EmptyRequest waiting = empty;
+        if (waiting != null) {
+            empty = null;
+            sink = waiting.open(complete);
+        }
     }
 
     /** Receives body bytes. Takes ownership of {@code body}. */
     void data(ByteBuf body) {
+        openEmpty(false);
         RequestSink to = sink;
         awaits100 = false;
         if (to == null) {
@@ -194,6 +210,11 @@ final class RequestHalf {
     void pass(@Nullable Http2Headers trailers) {
         ended = true;
         PacedBody pace = paced;
+        if (empty != null && trailers == null) {
+            openEmpty(true);
+            return;
+        }
+        openEmpty(false);
         if (pace == null) {
             forwardEnd(trailers);
         } else {
@@ -248,6 +269,7 @@ final class RequestHalf {
     void abandon(Problem why) {
         RequestSink to = sink;
         sink = null;
+        empty = null;
         drop();
         if (to != null) {
             to.cancel(why);

@@ -58,11 +58,6 @@ final class Http2RequestHead {
                 .authority(host)
                 .path(RequestTarget.checked(path));
         copy(received, fields);
-        if (!ended && fields.contains("content-length", "0")) {
-            // Only the end of the stream shows that no body follows. Sent earlier, a zero length would
-            // complete a malformed request.
-            fields.remove("content-length");
-        }
         if (webSocket) {
             // RFC 8441 §5.1: fields that HTTP/1.1 needs; the caller has no use for the response to the key
             fields.set("upgrade", WEBSOCKET);
