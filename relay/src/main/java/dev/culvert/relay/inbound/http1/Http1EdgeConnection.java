@@ -2,6 +2,7 @@ package dev.culvert.relay.inbound.http1;
 
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.LingeringClose;
 import dev.culvert.http.net.PassEnd;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.EdgeException;
@@ -16,7 +17,6 @@ import dev.culvert.relay.exchange.RequestFacts;
 import dev.culvert.relay.exchange.RequestTrailers;
 import dev.culvert.relay.exchange.TunnelWay;
 import dev.culvert.relay.listen.Deadline;
-import dev.culvert.relay.listen.LingeringClose;
 import dev.culvert.relay.listen.ReadSize;
 import dev.culvert.relay.listen.RelayListener;
 import io.netty.buffer.ByteBuf;

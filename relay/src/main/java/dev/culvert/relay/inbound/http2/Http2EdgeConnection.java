@@ -1,6 +1,7 @@
 package dev.culvert.relay.inbound.http2;
 
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.LingeringClose;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
@@ -11,7 +12,6 @@ import dev.culvert.relay.exchange.EdgeProblems;
 import dev.culvert.relay.exchange.RequestFacts;
 import dev.culvert.relay.exchange.RequestTrailers;
 import dev.culvert.relay.listen.Deadline;
-import dev.culvert.relay.listen.LingeringClose;
 import dev.culvert.relay.listen.ReadSize;
 import dev.culvert.relay.listen.RelayListener;
 import io.netty.buffer.ByteBuf;

@@ -1,5 +1,6 @@
 package dev.culvert.relay.inbound.raw;
 
+import dev.culvert.http.net.LingeringClose;
 import dev.culvert.http.net.RawSocket;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.EdgeException;
@@ -17,7 +18,6 @@ import dev.culvert.relay.exchange.EdgeRuntimes;
 import dev.culvert.relay.listen.CallerAddress;
 import dev.culvert.relay.listen.ClientHelloReader;
 import dev.culvert.relay.listen.Deadline;
-import dev.culvert.relay.listen.LingeringClose;
 import dev.culvert.relay.listen.RelayListener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

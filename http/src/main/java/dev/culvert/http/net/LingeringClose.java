@@ -1,6 +1,5 @@
-package dev.culvert.relay.listen;
+package dev.culvert.http.net;
 
-import dev.culvert.http.net.HandlerNames;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
