@@ -8,7 +8,7 @@ import io.netty.handler.ssl.SslHandler;
  *
  * <pre>
  * edge           proxyHeader* → lingeringClose handshakeSlot* deadCaller serverName* tls protocol*
- *                → http1Decoder http1Encoder http1 | http2
+ *                → http1Decoder http1Encoder http1 | headBlocks http2
  * raw connection proxyHeader* → lingeringClose deadCaller raw
  * tunnel server  proxyHeader* → handshakeSlot* handshakeTurn* tls http* enrolmentBody* tunnelHandshake*
  *                → (Netty's WebSocket codec) webSocketMessage session
@@ -16,7 +16,7 @@ import io.netty.handler.ssl.SslHandler;
  *                enrolmentBody* tunnelHandshake* → as tunnel server
  * tunnel client  outboundProxy connectWait* tls http* refusalBody* tunnelHandshake*
  *                → (Netty's WebSocket codec) webSocketMessage session
- * upstream       tls http1Decoder http1 | http2 | raw
+ * upstream       tls http1Decoder http1 | headBlocks http2 | raw
  * </pre>
  */
 public final class HandlerNames {
@@ -32,6 +32,7 @@ public final class HandlerNames {
     public static final String HTTP1_DECODER = "culvert.http1Decoder";
     public static final String HTTP1_ENCODER = "culvert.http1Encoder";
     public static final String HTTP1 = "culvert.http1";
+    public static final String HEAD_BLOCKS = "culvert.headBlocks";
     public static final String HTTP2 = "culvert.http2";
     public static final String RAW = "culvert.raw";
     public static final String HTTP = "culvert.http";

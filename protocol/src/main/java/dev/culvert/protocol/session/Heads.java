@@ -1,5 +1,6 @@
 package dev.culvert.protocol.session;
 
+import dev.culvert.protocol.fields.TableSizeUpdates;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.frame.Hello.Limits;
@@ -106,6 +107,9 @@ final class Heads {
     Http2Headers decode(int streamId, ByteBuf block) {
         if (slotDecoder != null) {
             return slotDecoder.decode(streamId, block);
+        }
+        if (!TableSizeUpdates.areFew(block)) {
+            throw ProtocolException.session(ErrorCode.COMPRESSION, "too many table size updates");
         }
         Http2Headers head;
         try {

@@ -51,6 +51,21 @@ final class SessionHeadFaultTest {
         }
     }
 
+    /** RFC 7541 §4.2: each makes the decoder reallocate its table. */
+    @Test
+    void moreThanTwoTableSizeUpdatesEndTheSession() {
+        try (SessionPair pair = SessionPair.live()) {
+            Frame.Head head = new Frame.Head(1, OPENS | FrameCodec.HEAD_LAST, StreamKind.HTTP,
+                    HeadOptions.NONE,
+                    pair.allocator.heapBuffer().writeBytes(new byte[]{0x20, 0x21, 0x20}));
+
+            pair.client.session.handle(head, 0);
+            pair.client.drainEvents();
+
+            assertThat(pair.client.last(Closed.class).code()).isEqualTo(ErrorCode.COMPRESSION);
+        }
+    }
+
     @Test
     void sessionMayEndInTheMiddleOfAHead() {
         try (SessionPair pair = SessionPair.live()) {

@@ -1,6 +1,7 @@
 package dev.culvert.relay.inbound;
 
 import dev.culvert.http.net.HandlerNames;
+import dev.culvert.relay.HeadBlockGuard;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.inbound.http1.Http1EdgeConnection;
 import dev.culvert.relay.inbound.http1.Http1RequestDecoder;
@@ -46,8 +47,9 @@ final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
         pipeline.addLast(HandlerNames.HTTP1, new Http1EdgeConnection(shared, decoder, encoder));
     }
 
-    /** Adds the handler of HTTP/2. */
+    /** Adds the handlers of HTTP/2. */
     static void http2(ChannelPipeline pipeline, EdgeContext shared) {
+        pipeline.addLast(HandlerNames.HEAD_BLOCKS, new HeadBlockGuard(true));
         pipeline.addLast(HandlerNames.HTTP2, Http2EdgeConnection.of(shared));
     }
 

@@ -2,6 +2,7 @@ package dev.culvert.relay.outbound;
 
 import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.problem.Problem;
+import dev.culvert.relay.HeadBlockGuard;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.upstream.Endpoint;
@@ -118,6 +119,7 @@ final class Http2Pool extends UpstreamPool<Http2UpstreamConnection> {
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         channel.config().setAutoClose(true);
         Http2UpstreamConnection connection = new Http2UpstreamBuilder(this).build();
+        channel.pipeline().addLast(HandlerNames.HEAD_BLOCKS, new HeadBlockGuard(false));
         channel.pipeline().addLast(HandlerNames.HTTP2, connection);
         return connection;
     }

@@ -1,13 +1,12 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.relay.StrictWindows;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
-import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2Settings;
-import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import java.time.Duration;
 
 /** Builds HTTP/2 connections to upstreams, with their limits. */
@@ -28,10 +27,7 @@ public final class Http2UpstreamBuilder
     Http2UpstreamBuilder(Http2Pool pool) {
         this.pool = pool;
         Http2Connection connection = new DefaultHttp2Connection(false);
-        // RFC 9113 §5.3: priorities are deprecated, so all streams share equally.
-        connection.remote()
-                .flowController(new DefaultHttp2RemoteFlowController(connection,
-                        new UniformStreamByteDistributor(connection)));
+        StrictWindows.control(connection);
         connection(connection);
         initialSettings(new Http2Settings().pushEnabled(false)
                 .initialWindowSize(STREAM_WINDOW)

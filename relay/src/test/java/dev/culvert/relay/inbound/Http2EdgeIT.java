@@ -2,6 +2,8 @@ package dev.culvert.relay.inbound;
 
 import static dev.culvert.relay.testing.FrameCaller.CONTINUATION;
 import static dev.culvert.relay.testing.FrameCaller.DATA;
+import static dev.culvert.relay.testing.FrameCaller.END_HEADERS;
+import static dev.culvert.relay.testing.FrameCaller.END_STREAM;
 import static dev.culvert.relay.testing.FrameCaller.GOAWAY;
 import static dev.culvert.relay.testing.FrameCaller.HEADERS;
 import static dev.culvert.relay.testing.FrameCaller.PING;
@@ -21,6 +23,9 @@ import dev.culvert.relay.inbound.http2.Http2FrameBudget;
 import dev.culvert.relay.testing.EdgeFixture;
 import dev.culvert.relay.testing.FakeRelay;
 import dev.culvert.relay.testing.FrameCaller;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -389,6 +394,48 @@ class Http2EdgeIT {
     private void assertCalmed() {
         assertThat(caller.next(GOAWAY, 0).number()).isEqualTo((int) Http2Error.ENHANCE_YOUR_CALM.code());
         assertThat(edge.http2Errors("enhance_your_calm")).isEqualTo(1);
+    }
+
+    /** RFC 9113 §6.9.2: not an error of the stream whose window overflows. */
+    @Test
+    void settingsThatOverflowAWindowEndTheConnection() throws Exception {
+        caller.get(1, "/");
+        edge.relay.next();
+        caller.number(WINDOW_UPDATE, 1, Integer.MAX_VALUE - (64 << 10));
+
+        caller.send(SETTINGS, 0, 0, new byte[]{0, 4, 0, 1, 0, 1}); // a window of 65,537 bytes
+
+        assertThat(caller.next(GOAWAY, 0).number()).isEqualTo((int) Http2Error.FLOW_CONTROL_ERROR.code());
+        assertThat(caller.ends()).isTrue();
+    }
+
+    @Test
+    void aWindowUpdateThatOverflowsAWindowEndsItsStreamOnly() throws Exception {
+        caller.get(1, "/");
+        edge.relay.next();
+        caller.number(WINDOW_UPDATE, 1, Integer.MAX_VALUE);
+
+        assertThat(caller.next(RST_STREAM, 1).number()).isEqualTo((int) Http2Error.FLOW_CONTROL_ERROR.code());
+        caller.get(3, "/");
+        edge.relay.next().ok("on");
+        assertThat(caller.body(3)).isEqualTo("on");
+    }
+
+    /** RFC 7541 §4.2: two are enough for any encoder, and each makes the decoder reallocate its table. */
+    @Test
+    void moreThanTwoTableSizeUpdatesInAHeadEndTheConnection() throws Exception {
+        ByteBuf block = Unpooled.buffer().writeBytes(new byte[]{0x20, 0x3f, (byte) 0xe1, 0x1f});
+        block.writeBytes(caller.block(1, request("GET", "/")));
+        caller.send(HEADERS, END_STREAM | END_HEADERS, 1, ByteBufUtil.getBytes(block));
+        edge.relay.next().ok("two");
+        assertThat(caller.body(1)).isEqualTo("two");
+
+        block = Unpooled.buffer().writeBytes(new byte[]{0x20, 0x3f, (byte) 0xe1, 0x1f, 0x20});
+        block.writeBytes(caller.block(3, request("GET", "/")));
+        caller.send(HEADERS, END_STREAM | END_HEADERS, 3, ByteBufUtil.getBytes(block));
+
+        assertThat(caller.next(GOAWAY, 0).number()).isEqualTo((int) Http2Error.COMPRESSION_ERROR.code());
+        assertThat(caller.ends()).isTrue();
     }
 
     @Test

@@ -1,14 +1,13 @@
 package dev.culvert.relay.inbound.http2;
 
+import dev.culvert.relay.StrictWindows;
 import dev.culvert.relay.exchange.EdgeContext;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
-import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2Settings;
-import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 
 /** Builds HTTP/2 connections of callers, with their limits. */
 public final class Http2EdgeBuilder
@@ -48,10 +47,7 @@ public final class Http2EdgeBuilder
     Http2EdgeBuilder(EdgeContext shared) {
         this.shared = shared;
         Http2Connection connection = new DefaultHttp2Connection(true);
-        // RFC 9113 §5.3: priorities are deprecated, so all streams share equally.
-        connection.remote()
-                .flowController(new DefaultHttp2RemoteFlowController(connection,
-                        new UniformStreamByteDistributor(connection)));
+        StrictWindows.control(connection);
         // Applies from the first frame on, because a caller may never acknowledge the SETTINGS.
         connection.remote().maxActiveStreams(MAX_STREAMS);
         connection(connection);
