@@ -6,50 +6,88 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
-import java.time.Duration;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Closes a connection whose peer may still be sending (RFC 9112 §9.6). It closes this half and drops received
- * bytes undecoded until the peer closes its half. A socket closed at once would answer those bytes with a
- * reset, which can destroy the last response. Belongs to the channel's event loop.
+ * bytes undecoded until the peer closes its half, within the bounds of {@link DiscardedInput}. A socket
+ * closed at once would answer those bytes with a reset, which can destroy the last response. Belongs to the
+ * channel's event loop.
  */
 public final class LingeringClose extends ChannelInboundHandlerAdapter {
-    /** The time that the peer has to close its half. The caller of {@link #begin} sets the timer. */
-    public static final Duration TIME = Duration.ofSeconds(5);
-    /** The maximum number of dropped bytes. A peer that sends more does not read its response. */
-    private static final int MAX_BYTES = 1 << 20;
+    /** The time in which the socket accepts the last response. */
+    private static final long WRITE_SECONDS = 5;
 
-    private int dropped;
+    private final ChannelFuture last;
+    private @Nullable DiscardedInput input;
 
-    private LingeringClose() {}
+    private LingeringClose(ChannelFuture last) {
+        this.last = last;
+    }
 
-    /** Starts the close. The caller has flushed all writes. */
-    public static void begin(Channel channel) {
+    /**
+     * Starts the close.
+     *
+     * @param last completes when the socket has accepted the last bytes, which are flushed
+     */
+    public static void begin(Channel channel, ChannelFuture last) {
         if (!channel.isActive() || channel.pipeline().get(HandlerNames.LINGERING_CLOSE) != null) {
             return;
         }
-        SslHandler tls = channel.pipeline().get(SslHandler.class);
-        ChannelFuture said = tls == null ? channel.newSucceededFuture() : tls.closeOutbound();
-        channel.pipeline().addFirst(HandlerNames.LINGERING_CLOSE, new LingeringClose());
-        said.addListener(done -> {
-            if (done.isSuccess() && channel instanceof SocketChannel socket) {
-                socket.shutdownOutput().addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
-            } else {
-                channel.close();
-            }
-        });
         channel.config().setAutoRead(true);
+        channel.pipeline().addFirst(HandlerNames.LINGERING_CLOSE, new LingeringClose(last));
+        ScheduledFuture<?> tooSlow = channel.eventLoop()
+                .schedule(() -> channel.close(), WRITE_SECONDS, TimeUnit.SECONDS);
+        last.addListener(written -> {
+            tooSlow.cancel(false);
+            SslHandler tls = channel.pipeline().get(SslHandler.class);
+            ChannelFuture said = tls == null ? last : tls.closeOutbound();
+            said.addListener(done -> endOutput(channel, done.isSuccess()));
+        });
+    }
+
+    private static void endOutput(Channel channel, boolean written) {
+        if (written && channel instanceof SocketChannel socket) {
+            socket.shutdownOutput().addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+        } else {
+            channel.close();
+        }
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        Channel channel = ctx.channel();
+        input = new DiscardedInput(channel, () -> channel.config().setAutoRead(true), channel::close);
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        if (input != null) {
+            input.end();
+        }
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        dropped += message instanceof ByteBuf bytes ? bytes.readableBytes() : 0;
+        int bytes = message instanceof ByteBuf part ? part.readableBytes() : 0;
         ReferenceCountUtil.release(message);
-        if (dropped > MAX_BYTES) {
-            ctx.close();
+        if (input != null) {
+            input.dropped(bytes);
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof ChannelInputShutdownEvent) {
+            last.addListener(ChannelFutureListener.CLOSE); // the peer has closed its half
+        } else {
+            ctx.fireUserEventTriggered(event);
         }
     }
 }

@@ -63,7 +63,8 @@ public interface EdgeStream extends BodyStream {
     /**
      * The response is complete, the request is not.
      *
-     * @return whether the rest of the request will never arrive; if false, the exchange ends with it
+     * @return whether the exchange ends at once, because no exchange follows it or its rest is not needed to
+     *     find the next one; if false, the rest is dropped and the exchange ends with it
      */
     boolean dropRequest();
 

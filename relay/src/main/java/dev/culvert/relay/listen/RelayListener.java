@@ -2,6 +2,7 @@ package dev.culvert.relay.listen;
 
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Reason;
+import dev.culvert.http.net.DiscardAccounts;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.net.KeepAlive;
@@ -56,6 +57,8 @@ public final class RelayListener {
     public static Mono<RelayListener> start(HostPort address, EventLoops loops, HandshakeGate gate,
             @Nullable ProxySenders senders, Consumer<Channel> init) {
         OpenConnections connections = new OpenConnections();
+        DiscardAccounts discards = new DiscardAccounts();
+        Consumer<Channel> admitted = channel -> open(channel, gate, discards, init);
         return TcpServer.create()
                 .runOn(loops)
                 .bindAddress(() -> new InetSocketAddress(address.host(), address.port()))
@@ -68,9 +71,9 @@ public final class RelayListener {
                     channel.config().setRecvByteBufAllocator(new ReadSize());
                     connections.add(channel);
                     if (senders == null) {
-                        open(channel, gate, init);
+                        admitted.accept(channel);
                     } else {
-                        await(channel, senders, () -> open(channel, gate, init));
+                        await(channel, senders, () -> admitted.accept(channel));
                     }
                 })
                 .bind()
@@ -90,12 +93,14 @@ public final class RelayListener {
         }
     }
 
-    private static void open(Channel channel, HandshakeGate gate, Consumer<Channel> init) {
+    private static void open(Channel channel, HandshakeGate gate, DiscardAccounts discards,
+            Consumer<Channel> init) {
         SourceAddress source = SourceAddress.of(CallerAddress.of(channel));
         if (!gate.admit(source, channel)) {
             channel.close();
             return;
         }
+        discards.keep(channel, source);
         init.accept(channel);
         Future<?> handshake = Entrance.handshake(channel);
         if (handshake != null) {

@@ -1,7 +1,6 @@
 package dev.culvert.relay.inbound;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.http.problem.Problem;
@@ -10,7 +9,6 @@ import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.testing.EdgeFixture;
 import dev.culvert.relay.testing.FakeRelay;
 import dev.culvert.relay.testing.TlsCaller;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -348,18 +346,6 @@ class EdgeConnectionIT {
 
         assertThat(caller.readAll()).contains("urn:culvert:problem:bad-request").endsWith("}");
         assertThat(edge.relay.all).isEmpty();
-    }
-
-    @Test
-    void aRefusedCallerThatNeverStopsSendingIsCutOff() {
-        caller.send("GET / HTTP/1.1\r\nHost: acme.example\r\nHost: acme.example\r\n\r\n");
-
-        assertThatThrownBy(() -> {
-            for (int i = 0; i < 10_000; i++) {
-                caller.send(new byte[16 << 10]);
-            }
-        }).isInstanceOf(UncheckedIOException.class);
-        await().until(() -> edge.listener.connections() == 0);
     }
 
     @Test

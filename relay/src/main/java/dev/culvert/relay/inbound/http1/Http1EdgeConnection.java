@@ -2,6 +2,7 @@ package dev.culvert.relay.inbound.http1;
 
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.DiscardedInput;
 import dev.culvert.http.net.LingeringClose;
 import dev.culvert.http.net.PassEnd;
 import dev.culvert.http.observe.MemoryRefusals;
@@ -76,6 +77,8 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline deadline;
     private @Nullable EdgeExchange current;
+    /** The rest of a request that has been answered. */
+    private @Nullable DiscardedInput rest;
     /** Of the first pipelined request. */
     private @Nullable PipelineTurns turns;
     private Turn turn = Turn.NONE;
@@ -280,7 +283,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         EdgeExchange exchange = current;
         boolean reading = context().channel().config().isAutoRead();
         int waiting = exchange == null ? 0 : exchange.unforwarded();
-        boolean stopped = exchange != null && exchange.isStopped();
+        boolean stopped = exchange != null && exchange.isStopped() || rest != null && rest.isPaused();
         if (reading && (waiting >= HIGH_WATER || stopped)) {
             context().channel().config().setAutoRead(false);
         } else if (!reading && waiting <= LOW_WATER && !stopped && pipelined.isEmpty()) {
@@ -288,16 +291,37 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /** The response is complete: reads and drops the rest of the request, so that the caller can read it. */
+    void dropRest() {
+        deadline().clear();
+        rest = new DiscardedInput(context().channel(), this::regulate, this::close);
+        regulate();
+    }
+
+    /** Bytes of the rest were dropped. */
+    void dropped(int bytes) {
+        if (rest != null) {
+            rest.dropped(bytes);
+        }
+    }
+
+    private void endRest() {
+        if (rest != null) {
+            rest.end();
+            rest = null;
+        }
+    }
+
     /** The exchange is over in both directions. Its last bytes are flushed at the end of this pass. */
     void finished(boolean close) {
         current = null;
+        endRest();
         turnOver();
         ChannelHandlerContext ctx = context();
         if (close) {
             closing = true;
-            deadline().set(LingeringClose.TIME, ctx::close);
-            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(flushed -> LingeringClose.begin(ctx.channel()));
+            deadline().clear();
+            LingeringClose.begin(ctx.channel(), ctx.writeAndFlush(Unpooled.EMPTY_BUFFER));
             return;
         }
         deadline().set(shared.limits().idleTimeout(), ctx::close);
@@ -486,6 +510,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         deadline().close();
+        endRest();
         pipelined.forEach(ReferenceCountUtil::release);
         pipelined.clear();
         EdgeExchange exchange = current;
@@ -522,7 +547,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void closeIfIdle(ChannelHandlerContext ctx) {
-        if (current == null) {
+        if (current == null && !closing) {
             ctx.close();
         }
     }

@@ -27,7 +27,6 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.Http2Headers;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,12 +34,6 @@ import org.jspecify.annotations.Nullable;
  * has not accepted.
  */
 final class Http1EdgeStream implements EdgeStream {
-    /**
-     * The maximum bytes that are read and dropped after a complete response, so that the caller can read the
-     * response.
-     */
-    private static final int DISCARD_BYTES = 1 << 20;
-    private static final Duration DISCARD_TIME = Duration.ofSeconds(5);
     private final Http1EdgeConnection connection;
     private final Http1ResponseEncoder encoder;
     private final HttpMethod method;
@@ -53,7 +46,6 @@ final class Http1EdgeStream implements EdgeStream {
     /** Whether the response is written past the encoder. Its length is known, so it has no trailers. */
     private boolean plain;
     private long unconsumed;
-    private int dropped;
 
     Http1EdgeStream(Http1EdgeConnection connection, Http1ResponseEncoder encoder, HttpMethod method,
             HttpVersion version, boolean keepAlive) {
@@ -92,17 +84,16 @@ final class Http1EdgeStream implements EdgeStream {
 
     @Override
     public void requestDropped(int bytes) {
-        dropped += bytes;
-        if (dropped > DISCARD_BYTES) {
-            close();
-        }
+        connection.dropped(bytes);
     }
 
+    /** On a connection that closes, the rest is dropped undecoded after the exchange. */
     @Override
     public boolean dropRequest() {
-        deadline().set(DISCARD_TIME, this::close);
-        connection.regulate();
-        return false;
+        if (keepAlive) {
+            connection.dropRest();
+        }
+        return !keepAlive;
     }
 
     @Override

@@ -448,7 +448,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         failed = true;
         Http2Error code = error == null ? Http2Error.INTERNAL_ERROR : error.error();
         shared.meters().http2Error(code);
-        idle().set(LingeringClose.TIME, ctx.channel()::close);
+        idle().clear();
         try {
             sayGoAway(ctx, code, String.valueOf(cause.getMessage()));
         } catch (Http2Exception e) {
@@ -464,13 +464,13 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         ByteBuf reason = ByteBufUtil.writeUtf8(ctx.alloc(), why);
         try {
             connection().goAwaySent(last, code.code(), reason);
-            encoder().frameWriter()
-                    .writeGoAway(ctx, last, code.code(), reason.retain(), ctx.newPromise())
-                    .addListener(said -> LingeringClose.begin(ctx.channel()));
+            ChannelFuture said = encoder().frameWriter()
+                    .writeGoAway(ctx, last, code.code(), reason.retain(), ctx.newPromise());
+            flush(ctx);
+            LingeringClose.begin(ctx.channel(), said);
         } finally {
             reason.release();
         }
-        flush(ctx);
     }
 
     @Override

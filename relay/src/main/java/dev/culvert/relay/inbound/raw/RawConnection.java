@@ -251,14 +251,13 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
             channel.close();
             return;
         }
-        deadline.set(LingeringClose.TIME, channel::close);
-        channel.writeAndFlush(alert.record()).addListener(told -> {
-            if (isInputEnded()) {
-                channel.close(); // the caller has closed its half
-            } else {
-                LingeringClose.begin(channel);
-            }
-        });
+        deadline.clear();
+        ChannelFuture told = channel.writeAndFlush(alert.record());
+        if (isInputEnded()) {
+            told.addListener(ChannelFutureListener.CLOSE); // the caller has closed its half
+        } else {
+            LingeringClose.begin(channel, told);
+        }
     }
 
     private boolean isInputEnded() {
