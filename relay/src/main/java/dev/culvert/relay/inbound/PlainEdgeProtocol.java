@@ -1,5 +1,6 @@
 package dev.culvert.relay.inbound;
 
+import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.listen.RelayListener;
@@ -7,14 +8,18 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.http2.Http2CodecUtil;
+import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads the first bytes of a connection without TLS, and continues with their protocol. HTTP/2 with prior
  * knowledge begins with a preface that is not valid HTTP/1.1 (RFC 9113 §3.3).
  */
 final class PlainEdgeProtocol extends ByteToMessageDecoder {
+    private static final Logger log = LoggerFactory.getLogger(PlainEdgeProtocol.class);
     private static final ByteBuf PREFACE = Http2CodecUtil.connectionPrefaceBuf();
 
     private final EdgeContext shared;
@@ -77,5 +82,14 @@ final class PlainEdgeProtocol extends ByteToMessageDecoder {
             ctx.close();
         }
         super.userEventTriggered(ctx, event);
+    }
+
+    /** A reset before the first request. */
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (!MemoryRefusals.CALLER.counts(cause) && !(cause instanceof IOException)) {
+            log.atWarn().setCause(cause).log("edge connection failed");
+        }
+        ctx.close();
     }
 }

@@ -186,6 +186,11 @@ public final class FrameCaller implements AutoCloseable {
         return socket.readAll().isEmpty();
     }
 
+    /** Leaves with a reset. */
+    public void reset() {
+        socket.reset();
+    }
+
     @Override
     public void close() {
         encoder.close();

@@ -22,7 +22,9 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
@@ -36,11 +38,14 @@ import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One HTTP/2 connection of a caller (RFC 9113), WebSockets included (RFC 8441). Each stream is passed to its
@@ -57,6 +62,8 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
      * never have as many there.
      */
     private static final int MAX_WAITING = 1 << 20;
+
+    private static final Logger log = LoggerFactory.getLogger(Http2EdgeConnection.class);
 
     private final EdgeContext shared;
     private final Http2Connection.PropertyKey sides;
@@ -426,12 +433,18 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
+    /** A reset by the caller, a TLS failure, or a violation of the protocol. */
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
         if (MemoryRefusals.CALLER.counts(cause)) {
             ctx.close();
-        } else {
+        } else if (Http2CodecUtil.getEmbeddedHttp2Exception(cause) != null) {
             super.exceptionCaught(ctx, cause);
+        } else {
+            if (!(cause instanceof IOException) && !(cause instanceof DecoderException)) {
+                log.atWarn().setCause(cause).log("edge connection failed");
+            }
+            ctx.close();
         }
     }
 
