@@ -7,14 +7,18 @@ import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.Cidr;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.HandlerNames;
+import dev.culvert.http.net.JudgedRequestDecoder;
 import dev.culvert.http.net.KeepAlive;
 import dev.culvert.http.net.ListenException;
+import dev.culvert.http.net.PairedResponseEncoder;
 import dev.culvert.http.observe.Telemetry;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPipeline;
 import io.netty.handler.ssl.SslContext;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -125,9 +129,6 @@ public final class EdgeServer {
                 .protocol(HttpProtocol.HTTP11)
                 .bindAddress(() -> new InetSocketAddress(setup.listen().host(), setup.listen().port()))
                 .idleTimeout(limits.idleTimeout())
-                .httpRequestDecoder(decoder -> decoder.maxInitialLineLength(limits.uriBytes() + 64)
-                        .maxHeaderSize(limits.headBytes())
-                        .maxChunkSize(64 << 10))
                 .doOnChannelInit((observer, channel, remote) -> {
                     KeepAlive.bound(channel);
                     connections.opened(channel);
@@ -140,15 +141,21 @@ public final class EdgeServer {
         return tls == null ? server : server.secure(spec -> spec.sslContext(tls));
     }
 
+    /** Replaces Reactor Netty's codec, which reads heads that other recipients read differently. */
     private static void guard(Channel channel, Setup setup) {
+        EdgeLimits limits = setup.limits();
+        var encoder = new PairedResponseEncoder();
+        var decoder = new JudgedRequestDecoder(limits.uriBytes(), limits.headBytes(), encoder::requested);
         Telemetry telemetry = setup.telemetry();
-        var guard = new RequestGuard(setup.limits(), problem -> {
+        var guard = new RequestGuard(limits, problem -> {
             if (telemetry != null) {
                 telemetry.problem(problem);
             }
         });
-        channel.pipeline()
-                .addBefore(NettyPipeline.HttpCodec, "culvert.bytes", guard.bytesListener())
+        ChannelPipeline pipeline = channel.pipeline();
+        pipeline.replace(NettyPipeline.HttpCodec, NettyPipeline.HttpCodec, decoder);
+        pipeline.addBefore(NettyPipeline.HttpCodec, "culvert.bytes", guard.bytesListener())
+                .addBefore(NettyPipeline.HttpCodec, HandlerNames.HTTP1_ENCODER, encoder)
                 .addAfter(NettyPipeline.HttpCodec, "culvert.guard", guard);
     }
 

@@ -7,6 +7,7 @@ import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.http.fields.RequestId;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.observe.Telemetry;
+import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
@@ -17,6 +18,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
@@ -64,10 +66,21 @@ final class HandlerExchange {
 
     /**
      * Serves the request. Completes when the response is written to the socket; cancelled when the caller
-     * disconnects.
+     * disconnects. A request whose target or host is not valid is refused, and the connection closed.
      */
     Mono<Void> serve(EdgeHandler handler) {
-        return Mono.defer(() -> handler.handle(request()))
+        String target;
+        try {
+            target = HandlerTarget.originForm(incoming.method(), incoming.uri(), incoming.requestHeaders(),
+                    incoming.version().equals(HttpVersion.HTTP_1_0));
+        } catch (EdgeException e) {
+            return e.problem().cause() == Cause.BAD_REQUEST ? refuse(e.problem()) : send(failed(e));
+        }
+        if (target.equals(TargetForm.ASTERISK)) {
+            return send(EdgeResponse.Http.empty(HttpResponseStatus.OK)
+                    .with(HttpHeaderNames.ALLOW, TargetForm.SERVED_METHODS));
+        }
+        return Mono.defer(() -> handler.handle(request(target)))
                 .switchIfEmpty(
                         Mono.error(
                                 () -> new IllegalStateException("the handler completed without a response")))
@@ -81,10 +94,8 @@ final class HandlerExchange {
         return send(failed(new EdgeException(problem)));
     }
 
-    private EdgeRequest request() {
+    private EdgeRequest request(String target) {
         HttpHeaders headers = incoming.requestHeaders();
-        String target = HandlerTarget.originForm(incoming.method(), incoming.uri(), headers,
-                incoming.version().equals(HttpVersion.HTTP_1_0));
         headers.set("x-request-id", requestId);
         InetSocketAddress remote = (InetSocketAddress) channel.remoteAddress();
         var context = new RequestContext(requestId, null, caller(channel), null, remote,

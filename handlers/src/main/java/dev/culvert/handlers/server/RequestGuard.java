@@ -1,6 +1,7 @@
 package dev.culvert.handlers.server;
 
 import dev.culvert.http.fields.RequestId;
+import dev.culvert.http.net.JudgedRequestDecoder;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
@@ -21,8 +22,6 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.codec.http.TooLongHttpHeaderException;
-import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
@@ -79,16 +78,13 @@ final class RequestGuard extends ChannelDuplexHandler {
             return;
         }
         Problem problem = msg instanceof DecoderResultProvider decoded && decoded.decoderResult().isFailure()
-                ? unparsable(decoded.decoderResult().cause())
+                ? JudgedRequestDecoder.problem(decoded.decoderResult().cause(), Hop.EDGE)
                 : null;
         if (msg instanceof HttpRequest request) {
             unanswered++;
             betweenRequests = false;
             stopHeadTimer();
-            if (problem == null && request.headers().size() > limits.headFields()) {
-                problem = Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE,
-                        "more than " + limits.headFields() + " header fields");
-            }
+            problem = problem == null ? beyondLimits(request) : problem;
         }
         if (msg instanceof LastHttpContent) {
             betweenRequests = true;
@@ -159,15 +155,15 @@ final class RequestGuard extends ChannelDuplexHandler {
         }
     }
 
-    private Problem unparsable(Throwable cause) {
-        if (cause instanceof TooLongHttpLineException) {
-            return Problem.of(Cause.URI_TOO_LONG, Hop.EDGE,
-                    "the URI is longer than " + limits.uriBytes() + " bytes");
+    private @Nullable Problem beyondLimits(HttpRequest request) {
+        if (request.headers().size() > limits.headFields()) {
+            return Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE,
+                    "more than " + limits.headFields() + " header fields");
         }
-        return cause instanceof TooLongHttpHeaderException
-                ? Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE,
-                        "the header section is larger than " + limits.headBytes() + " bytes")
-                : Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the request is not valid HTTP/1.1");
+        return request.uri().length() <= limits.uriBytes()
+                ? null
+                : Problem.of(Cause.URI_TOO_LONG, Hop.EDGE,
+                        "the URI is longer than " + limits.uriBytes() + " bytes");
     }
 
     private void startHeadTimer(ChannelHandlerContext ctx) {
@@ -215,6 +211,8 @@ final class RequestGuard extends ChannelDuplexHandler {
         stopHeadTimer();
         if (unanswered == 1) {
             conclude(ctx, problem);
+        } else if (unanswered == 0) {
+            ctx.close(); // the rest of a body whose request is answered
         }
     }
 

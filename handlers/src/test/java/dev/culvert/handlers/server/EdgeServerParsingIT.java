@@ -52,6 +52,53 @@ class EdgeServerParsingIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"GET / HTTP/1.1\r\nHost:\r\n\r\n", "GET / HTTP/1.1\r\nHost: user@a\r\n\r\n",
+            "GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n"})
+    void nothingIsServedBehindABadRequest(String bytes) throws IOException {
+        server.start(request -> text("never"));
+
+        assertThat(server.exchange(bytes + GET)).startsWith("HTTP/1.1 400").doesNotContain("never");
+    }
+
+    @Test
+    void aBodyThatTurnsOutMalformedAfterItsAnswerEndsTheConnection() throws IOException {
+        server.start(request -> text("answered"));
+
+        try (var client = server.connect()) {
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    .readUntil("answered");
+            client.send("zz\r\n" + GET);
+            assertThat(client.readAll()).doesNotContain("HTTP/1.1 ");
+        }
+    }
+
+    @Test
+    void healthChecksOfBalancersNeedNoHost() throws IOException {
+        server.start(request -> text(request.target()));
+
+        assertThat(server.exchange("GET /x HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.1 200").endsWith("/x");
+        assertThat(server.exchange("GET / HTTP/1.0\r\nHost: a@b\r\n\r\n")).startsWith("HTTP/1.1 400");
+    }
+
+    @Test
+    void optionsOfTheServerSayWhatItServes() throws IOException {
+        server.start(request -> text("never"));
+
+        assertThat(server.exchange("OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
+                .startsWith("HTTP/1.1 200")
+                .contains("allow: GET, HEAD", "content-length: 0");
+    }
+
+    @Test
+    void everyAnswerHasADate() throws IOException {
+        server.start(request -> text("x"));
+
+        assertThat(server.exchange("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
+                .contains("\r\ndate: ");
+        assertThat(server.exchange("GET / HTTP/9.9\r\nHost: a\r\n\r\n")).contains("\r\ndate: ");
+    }
+
     @Test
     void anAbsoluteTargetBecomesItsPath() throws IOException {
         server.start(request -> text(request.target()));

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * connection, and confined to its event loop.
  */
 public final class Http1Grammar {
+    /** The most octets of a method. Real ones have a third of that. */
+    public static final int MAX_METHOD = 64;
     /** The most octets of a framing field's value that are kept; longer ones are faults. */
     private static final int MAX_VALUE = 40;
     private static final int MAX_CHUNK_DIGITS = 15;
@@ -178,6 +180,8 @@ public final class Http1Grammar {
             case METHOD -> {
                 if (FieldText.lower(b) == 0) {
                     word(b, State.TARGET, "the method is not a token");
+                } else if (++count == MAX_METHOD) {
+                    fail("the method is longer than " + MAX_METHOD + " octets");
                 }
             }
             case TARGET -> {

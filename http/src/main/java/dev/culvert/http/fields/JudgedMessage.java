@@ -36,10 +36,10 @@ public final class JudgedMessage {
      */
     public static boolean isSound(Http1Grammar grammar, List<Object> out, int first) {
         Throwable failed = failure(out, first);
-        if (failed instanceof TooLongFrameException) {
+        String fault = grammar.fault();
+        if (fault == null && failed instanceof TooLongFrameException) {
             return false;
         }
-        String fault = grammar.fault();
         if (fault == null && failed == null && !isSwitch(out.get(first))
                 && grammar.isBetweenMessages() != out.getLast() instanceof LastHttpContent) {
             fault = "it does not end where it says";

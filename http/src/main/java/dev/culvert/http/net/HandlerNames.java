@@ -10,8 +10,9 @@ import io.netty.handler.ssl.SslHandler;
  * edge           proxyHeader* → lingeringClose handshakeSlot* deadCaller serverName* tls protocol*
  *                → http1Decoder http1Encoder http1 | headBlocks http2
  * raw connection proxyHeader* → lingeringClose deadCaller raw
- * tunnel server  proxyHeader* → handshakeSlot* handshakeTurn* tls http* enrolmentBody* tunnelHandshake*
- *                → (Netty's WebSocket codec) webSocketMessage session
+ * tunnel server  proxyHeader* → handshakeSlot* handshakeTurn* tls http1Decoder* http1Encoder*
+ *                enrolmentBody* tunnelHandshake* → (Netty's WebSocket codec) webSocketMessage session
+ * handlers       tls (Reactor Netty's, its codec replaced:) bytes http1Encoder httpCodec guard httpTrafficHandler
  * shared port    as edge; a tunnel's request → handshakeTurn* deadCaller tls http1Decoder* http1Encoder*
  *                enrolmentBody* tunnelHandshake* → as tunnel server
  * tunnel client  outboundProxy connectWait* tls http* refusalBody* tunnelHandshake*

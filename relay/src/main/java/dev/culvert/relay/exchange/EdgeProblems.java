@@ -23,9 +23,6 @@ public final class EdgeProblems {
             "the body is malformed");
     public static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE, "the server stops");
 
-    /** The {@code Allow} field of a 405 response. */
-    public static final String SERVED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
-
     private EdgeProblems() {}
 
     /** Returns the problem of an upstream's response that cannot be forwarded. */

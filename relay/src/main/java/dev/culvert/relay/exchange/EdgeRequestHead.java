@@ -1,24 +1,19 @@
 package dev.culvert.relay.exchange;
 
 import dev.culvert.http.fields.ContentLength;
-import dev.culvert.http.fields.JudgedMessage;
+import dev.culvert.http.net.JudgedRequestDecoder;
+import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.EdgeException;
-import dev.culvert.http.problem.Problem;
-import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.quota.CallerLimits;
-import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http.TooLongHttpHeaderException;
-import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -38,14 +33,16 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
     /** Converts a decoded request. Throws EdgeException with the caller's fault. */
     public static EdgeRequestHead of(HttpRequest request, CharSequence scheme, CallerLimits limits) {
         if (request.decoderResult().isFailure()) {
-            throw new EdgeException(undecodable(request.decoderResult().cause()));
+            throw new EdgeException(
+                    JudgedRequestDecoder.problem(request.decoderResult().cause(), Hop.EDGE));
         }
         HttpHeaders headers = request.headers();
         RequestTarget.requireWithin(limits, headers.size(), request.uri());
         HttpMethod method = request.method();
-        RequestTarget.requireServed(method.name());
-        String host = host(request);
-        String path = path(request, host);
+        TargetForm.requireServed(method.name());
+        // HTTP/1.0 without Host cannot be routed either
+        String host = TargetForm.host(headers.getAll(HOST));
+        String path = TargetForm.path(request.uri(), method, host);
         boolean upgrade = asksForWebSocket(request);
         Http2Headers fields = new DefaultHttp2Headers(false, headers.size() + EXTRA_FIELDS);
         fields.method(method.asciiName()).scheme(scheme).authority(host).path(path);
@@ -73,58 +70,6 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         return length == null ? 0 : Math.max(0, ContentLength.parse(length));
     }
 
-    private static Problem undecodable(Throwable cause) {
-        return switch (cause) {
-            case TooLongHttpLineException e ->
-                Problem.of(Cause.URI_TOO_LONG, Hop.EDGE, "the request line is too long");
-            case TooLongHttpHeaderException e ->
-                Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large");
-            case TooLongFrameException e ->
-                Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE, "the head is too large");
-            case JudgedMessage.Fault e ->
-                Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
-                        "the request is not valid HTTP/1.1: " + e.getMessage());
-            default -> Problem.of(Cause.BAD_REQUEST, Hop.EDGE, "the request is not valid HTTP/1.1");
-        };
-    }
-
-    /**
-     * Returns the host. RFC 9112 §3.2 requires exactly one valid Host. HTTP/1.0 without it cannot be routed
-     * either.
-     */
-    private static String host(HttpRequest request) {
-        List<String> hosts = request.headers().getAll(HOST);
-        if (hosts.size() != 1 || !RequestTarget.isAuthority(hosts.getFirst())) {
-            throw problem(Cause.BAD_REQUEST, "one valid Host field is needed");
-        }
-        return hosts.getFirst();
-    }
-
-    /**
-     * Returns the path of the target (RFC 9112 §3.2): origin-form, absolute-form with the authority of Host,
-     * or {@code *} for OPTIONS.
-     */
-    private static String path(HttpRequest request, String host) {
-        String target = request.uri();
-        if (target.startsWith("/") || (target.equals("*") && request.method().equals(HttpMethod.OPTIONS))) {
-            return RequestTarget.checked(target);
-        }
-        int start = target.indexOf("://");
-        String scheme = start < 0 ? "" : target.substring(0, start);
-        if (!scheme.equalsIgnoreCase("http") && !scheme.equalsIgnoreCase("https")) {
-            throw problem(Cause.BAD_REQUEST, "the target is neither a path nor an absolute http(s) URI");
-        }
-        int path = start + 3;
-        while (path < target.length() && target.charAt(path) != '/' && target.charAt(path) != '?') {
-            path++;
-        }
-        if (!target.substring(start + 3, path).equalsIgnoreCase(host)) {
-            throw problem(Cause.BAD_REQUEST, "the target's authority differs from the Host field");
-        }
-        String rest = target.substring(path);
-        return RequestTarget.checked(rest.startsWith("/") ? rest : "/" + rest);
-    }
-
     /**
      * Whether the request asks for a WebSocket (RFC 9110 §7.8, RFC 6455 §4.1). Any other Upgrade is dropped
      * with the hop-by-hop fields.
@@ -136,10 +81,6 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
                 && headers.containsValue("connection", "upgrade", true)
                 && headers.containsValue("upgrade", "websocket", true)
                 && !ContentLength.announcesContent(request);
-    }
-
-    private static EdgeException problem(Cause cause, String detail) {
-        return RequestTarget.problem(cause, detail);
     }
 
     /**

@@ -5,7 +5,10 @@ import dev.culvert.certs.ClientCertificates.Verdict;
 import dev.culvert.http.fields.HostName;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.HandlerNames;
+import dev.culvert.http.net.JudgedRequestDecoder;
 import dev.culvert.http.observe.Telemetry;
+import dev.culvert.http.path.TargetForm;
+import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
@@ -174,7 +177,7 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
         return request.decoderResult().cause() instanceof TooLongHttpContentException
                 ? Problem.of(Cause.BODY_TOO_LARGE, Hop.TUNNEL,
                         "the body is larger than " + EnrolmentService.MAX_BODY_BYTES + " bytes")
-                : Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the request is not valid HTTP/1.1");
+                : JudgedRequestDecoder.problem(request.decoderResult().cause(), Hop.TUNNEL);
     }
 
     private static String requestId(FullHttpRequest request) {
@@ -187,6 +190,11 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     }
 
     private @Nullable Problem route(ChannelHandlerContext ctx, FullHttpRequest request, String id) {
+        try {
+            TargetForm.host(request.headers().getAll("host"));
+        } catch (EdgeException e) {
+            return Problem.of(e.problem().cause(), Hop.TUNNEL, e.problem().detail());
+        }
         String path = request.uri();
         if (path.equals(ENROL_PATH)) {
             return issue(ctx, request, id, shared.enrolment()::enrol);

@@ -3,6 +3,8 @@ package dev.culvert.server.link;
 import dev.culvert.config.HostPort;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.net.HandlerNames;
+import dev.culvert.http.net.JudgedRequestDecoder;
+import dev.culvert.http.net.PairedResponseEncoder;
 import dev.culvert.relay.inbound.EdgeListener;
 import dev.culvert.relay.listen.Entrance;
 import dev.culvert.relay.listen.HandshakeFairness;
@@ -11,8 +13,6 @@ import dev.culvert.relay.listen.OpenConnections;
 import dev.culvert.relay.listen.RelayListener;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
-import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpServerCodec;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
@@ -21,6 +21,10 @@ import reactor.core.publisher.Mono;
  * the edge's with the tunnel connections counted apart.
  */
 public final class TunnelListener {
+    /** Clients' targets have a tenth of that. */
+    private static final int MAX_TARGET = 4096;
+    private static final int MAX_HEAD = 8192;
+
     private final RelayListener listener;
     private final OpenConnections connections;
 
@@ -59,9 +63,10 @@ public final class TunnelListener {
         }
         HandshakeFairness.begin(channel);
         ChannelPipeline pipeline = channel.pipeline();
-        pipeline.addLast(HandlerNames.HTTP,
-                new HttpServerCodec(new HttpDecoderConfig().setStrictLineParsing(true)
-                        .setUseRfc9112TransferEncoding(true)));
+        var encoder = new PairedResponseEncoder();
+        pipeline.addLast(HandlerNames.HTTP1_DECODER,
+                new JudgedRequestDecoder(MAX_TARGET, MAX_HEAD, encoder::requested));
+        pipeline.addLast(HandlerNames.HTTP1_ENCODER, encoder);
         TunnelHandshake.add(pipeline, shared, entrance.isPlain());
     }
 

@@ -1,11 +1,11 @@
 package dev.culvert.relay.inbound.http1;
 
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.ProblemDocument;
 import dev.culvert.protocol.body.BodyWriter;
 import dev.culvert.relay.exchange.EdgeContext;
-import dev.culvert.relay.exchange.EdgeProblems;
 import dev.culvert.relay.exchange.EdgeStream;
 import dev.culvert.relay.exchange.ResponseProgress;
 import dev.culvert.relay.exchange.WebSocketBoundary;
@@ -243,7 +243,7 @@ final class Http1EdgeStream implements EdgeStream {
         document.fields().forEach(field -> headers.set(field.name(), field.value()));
         response.fields().forEach(field -> headers.add(field.name(), field.value()));
         if (status == 405) {
-            headers.set("allow", EdgeProblems.SERVED_METHODS);
+            headers.set("allow", TargetForm.SERVED_METHODS);
         }
         if (!keepAlive) {
             headers.set("connection", "close");

@@ -1,41 +1,21 @@
 package dev.culvert.relay.inbound.http1;
 
-import dev.culvert.http.fields.Http1Grammar;
-import dev.culvert.http.fields.JudgedMessage;
+import dev.culvert.http.net.JudgedRequestDecoder;
 import dev.culvert.relay.quota.CallerLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpRequestDecoder;
-import io.netty.handler.codec.http.LastHttpContent;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
-/** Decodes HTTP/1.1 requests. Those that {@link Http1Grammar} finds at fault fail, however they decode. */
-public final class Http1RequestDecoder extends HttpRequestDecoder {
-    /** The maximum length of the pieces in which a body is passed on. Larger pieces only arrive later. */
-    private static final int MAX_CHUNK = 64 << 10;
-    /** Room for the method and the version beside the target. */
-    private static final int LINE_OVERHEAD = 64;
-
-    private final Http1Grammar grammar = Http1Grammar.ofRequests();
+/** Decodes HTTP/1.1 requests of the edge. Those of the usual form take a shorter way. */
+public final class Http1RequestDecoder extends JudgedRequestDecoder {
     private final WholeRequestReader whole;
-    /** Whether Netty's decoder has seen nothing of the next message. */
-    private boolean untouched = true;
-    private boolean partialHead;
-    private boolean inHead = true;
     private BooleanSupplier stopped = () -> false;
 
     public Http1RequestDecoder(CallerLimits limits) {
-        super(new HttpDecoderConfig()
-                .setMaxInitialLineLength((int) limits.maxUriBytes().bytes() + LINE_OVERHEAD)
-                .setMaxHeaderSize((int) limits.maxHeadBytes().bytes())
-                .setMaxChunkSize(MAX_CHUNK)
-                .setAllowDuplicateContentLengths(false)
-                .setStrictLineParsing(true)
-                .setUseRfc9112TransferEncoding(true));
+        super((int) limits.maxUriBytes().bytes(), (int) limits.maxHeadBytes().bytes());
         whole = new WholeRequestReader(limits);
     }
 
@@ -52,34 +32,16 @@ public final class Http1RequestDecoder extends HttpRequestDecoder {
         stopped = condition;
     }
 
-    /** Whether a head has begun to arrive and is not complete. */
-    boolean isPartialHead() {
-        return partialHead;
-    }
-
-    /** Decodes. One call takes a head or a part of one, or body bytes, but never of two messages. */
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
         if (stopped.getAsBoolean()) {
             return;
         }
-        WholeRequest request = untouched ? whole.read(in) : null;
+        WholeRequest request = isUntouched() ? whole.read(in) : null;
         if (request != null) {
             out.add(request);
             return;
         }
-        untouched = false;
-        int before = out.size();
-        int start = in.readerIndex();
         super.decode(ctx, in, out);
-        grammar.take(in, start, in.readerIndex());
-        if (out.size() == before) {
-            partialHead |= inHead && in.readerIndex() > start;
-            return;
-        }
-        partialHead = false;
-        inHead = out.getLast() instanceof LastHttpContent;
-        // where the next message begins is unknown behind one that failed
-        untouched = JudgedMessage.isSound(grammar, out, before) && inHead;
     }
 }

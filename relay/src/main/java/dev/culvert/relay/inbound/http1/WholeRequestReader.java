@@ -1,8 +1,8 @@
 package dev.culvert.relay.inbound.http1;
 
 import dev.culvert.http.fields.FieldLines;
+import dev.culvert.http.path.TargetForm;
 import dev.culvert.protocol.fields.HeadFields;
-import dev.culvert.relay.exchange.RequestTarget;
 import dev.culvert.relay.quota.CallerLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpMethod;
@@ -104,7 +104,7 @@ final class WholeRequestReader {
     }
 
     private boolean isValid(AsciiString named) {
-        boolean valid = named.equals(host) || RequestTarget.isAuthority(named.toString());
+        boolean valid = named.equals(host) || TargetForm.isAuthority(named.toString());
         host = valid ? named : host;
         return valid;
     }

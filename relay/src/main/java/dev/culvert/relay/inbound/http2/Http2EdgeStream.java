@@ -1,6 +1,7 @@
 package dev.culvert.relay.inbound.http2;
 
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.ProblemDocument;
@@ -9,7 +10,6 @@ import dev.culvert.relay.GrpcContent;
 import dev.culvert.relay.WireProblem;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.exchange.EdgeExchange;
-import dev.culvert.relay.exchange.EdgeProblems;
 import dev.culvert.relay.exchange.EdgeStream;
 import dev.culvert.relay.exchange.ResponseProgress;
 import dev.culvert.relay.exchange.WebSocketBoundary;
@@ -162,7 +162,7 @@ final class Http2EdgeStream implements EdgeStream {
         Http2Headers head = new DefaultHttp2Headers(false, 8).status(Integer.toString(status));
         document.fields().forEach(field -> head.set(field.name(), field.value()));
         if (status == 405) {
-            head.set("allow", EdgeProblems.SERVED_METHODS);
+            head.set("allow", TargetForm.SERVED_METHODS);
         }
         return head;
     }

@@ -1,5 +1,6 @@
 package dev.culvert.relay.inbound.http2;
 
+import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.relay.exchange.EdgeRequestHead;
 import dev.culvert.relay.exchange.RequestTarget;
@@ -41,7 +42,7 @@ final class Http2RequestHead {
         RequestTarget.requireWithin(limits, regularFields(received), path);
         boolean webSocket = isWebSocket(received, method, ended);
         if (!webSocket) {
-            RequestTarget.requireServed(method);
+            TargetForm.requireServed(method);
         }
         requireToken(method);
         requireHttp(received.scheme());
@@ -56,7 +57,7 @@ final class Http2RequestHead {
         fields.method(webSocket ? "GET" : method)
                 .scheme(scheme)
                 .authority(host)
-                .path(RequestTarget.checked(path));
+                .path(TargetForm.checked(path));
         copy(received, fields);
         if (webSocket) {
             // RFC 8441 §5.1: fields that HTTP/1.1 needs; the caller has no use for the response to the key
@@ -139,7 +140,7 @@ final class Http2RequestHead {
             }
         }
         String host = named.toString();
-        if (hosts.size() > 1 || !RequestTarget.isAuthority(host)) {
+        if (hosts.size() > 1 || !TargetForm.isAuthority(host)) {
             throw RequestTarget.problem(Cause.BAD_REQUEST, "one valid :authority is needed");
         }
         return host;
