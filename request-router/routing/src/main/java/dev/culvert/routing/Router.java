@@ -2,6 +2,7 @@ package dev.culvert.routing;
 
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.Cidr;
+import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.relay.BodyFirst;
@@ -19,6 +20,7 @@ import dev.culvert.relay.upstream.UpstreamNames;
 import dev.culvert.relay.upstream.UpstreamProblem;
 import dev.culvert.relay.upstream.UpstreamTrust;
 import dev.culvert.routing.RouteConfig.Cors;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
@@ -92,11 +94,22 @@ public final class Router implements Relay, AutoCloseable {
         if (request.kind() == RelayRequest.Kind.TCP) {
             return openTcp(now, request, response);
         }
+        if (TargetForm.ASTERISK.contentEquals(String.valueOf(fields.path()))) {
+            return answerForServer(response);
+        }
         RouteMatch match = now.table.match(RouteQuery.of(fields, null), () -> now.callers.caller(fields));
         return switch (match) {
             case RouteMatch.Forward to -> forward(request, to, response);
             case RouteMatch.Refused refused -> refuse(now, fields, refused.problem(), response);
         };
+    }
+
+    /** Answers {@code OPTIONS *}, which concerns this router and no single upstream (RFC 9110 §9.3.7). */
+    private static RequestSink answerForServer(ResponseSink response) {
+        response.head(new DefaultHttp2Headers().status("200")
+                .set("allow", TargetForm.SERVED_METHODS)
+                .set("content-length", "0"), true);
+        return SwallowingSink.INSTANCE;
     }
 
     private RequestSink forward(RelayRequest request, RouteMatch.Forward to, ResponseSink response) {

@@ -53,6 +53,14 @@ class RouterIT {
     }
 
     @Test
+    void theRouterAnswersOptionsOfTheServer() {
+        Asker asker = asker().open(Kind.HTTP, "OPTIONS", "*", true).awaitEnd();
+
+        assertThat(asker.status()).isEqualTo("200");
+        assertThat(asker.field("allow")).contains("GET");
+    }
+
+    @Test
     void everyDefaultRouteLeadsToItsUpstream() {
         assertThat(requestLine(appProxy, asker().get("/app-proxy/api/info?a=b")))
                 .isEqualTo("GET /app-proxy/api/info?a=b HTTP/1.1");
