@@ -150,7 +150,10 @@ public final class Session {
             return;
         }
         if (!Heads.fit(head, session.peer().limits())) {
-            abort(stream, ErrorCode.FAILED, BAD_RESPONSE, HOP_UPSTREAM, "the response head is too large");
+            abort(stream, ErrorCode.FAILED, BAD_RESPONSE, HOP_UPSTREAM,
+                    "the response's head exceeds the tunnel's limit of " + session.peer().limits().headBytes()
+                            + " bytes (32 a field included) or " + session.peer().limits().headFields()
+                            + " fields");
         } else if (informational && stream.heads.size() >= session.limits.informationalHeads()) {
             abort(stream, ErrorCode.OVERLOADED, 0, SessionState.HOP_TUNNEL,
                     "too many informational responses");

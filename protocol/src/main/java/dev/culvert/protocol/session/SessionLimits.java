@@ -18,8 +18,11 @@ public record SessionLimits(Limits accepts, int queuedBytesPerStream, int inform
         Duration openingTimeout,
         Duration heartbeatInterval, Duration heartbeatTimeout) {
 
-    /** The edge's head limit of 64 KiB and 100 fields, plus 8 KiB and 32 fields that forwarding may add. */
-    private static final Limits ACCEPTS = new Limits(1000, 72 << 10, 132, 4096, 256 << 10, 16 << 20);
+    /**
+     * The router's limit of response heads, 128 KiB and 256 fields, plus 32 KiB (32 bytes a field count, too)
+     * and 64 fields that forwarding may add. The edge's limit of request heads is half of that.
+     */
+    private static final Limits ACCEPTS = new Limits(1000, 160 << 10, 320, 4096, 256 << 10, 16 << 20);
 
     public SessionLimits {
         require(queuedBytesPerStream > 0, "queuedBytesPerStream", queuedBytesPerStream, "at least 1");

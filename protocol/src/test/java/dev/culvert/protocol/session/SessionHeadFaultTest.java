@@ -77,7 +77,7 @@ final class SessionHeadFaultTest {
 
     @Test
     void headOverTheLimitWhenEncodedEndsTheSession() {
-        try (SessionPair pair = SessionPair.live()) {
+        try (SessionPair pair = SessionPair.live(SessionPair.heads(72 << 10, 132, 4096))) {
             pair.client.session.handle(RawHeads.part(pair, 1, FrameCodec.HEAD_OPENS, 16_000), 0);
             for (int i = 0; i < 4; i++) {
                 assertThat(pair.client.session.isLive()).isTrue();

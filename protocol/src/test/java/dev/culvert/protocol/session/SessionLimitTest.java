@@ -197,7 +197,7 @@ final class SessionLimitTest {
 
     @Test
     void informationalHeadsAreTogetherAtMostOneHead() {
-        try (SessionPair pair = SessionPair.live()) {
+        try (SessionPair pair = SessionPair.live(SessionPair.heads(72 << 10, 132, 4096))) {
             int id = pair.request();
             RawHeads raw = new RawHeads(pair);
             String half = "a".repeat(36 << 10);

@@ -93,9 +93,10 @@ final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
     void head(HttpResponse head) {
         int status = head.status().code();
         boolean upgraded = status == 101;
-        if (state != State.HEAD || !Http1UpstreamResponse.isValid(head)
-                || (upgraded && request.kind() != Kind.UPGRADE)) {
+        if (state != State.HEAD || (upgraded && request.kind() != Kind.UPGRADE)) {
             badResponse();
+        } else if (head.headers().size() > limits().headFields()) {
+            fail(UpstreamProblem.largeHead(limits()));
         } else if (upgraded) {
             answered(State.SWITCHING);
             connection().deadline().clear();
@@ -259,6 +260,11 @@ final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
 
     private void reset() {
         fail(isHeadAwaited() ? UpstreamProblem.NO_RESPONSE : UpstreamProblem.BROKEN_RESPONSE);
+    }
+
+    /** Fails the exchange: the received bytes can't be decoded. */
+    void badResponse(Throwable cause) {
+        fail(UpstreamProblem.badResponse(cause, limits()));
     }
 
     /** Fails the exchange: the received bytes are not valid HTTP. */

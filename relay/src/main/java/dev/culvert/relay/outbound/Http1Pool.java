@@ -98,7 +98,7 @@ final class Http1Pool extends UpstreamPool<Http1UpstreamConnection> {
 
     @Override
     Http1UpstreamConnection install(Channel channel) {
-        Http1ResponseDecoder decoder = new Http1ResponseDecoder();
+        Http1ResponseDecoder decoder = new Http1ResponseDecoder(limits());
         Http1UpstreamConnection connection = new Http1UpstreamConnection(this, channel, decoder);
         channel.pipeline()
                 .addLast(HandlerNames.HTTP1_DECODER, decoder)

@@ -2,6 +2,7 @@ package dev.culvert.relay.outbound;
 
 import dev.culvert.http.fields.Http1Grammar;
 import dev.culvert.http.fields.JudgedMessage;
+import dev.culvert.relay.upstream.UpstreamLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpDecoderConfig;
@@ -15,8 +16,6 @@ import java.util.List;
  * decode.
  */
 final class Http1ResponseDecoder extends HttpResponseDecoder {
-    /** The edge's limit of 64 KiB, plus 8 KiB. */
-    private static final int MAX_HEAD_BYTES = 72 << 10;
     private static final int MAX_LINE_BYTES = 8 << 10;
     /** The maximum length of the pieces in which a body is passed on. Larger pieces only arrive later. */
     private static final int MAX_CHUNK_BYTES = 64 << 10;
@@ -28,9 +27,9 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
     private boolean untouched;
     private boolean receiving;
 
-    Http1ResponseDecoder() {
+    Http1ResponseDecoder(UpstreamLimits limits) {
         super(new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES)
-                .setMaxHeaderSize(MAX_HEAD_BYTES)
+                .setMaxHeaderSize(limits.headBytes())
                 .setMaxChunkSize(MAX_CHUNK_BYTES)
                 .setAllowDuplicateContentLengths(false)
                 .setStrictLineParsing(true)

@@ -260,7 +260,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
             if (cause instanceof PrematureChannelClosureException) {
                 to.inputEnded(true); // the connection ended within a head
             } else {
-                to.fail(UpstreamProblem.badResponse(cause));
+                to.badResponse(cause);
             }
             return;
         }

@@ -12,15 +12,7 @@ import java.util.Map;
 
 /** Interprets the head of an upstream's HTTP/1.1 response, and converts it for forwarding. */
 final class Http1UpstreamResponse {
-    /** The edge's limit of 100, plus 32: gateways on the way add some. */
-    private static final int MAX_FIELDS = 132;
-
     private Http1UpstreamResponse() {}
-
-    /** Whether the head is within the limits. What it says was judged before it was decoded. */
-    static boolean isValid(HttpResponse response) {
-        return response.decoderResult().isSuccess() && response.headers().size() <= MAX_FIELDS;
-    }
 
     /** Whether a final response has no body for its asker. */
     static boolean isBodiless(HttpResponse response, boolean toHead) {

@@ -105,7 +105,8 @@ final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
         switch (state) {
             case HEAD -> head(received, ended);
             case BODY -> {
-                if (ended && !owesBody && Http2UpstreamResponse.areTrailers(received)) {
+                if (received.size() <= limits().headFields() && ended && !owesBody
+                        && Http2UpstreamResponse.areTrailers(received)) {
                     endResponse(Http2UpstreamResponse.passed(received));
                 } else {
                     badResponse();
@@ -117,6 +118,10 @@ final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
     }
 
     private void head(Http2Headers received, boolean ended) {
+        if (received.size() - 1 > limits().headFields()) { // the status is none
+            largeHead();
+            return;
+        }
         int status = Http2UpstreamResponse.status(received);
         long length = ContentLength.of(received);
         boolean toHead = Http1UpstreamRequest.isHead(request);
@@ -236,6 +241,11 @@ final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
         fail(why.equals(UpstreamProblem.NO_RESPONSE) && !isHeadAwaited()
                 ? UpstreamProblem.BROKEN_RESPONSE
                 : why);
+    }
+
+    /** Fails the exchange: the head exceeds a limit. */
+    void largeHead() {
+        fail(UpstreamProblem.largeHead(limits()));
     }
 
     /** Fails the exchange: the received frames are not valid HTTP. */

@@ -17,8 +17,6 @@ public final class Http2UpstreamBuilder
     static final int MAX_STREAMS = 100;
     /** The maximum number of unconsumed response bytes of one stream. */
     public static final int STREAM_WINDOW = 128 << 10;
-    /** The edge's limit of 64 KiB, plus 8 KiB. */
-    private static final int MAX_HEAD_BYTES = 72 << 10;
     /** The time for a GOAWAY to be written. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
@@ -31,7 +29,7 @@ public final class Http2UpstreamBuilder
         connection(connection);
         initialSettings(new Http2Settings().pushEnabled(false)
                 .initialWindowSize(STREAM_WINDOW)
-                .maxHeaderListSize(MAX_HEAD_BYTES));
+                .maxHeaderListSize(pool.limits().headBytes()));
         validateHeaders(true);
         headerSensitivityDetector((name, value) -> Http2UpstreamRequest.isSecret(name));
         gracefulShutdownTimeoutMillis(LAST_WORDS.toMillis());

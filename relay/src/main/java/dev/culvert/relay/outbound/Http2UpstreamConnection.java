@@ -18,6 +18,7 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Exception.HeaderListSizeException;
+import io.netty.handler.codec.http2.Http2Exception.HeaderListSizeException;
 import io.netty.handler.codec.http2.Http2Exception.StreamException;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -334,6 +335,8 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
             super.onStreamError(ctx, outbound, cause, error);
         } else if (outbound) {
             exchange.fail(UpstreamProblem.HEAD_TOO_LARGE); // its trailers: the head was written
+        } else if (error instanceof HeaderListSizeException && exchange.isHeadAwaited()) {
+            exchange.largeHead();
         } else {
             exchange.badResponse();
         }

@@ -7,9 +7,6 @@ import java.util.Map;
 
 /** Interprets the head of an upstream's HTTP/2 response, and converts it for forwarding. */
 final class Http2UpstreamResponse {
-    /** The edge's limit of 100, plus 32 because gateways on the way add some, plus the status. */
-    private static final int MAX_FIELDS = 133;
-
     private Http2UpstreamResponse() {}
 
     /**
@@ -45,9 +42,6 @@ final class Http2UpstreamResponse {
 
     /** Whether no field contains a line break, which the next hop could misread if it speaks HTTP/1.1. */
     private static boolean areValid(Http2Headers fields) {
-        if (fields.size() > MAX_FIELDS) {
-            return false;
-        }
         for (Map.Entry<CharSequence, CharSequence> field : fields) {
             CharSequence name = field.getKey();
             boolean status = ":status".contentEquals(name);

@@ -10,6 +10,7 @@ import dev.culvert.relay.upstream.ExchangeTimes;
 import dev.culvert.relay.upstream.ResponseCredit;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamConnection;
+import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamProblem;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -181,6 +182,10 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
 
     /** The whole request was written. */
     abstract void requestWritten();
+
+    final UpstreamLimits limits() {
+        return pool.limits();
+    }
 
     final Duration headTimeout() {
         return outgoing.headTimeout(pool.limits());

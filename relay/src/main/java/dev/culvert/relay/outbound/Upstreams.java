@@ -35,7 +35,7 @@ public final class Upstreams {
     /** The time for which the state of unused addresses is kept: ten times the longest ejection. */
     private static final Duration REMEMBERED = Duration.ofMinutes(10);
 
-    private final UpstreamLimits limits;
+    private volatile UpstreamLimits limits;
     private final NameCache nameCache = new NameCache(Ticker.systemTicker());
     /** The health of addresses, which outlives their connections. */
     private final Cache<UpstreamAddress, Endpoints> endpoints;
@@ -111,6 +111,11 @@ public final class Upstreams {
         generation.incrementAndGet();
         endpoints.asMap().values().forEach(Endpoints::forget);
         onAllLoops(LoopUpstreams::drain);
+    }
+
+    /** Replaces the limits for later exchanges and connections. One thread at a time. */
+    public void replace(UpstreamLimits changed) {
+        limits = changed;
     }
 
     /** Replaces the trust for later connections. One thread at a time. */

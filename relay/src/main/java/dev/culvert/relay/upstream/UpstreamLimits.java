@@ -14,9 +14,17 @@ import java.time.Duration;
  *     wait for a connection
  * @param headTimeout the maximum time from the last request byte forwarded to the response head
  * @param idleTimeout the time for which an idle connection is kept
+ * @param headBytes the maximum number of bytes of a response's head
+ * @param headFields the maximum number of fields of a response's head
  */
 public record UpstreamLimits(int connections, int connectionsPerUpstream, int idlePerUpstream, int waiting,
-        Duration connectTimeout, Duration headTimeout, Duration idleTimeout) {
+        Duration connectTimeout, Duration headTimeout, Duration idleTimeout, int headBytes, int headFields) {
+    /**
+     * The default limits of heads: four times what nginx takes with its large buffers (32 KiB). A tunnel
+     * takes a little more (docs/protocol.md §12), because heads grow on their way.
+     */
+    public static final int HEAD_BYTES = 128 << 10;
+    public static final int HEAD_FIELDS = 256;
 
     public UpstreamLimits {
         if (connections < 1 || connectionsPerUpstream < 1 || idlePerUpstream < 0 || waiting < 0) {
@@ -24,6 +32,20 @@ public record UpstreamLimits(int connections, int connectionsPerUpstream, int id
                     + " per upstream (expected: 1 or more), " + idlePerUpstream + " idle, " + waiting
                     + " waiting (expected: 0 or more)");
         }
+    }
+
+    /** Limits with those of heads that are usual. */
+    public UpstreamLimits(int connections, int connectionsPerUpstream, int idlePerUpstream, int waiting,
+            Duration connectTimeout, Duration headTimeout, Duration idleTimeout) {
+        this(connections, connectionsPerUpstream, idlePerUpstream, waiting, connectTimeout, headTimeout,
+                idleTimeout, HEAD_BYTES, HEAD_FIELDS);
+    }
+
+    /** These limits with others of heads. */
+    public UpstreamLimits heads(int bytes, int fields) {
+        return new UpstreamLimits(connections, connectionsPerUpstream, idlePerUpstream, waiting,
+                connectTimeout,
+                headTimeout, idleTimeout, bytes, fields);
     }
 
     /**

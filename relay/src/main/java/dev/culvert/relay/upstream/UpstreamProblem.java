@@ -1,10 +1,12 @@
 package dev.culvert.relay.upstream;
 
+import dev.culvert.config.ByteSize;
 import dev.culvert.http.fields.JudgedMessage;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.WireProblem;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import java.time.Duration;
 
 /** The problems of forwarding to upstreams. None names an inner host. */
@@ -63,12 +65,22 @@ public final class UpstreamProblem {
         return Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM, "the upstream reset the exchange: " + code);
     }
 
+    /** Returns the problem of a response whose head exceeds a limit. */
+    public static Problem largeHead(UpstreamLimits limits) {
+        return Problem.of(Cause.UPSTREAM_BAD_RESPONSE, Hop.UPSTREAM,
+                "the head of the upstream's response exceeds "
+                        + new ByteSize(limits.headBytes()) + " or " + limits.headFields()
+                        + " fields (upstreams.maxHeadBytes, upstreams.maxHeadFields)");
+    }
+
     /** Returns the problem of a response that can't be decoded. */
-    public static Problem badResponse(Throwable cause) {
-        return cause instanceof JudgedMessage.Fault
-                ? Problem.of(BAD_RESPONSE.cause(), BAD_RESPONSE.hop(),
-                        BAD_RESPONSE.detail() + ": " + cause.getMessage())
-                : BAD_RESPONSE;
+    public static Problem badResponse(Throwable cause, UpstreamLimits limits) {
+        return cause instanceof TooLongHttpHeaderException
+                ? largeHead(limits)
+                : cause instanceof JudgedMessage.Fault
+                        ? Problem.of(BAD_RESPONSE.cause(), BAD_RESPONSE.hop(),
+                                BAD_RESPONSE.detail() + ": " + cause.getMessage())
+                        : BAD_RESPONSE;
     }
 
     public static Problem badRequest(String detail) {

@@ -31,10 +31,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Router implements Relay, AutoCloseable {
     private final Upstreams upstreams;
+    private final UpstreamLimits limits;
     private final RouterAudit audit;
     private volatile Rules rules;
 
-    private Router(Rules rules, Upstreams upstreams, RouterAudit audit) {
+    private Router(Rules rules, Upstreams upstreams, UpstreamLimits limits, RouterAudit audit) {
+        this.limits = limits;
         this.rules = rules;
         this.upstreams = upstreams;
         this.audit = audit;
@@ -59,7 +61,8 @@ public final class Router implements Relay, AutoCloseable {
     public static Router create(RoutingConfig config, UpstreamLimits limits, RouterAudit audit) {
         Rules rules = Rules.of(config);
         return new Router(rules,
-                new Upstreams(limits, config.upstreamNames(), rules.trust()), audit);
+                new Upstreams(config.upstreams().of(limits), config.upstreamNames(), rules.trust()), limits,
+                audit);
     }
 
     /**
@@ -73,6 +76,7 @@ public final class Router implements Relay, AutoCloseable {
         Rules next = Rules.of(config);
         RoutingConfig before = rules.config;
         upstreams.replace(next.trust());
+        upstreams.replace(config.upstreams().of(limits));
         UpstreamNames names = config.upstreamNames();
         if (!upstreams.names().equals(names)) {
             upstreams.replace(names);

@@ -40,7 +40,9 @@ final class RoutingChanges {
         list(changes, "trustedProxies", before.trustedProxies(), now.trustedProxies(), Function.identity());
         if (!before.upstreams().equals(now.upstreams())) {
             changes.add(new Change("upstreams",
-                    "ca: " + now.upstreams().ca() + ", dns: " + now.upstreams().dns()));
+                    "ca: " + now.upstreams().ca() + ", dns: " + now.upstreams().dns()
+                            + ", maxHeadBytes: " + now.upstreams().maxHeadBytes() + ", maxHeadFields: "
+                            + now.upstreams().maxHeadFields()));
         }
         return changes;
     }

@@ -1,5 +1,6 @@
 package dev.culvert.routing;
 
+import dev.culvert.config.ByteSize;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
@@ -11,6 +12,7 @@ import dev.culvert.relay.route.RequestPolicy;
 import dev.culvert.relay.route.RequestRule;
 import dev.culvert.relay.route.SigningSecrets;
 import dev.culvert.relay.route.SourceList;
+import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamNames;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
@@ -215,11 +217,21 @@ public record RoutingConfig(
      * @param ca the file of the authorities that may issue upstreams' certificates; null: the public
      *     authorities
      * @param dns the DNS servers; empty: the system's
+     * @param maxHeadBytes the maximum bytes of a response's head
+     * @param maxHeadFields the maximum fields of a response's head
      */
     public record Reach(
             @Setting("PEM file of the authorities that certificates of https:// upstreams may come from, in place of the public ones") @Nullable Path ca,
-            @Setting(value = "DNS servers, asked one after the other, in place of the system's", accepts = "address:port each, as 10.96.0.10:53", byDefault = "") List<HostPort> dns) {
+            @Setting(value = "DNS servers, asked one after the other, in place of the system's", accepts = "address:port each, as 10.96.0.10:53", byDefault = "") List<HostPort> dns,
+            @Setting(value = "Bytes of the head of an upstream's response; more is answered 502. A tunnel takes 160 KiB", byDefault = "128KiB", accepts = "8KiB..1MiB") ByteSize maxHeadBytes,
+            @Setting(value = "Fields of the head of an upstream's response; more is answered 502. A tunnel takes 320", byDefault = "256", accepts = "64..10000") int maxHeadFields) {
         public Reach {
+            if (maxHeadBytes.bytes() < 8 << 10 || maxHeadBytes.bytes() > 1 << 20) {
+                throw new ConfigException("maxHeadBytes", "8KiB..1MiB");
+            }
+            if (maxHeadFields < 64 || maxHeadFields > 10_000) {
+                throw new ConfigException("maxHeadFields", "64..10000");
+            }
             dns = List.copyOf(dns);
             if (!dns.stream()
                     .allMatch(server -> NetUtil.isValidIpV4Address(server.host())
@@ -227,6 +239,16 @@ public record RoutingConfig(
                     || dns.size() > 8) {
                 throw new ConfigException("dns", "at most 8, address:port each, as 10.96.0.10:53");
             }
+        }
+
+        /** The usual limits of heads. */
+        public Reach(@Nullable Path ca, List<HostPort> dns) {
+            this(ca, dns, new ByteSize(UpstreamLimits.HEAD_BYTES), UpstreamLimits.HEAD_FIELDS);
+        }
+
+        /** These limits, with the configured ones of heads. */
+        UpstreamLimits of(UpstreamLimits limits) {
+            return limits.heads((int) maxHeadBytes.bytes(), maxHeadFields);
         }
 
         /** The public authorities, the system's DNS. */

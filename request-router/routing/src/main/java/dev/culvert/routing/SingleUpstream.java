@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  * forwards paths unchanged. May be shared by all event loops; each loop has its own connections.
  */
 public final class SingleUpstream implements Relay, AutoCloseable {
+    /** A router's default limits, plus 8 KiB and 32 fields: the upstream may be a router, which adds some. */
+    private static final int HEAD_BYTES = UpstreamLimits.HEAD_BYTES + (8 << 10);
+    private static final int HEAD_FIELDS = UpstreamLimits.HEAD_FIELDS + 32;
+
     private final UpstreamAddress address;
     private final String prefix;
     private final Upstreams upstreams;
@@ -36,7 +40,7 @@ public final class SingleUpstream implements Relay, AutoCloseable {
      * that of each request. Throws ConfigException for the key {@code to}.
      */
     public static SingleUpstream create(URI to) {
-        return create(to, UpstreamLimits.defaults());
+        return create(to, UpstreamLimits.defaults().heads(HEAD_BYTES, HEAD_FIELDS));
     }
 
     /** As {@link #create(URI)}, with other limits. */
