@@ -2,10 +2,10 @@ package dev.culvert.http.net;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslHandler;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * closed at once would answer those bytes with a reset, which can destroy the last response. Belongs to the
  * channel's event loop.
  */
-public final class LingeringClose extends ChannelInboundHandlerAdapter {
+public final class LingeringClose extends ChannelDuplexHandler {
     /** The time in which the socket accepts the last response. */
     private static final long WRITE_SECONDS = 5;
 
@@ -79,6 +79,14 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
         ReferenceCountUtil.release(message);
         if (input != null) {
             input.dropped(bytes);
+        }
+    }
+
+    /** Reads nothing during a pause, whoever asks: an SslHandler that receives no bytes asks for more. */
+    @Override
+    public void read(ChannelHandlerContext ctx) {
+        if (input == null || !input.isPaused()) {
+            ctx.read();
         }
     }
 
