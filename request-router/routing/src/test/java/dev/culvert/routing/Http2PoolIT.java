@@ -18,6 +18,7 @@ import dev.culvert.relay.upstream.UpstreamTls;
 import dev.culvert.routing.Http2Upstream.Asked;
 import dev.culvert.routing.Http2Upstream.Peer;
 import dev.culvert.routing.RoutingConfig.Policy;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -127,6 +128,37 @@ class Http2PoolIT {
     }
 
     // ---- what ends ----
+
+    /** RFC 7541 §4.2: each makes the decoder reallocate its table. */
+    @Test
+    void moreThanTwoTableSizeUpdatesEndTheConnection() {
+        Asker asker = loopback.get();
+        Asked asked = loopback.asked();
+
+        asked.peer().writeRaw(frames("00000401050000000%d20202088", asked)); // the head of a 200
+
+        assertThat(asker.awaitProblem()).isEqualTo(UpstreamProblem.BAD_HTTP2);
+        await().until(() -> loopback.relay.openConnections() == 0);
+    }
+
+    /** RFC 9113 §6.9.2: not an error of the stream whose window overflows. */
+    @Test
+    void settingsThatOverflowAWindowEndTheConnection() {
+        Asker asker = loopback.post();
+        Asked asked = loopback.asked();
+
+        asked.peer()
+                .writeRaw(
+                        frames("00000408000000000%d7fff0000" + "000006040000000000" + "000400010001", asked));
+
+        assertThat(asker.awaitProblem()).isEqualTo(UpstreamProblem.BAD_HTTP2);
+        await().until(() -> loopback.relay.openConnections() == 0);
+    }
+
+    /** In hexadecimal, with the stream's number, which has one digit. */
+    private static byte[] frames(String hex, Asked asked) {
+        return ByteBufUtil.decodeHexDump(hex.formatted(asked.id()));
+    }
 
     @Test
     void whatAConnectionThatGoesAwayDidNotBeginIsSentOnAnother() {
