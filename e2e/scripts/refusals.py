@@ -2,7 +2,8 @@
 """Refuses uploads of 30 MiB over HTTP/1.1, and counts the callers that read the reason.
 
 Node's http, Node's fetch, curl, and a socket that sends everything before it reads, ten times each: 413 (the route's maxBody),
-403 (the router's policy), 404 (an unknown host) and 503 (a runtime without a tunnel). Then a caller that never stops sending,
+403 (the router's policy), 404 (an unknown host), 503 (a runtime without a tunnel) and 507 (an upstream that answers after the
+head and closes, so that its socket is reset). Then a caller that never stops sending,
 alone and twenty of them at once: prints the bytes that the edge read and the seconds until it ended them. Exits 1 if an answer
 was lost.
 
@@ -23,12 +24,14 @@ import time
 from parts import Gateway, culvert
 
 DOMAIN = "culvert.localhost"
-TARGETS = {413: ("acme-prod", "/small/"), 403: ("acme-prod", "/denied/"), 404: ("nobody", "/"), 503: ("acme-away", "/")}
+TARGETS = {413: ("acme-prod", "/small/"), 403: ("acme-prod", "/denied/"), 404: ("nobody", "/"), 503: ("acme-away", "/"),
+           507: ("acme-prod", "/early/")}
 BYTES = 30 << 20
 ROUTER = """\
   routes:
     - { path: /small/, to: "http://127.0.0.1:9", maxBody: 1MiB }
     - { path: /denied/, to: "http://127.0.0.1:9" }
+    - { path: /early/, to: "http://127.0.0.1:EARLY" }
   policy: { requests: { deny: [{ path: /denied/ }] } }
 """
 NODE = """
@@ -56,6 +59,24 @@ for (let i = 0; i < Number(times); i++) {
 }
 process.exit(0);
 """
+
+
+class EarlyUpstream:
+    """Answers each request after its head, and closes with the body unread."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            connection, _ = self.listener.accept()
+            with connection:
+                head = b""
+                while b"\r\n\r\n" not in head and (part := connection.recv(4096)):
+                    head += part
+                connection.sendall(b"HTTP/1.1 507 Full\r\nContent-Length: 4\r\nConnection: close\r\n\r\nfull")
 
 
 class Callers:
@@ -140,7 +161,7 @@ def main():
     gateway = Gateway(folder, DOMAIN)
     read = lost = 0
     try:
-        gateway.connect(ROUTER)
+        gateway.connect(ROUTER.replace("EARLY", str(EarlyUpstream().port)))
         culvert("runtime", "create", "acme", "away", "--admin", f"http://127.0.0.1:{gateway.admin}", "--admin-token-file",
                 folder / "admin.token")
         callers = Callers(gateway, folder)
