@@ -6,6 +6,7 @@ import dev.culvert.handlers.spi.EdgeFilter;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.Cidr;
+import dev.culvert.http.net.DiscardAccounts;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.net.JudgedRequestDecoder;
@@ -16,6 +17,7 @@ import dev.culvert.http.observe.Telemetry;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.http.quota.SourceAddress;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
@@ -124,6 +126,7 @@ public final class EdgeServer {
     @SuppressWarnings("deprecation") // the default chunk of 8 KiB would split every socket read
     private static HttpServer server(Setup setup, Connections connections) {
         EdgeLimits limits = setup.limits();
+        DiscardAccounts discards = new DiscardAccounts();
         HttpServer server = HttpServer.create()
                 .runOn(setup.loops())
                 .protocol(HttpProtocol.HTTP11)
@@ -132,6 +135,7 @@ public final class EdgeServer {
                 .doOnChannelInit((observer, channel, remote) -> {
                     KeepAlive.bound(channel);
                     connections.opened(channel);
+                    discards.keep(channel, SourceAddress.of(channel.remoteAddress()));
                     guard(channel, setup);
                 });
         if (setup.loops() instanceof EventLoops own) {
@@ -156,7 +160,8 @@ public final class EdgeServer {
         pipeline.replace(NettyPipeline.HttpCodec, NettyPipeline.HttpCodec, decoder);
         pipeline.addBefore(NettyPipeline.HttpCodec, "culvert.bytes", guard.bytesListener())
                 .addBefore(NettyPipeline.HttpCodec, HandlerNames.HTTP1_ENCODER, encoder)
-                .addAfter(NettyPipeline.HttpCodec, "culvert.guard", guard);
+                .addAfter(NettyPipeline.HttpCodec, "culvert.guard", guard)
+                .addAfter(NettyPipeline.HttpCodec, "culvert.unreadRequest", new UnreadRequest());
     }
 
     private static Mono<Void> exchange(Setup setup, Connections connections, EdgeHandler handler,

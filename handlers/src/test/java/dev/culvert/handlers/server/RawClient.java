@@ -52,6 +52,12 @@ final class RawClient implements AutoCloseable {
         return bytes.toString(StandardCharsets.ISO_8859_1) + end;
     }
 
+    /** Leaves with a reset. */
+    void reset() throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+
     @Override
     public void close() throws IOException {
         socket.close();
