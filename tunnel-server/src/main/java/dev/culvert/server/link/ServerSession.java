@@ -49,6 +49,10 @@ public final class ServerSession implements SessionListener {
     private @Nullable Hello peerHello;
     private @Nullable Proven proven;
     private @Nullable ScheduledFuture<?> ending;
+    /** Whether a renewed certificate waits for its verdict. */
+    private boolean judging;
+    /** Whether the certificate ended meanwhile. */
+    private boolean ended;
     @Nullable
     TunnelChannelHandler handler;
     private @Nullable LiveSession live;
@@ -187,6 +191,8 @@ public final class ServerSession implements SessionListener {
     private void certificateEnded() {
         if (shared.clock.instant().isBefore(proven().until())) {
             endWithCertificate();
+        } else if (judging) {
+            ended = true; // the verdict decides
         } else if (live != null) {
             log.atWarn()
                     .addKeyValue("runtime", runtime().name())
@@ -213,6 +219,7 @@ public final class ServerSession implements SessionListener {
                     }), error -> later(() -> refusedFirst(error)));
             return;
         }
+        judging = true;
         shared.renewal.judge(auth.certificate(), auth.proof(), ownNonce, hello.nonce(), runtime().id())
                 .subscribe(end -> later(() -> proven(end)), error -> later(() -> refused(error)));
     }
@@ -265,6 +272,7 @@ public final class ServerSession implements SessionListener {
                 .addKeyValue("until", end)
                 .log("certificate proven");
         handler().answerAuth(ErrorCode.NO_ERROR, "");
+        judged();
     }
 
     private void refused(Throwable error) {
@@ -275,6 +283,15 @@ public final class ServerSession implements SessionListener {
                 .addKeyValue("reason", reason)
                 .log("certificate refused on a live session");
         handler().answerAuth(code(error), reason);
+        judged();
+    }
+
+    private void judged() {
+        judging = false;
+        if (ended) {
+            ended = false;
+            certificateEnded();
+        }
     }
 
     @Override

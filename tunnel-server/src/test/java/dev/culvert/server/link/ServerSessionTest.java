@@ -10,8 +10,11 @@ import dev.culvert.certs.KeyPairs;
 import dev.culvert.certs.KeyProof;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
+import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.netty.SessionMeter;
+import dev.culvert.protocol.netty.StreamListener;
 import dev.culvert.protocol.netty.WindowPool;
+import dev.culvert.protocol.session.SessionEvent.StreamReset;
 import dev.culvert.relay.quota.MemoryBudget;
 import dev.culvert.server.MovableClock;
 import dev.culvert.server.enrol.CertificateIssuer;
@@ -28,6 +31,9 @@ import dev.culvert.server.tunnel.HeldRequests;
 import dev.culvert.server.tunnel.ServerEvents;
 import dev.culvert.server.tunnel.TunnelEnds;
 import dev.culvert.server.tunnel.TunnelRegistry;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -57,6 +63,8 @@ import reactor.core.scheduler.Schedulers;
 class ServerSessionTest {
     private static final RuntimeName PROD = new RuntimeName("acme", "prod");
     private static final Duration LIFE = Duration.ofDays(1);
+    /** Longer than the grace of a drain. */
+    private static final Duration DRAIN = Duration.ofSeconds(31);
     private static final String HOST = "t.example";
     private static final UUID FIRST = new UUID(1, 1);
     private static final UUID SECOND = new UUID(2, 2);
@@ -255,6 +263,117 @@ class ServerSessionTest {
             return !silent.isOpen();
         });
         assertThat(silent.goneAway).containsExactly(ErrorCode.TIMEOUT);
+    }
+
+    /** A session of connection 0 with a stream, after another one has replaced it. */
+    private TunnelEnds replaced(Scheduler judging) {
+        TunnelSessions server = sessions(store, judging);
+        TunnelEnds old = dial(server, proven(runtime), FIRST, 0);
+        old.handler()
+                .open(StreamKind.HTTP, new DefaultHttp2Headers(false, 4).method("GET")
+                        .scheme("https")
+                        .authority("a")
+                        .path("/"), false, new NoStream());
+        dial(server, proven(runtime), FIRST, 0);
+        drive();
+        assertThat(old.goneAway).containsExactly(ErrorCode.DRAINING);
+        return old;
+    }
+
+    /** Proves a certificate that is issued now. */
+    private void renew(TunnelEnds session) throws GeneralSecurityException {
+        byte[] der = ca.issueClient(CertificateRequest.create(keys),
+                new ClientIdentity("acme", "prod", runtime.identity()), LIFE).getEncoded();
+        session.prove(der, KeyProof.session(session.serverHello().nonce().bytes(),
+                session.hello.nonce().bytes(), der).sign(keys.getPrivate()));
+    }
+
+    private void pass(TunnelEnds session, Duration time) {
+        clock.advance(time);
+        session.pass(time);
+    }
+
+    @Test
+    void replacedSessionIsCutAfterItsCertificate() {
+        TunnelEnds old = replaced(Schedulers.immediate());
+
+        pass(old, LIFE);
+        assertThat(old.isOpen()).isTrue();
+        pass(old, DRAIN);
+
+        assertThat(old.isOpen()).isFalse();
+    }
+
+    @Test
+    void replacedSessionThatProvesAnotherOneGoesOn() throws Exception {
+        TunnelEnds old = replaced(Schedulers.immediate());
+        for (int renewal = 0; renewal < 3; renewal++) {
+            pass(old, LIFE.dividedBy(2));
+            renew(old);
+            drive();
+        }
+
+        pass(old, LIFE.minusSeconds(1));
+        assertThat(old.authAnswers).containsOnly(ErrorCode.NO_ERROR).hasSize(3);
+        assertThat(old.isOpen()).isTrue();
+        pass(old, Duration.ofSeconds(2));
+        pass(old, DRAIN);
+
+        assertThat(old.isOpen()).isFalse();
+    }
+
+    @Test
+    void certificateThatEndsDuringAVerdictWaitsForIt() throws Exception {
+        TunnelEnds session = dial(sessions(store, holding()), proven(runtime), FIRST, 0);
+        pass(session, LIFE.minusSeconds(1));
+        renew(session);
+
+        pass(session, Duration.ofSeconds(1));
+        judge();
+
+        assertThat(session.authAnswers).containsExactly(ErrorCode.NO_ERROR);
+        assertThat(session.goneAway).isEmpty();
+    }
+
+    @Test
+    void refusalAfterTheCertificateEndedDrains() {
+        TunnelEnds session = dial(sessions(store, holding()), proven(runtime), FIRST, 0);
+        session.prove(new byte[]{1}, new byte[]{2});
+
+        pass(session, LIFE);
+        assertThat(session.goneAway).isEmpty();
+        judge();
+
+        assertThat(session.authAnswers).containsExactly(ErrorCode.UNAUTHORIZED);
+        assertThat(session.goneAway).containsExactly(ErrorCode.DRAINING);
+    }
+
+    @Test
+    void revocationClosesReplacedSessionsAtOnce() throws Exception {
+        TunnelEnds old = replaced(holding());
+        renew(old);
+
+        await(registrar.revoke(PROD));
+        judge();
+
+        assertThat(all).allSatisfy(session -> assertThat(session.isOpen()).isFalse());
+        assertThat(registry.sessions()).isEmpty();
+    }
+
+    private static final class NoStream implements StreamListener {
+        @Override
+        public void data(ByteBuf body, boolean last) {
+            body.release();
+        }
+
+        @Override
+        public void trailers(Http2Headers trailers) {}
+
+        @Override
+        public void sent(int bytes) {}
+
+        @Override
+        public void reset(StreamReset reset) {}
     }
 
     /** The store, which still knows an identity when it is first asked for it. */

@@ -105,6 +105,12 @@ public final class TunnelEnds implements SessionListener {
 
     /** What the server wants to be proven to it. */
     public @Nullable Hello proofWanted;
+
+    /** The server's hello. */
+    public Hello serverHello() {
+        return Objects.requireNonNull(client.peerHello());
+    }
+
     /** What the server said to certificates that the client proved. */
     public final List<ErrorCode> authAnswers = new ArrayList<>();
 
@@ -137,7 +143,7 @@ public final class TunnelEnds implements SessionListener {
     }
 
     /** Time passes on the session's event loop. */
-    void pass(Duration time) {
+    public void pass(Duration time) {
         channel.advanceTimeBy(time.toMillis(), TimeUnit.MILLISECONDS);
         channel.runScheduledPendingTasks();
         drive();
