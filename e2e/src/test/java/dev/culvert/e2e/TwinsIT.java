@@ -73,7 +73,7 @@ class TwinsIT {
     private static ClientConfig withIdentity(ClientConfig of, Path identity) {
         return new ClientConfig(of.server(), of.serverCa(), null, null, null, identity, of.health(), of.to(),
                 null,
-                null, of.connections(), of.conflictRetry());
+                null, of.connections(), of.conflictRetry(), of.sessionLife());
     }
 
     /** Looks several times in the time that it is watched; as an operator would have it where that is long. */
@@ -82,7 +82,7 @@ class TwinsIT {
                 ? of
                 : new ClientConfig(of.server(), of.serverCa(), null, null, of.enrolmentTokenFile(),
                         of.identityDir(), of.health(), of.to(), null, null, of.connections(),
-                        Duration.ofSeconds(1));
+                        Duration.ofSeconds(1), of.sessionLife());
     }
 
     private static Path copied(Path identity) throws IOException {

@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param connections the number of connections of the tunnel, 1..4
  * @param conflictRetry the minimum time, 1 s..10 min, after which a client checks again whether the instance
  *     that owns its runtime has gone; the maximum is twice that
+ * @param sessionLife the time, 1 s..24 h, give or take a tenth, after which another session replaces one;
+ *     streams of the replaced one go on. Sessions that live seconds are for tests
  */
 public record ClientConfig(
         @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
@@ -43,7 +45,8 @@ public record ClientConfig(
         @Setting(value = "A request router in its own pod, for all requests", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI routerUrl,
         @Nullable RoutingConfig router,
         @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
-        @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry) {
+        @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry,
+        @Setting(value = "How long a connection takes new streams, give or take a tenth, before another replaces it; its own streams go on, as docs/operations.md says. Below a minute only for tests", byDefault = "2h", accepts = "1s..24h") Duration sessionLife) {
 
     /** The tunnel's path if an address has none. */
     private static final String TUNNEL_PATH = "/tunnel/v1";
@@ -54,6 +57,10 @@ public record ClientConfig(
     private static final Duration CONFLICT_RETRY = Duration.ofSeconds(30);
     private static final Duration SHORTEST_RETRY = Duration.ofSeconds(1);
     private static final Duration LONGEST_RETRY = Duration.ofMinutes(10);
+    /** The contract's 2 h: new addresses and a new balance among servers are found within the day. */
+    private static final Duration SESSION_LIFE = Duration.ofHours(2);
+    private static final Duration SHORTEST_SESSION = Duration.ofSeconds(1);
+    private static final Duration LONGEST_SESSION = Duration.ofHours(24);
 
     public ClientConfig {
         if (server.isEmpty() || server.size() > MAX_SERVERS) {
@@ -74,14 +81,17 @@ public record ClientConfig(
         if (conflictRetry.compareTo(SHORTEST_RETRY) < 0 || conflictRetry.compareTo(LONGEST_RETRY) > 0) {
             throw new ConfigException("conflictRetry", "1s..10m; remove the key for the default 30s");
         }
+        if (sessionLife.compareTo(SHORTEST_SESSION) < 0 || sessionLife.compareTo(LONGEST_SESSION) > 0) {
+            throw new ConfigException("sessionLife", "1s..24h; remove the key for the default 2h");
+        }
     }
 
-    /** A configuration with the default {@code conflictRetry}. */
+    /** A configuration with the default {@code conflictRetry} and {@code sessionLife}. */
     public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path extraCa,
             @Nullable ProxyConfig proxy, @Nullable Path enrolmentTokenFile, Path identityDir, Health health,
             @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections) {
         this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
-                connections, CONFLICT_RETRY);
+                connections, CONFLICT_RETRY, SESSION_LIFE);
     }
 
     /** A configuration without extra authorities and proxy. */

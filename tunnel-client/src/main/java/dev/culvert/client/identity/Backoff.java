@@ -30,8 +30,6 @@ public final class Backoff {
      */
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    private static final Duration LIFE = Duration.ofHours(2);
-
     private final RandomGenerator random;
     private int failures;
 
@@ -99,10 +97,13 @@ public final class Backoff {
         return wait.plus(upTo(wait));
     }
 
-    /** The life of a connection before it is replaced: 2 h, plus or minus a tenth. */
-    public Duration lifeOfAConnection() {
-        long tenth = LIFE.toMillis() / 10;
-        return LIFE.plusMillis(random.nextLong(-tenth, tenth + 1));
+    /**
+     * The life of a connection before it is replaced: {@code life}, plus or minus a tenth, so that clients
+     * that connected together do not reconnect together.
+     */
+    public Duration lifeOfAConnection(Duration life) {
+        long tenth = life.toMillis() / 10;
+        return life.plusMillis(random.nextLong(-tenth, tenth + 1));
     }
 
     private Duration upTo(Duration most) {

@@ -63,9 +63,25 @@ public final class RenewalTimes {
         if (error instanceof EnrolmentException.Refused) {
             return REFUSED_RETRY;
         }
+        return backoff.noSooner(again(identity), error);
+    }
+
+    /**
+     * The time until a certificate that a session did not accept is proven to it again: a minute after a
+     * refusal. If it could not be judged, or not be sent, at most that, and a tenth of the remaining validity
+     * of {@code accepted}, so that several attempts fit into it.
+     *
+     * @param accepted the identity that the session uses
+     */
+    Duration afterProof(Identity accepted, boolean refused) {
+        Duration minute = backoff.afterRefusal();
+        return refused ? minute : shorter(minute, again(accepted));
+    }
+
+    /** A tenth of the remaining validity within bounds, half of it random. */
+    private Duration again(Identity identity) {
         Duration tenth = shorter(LONGEST_RETRY, longer(SHORTEST, left(identity).dividedBy(10)));
-        Duration own = tenth.dividedBy(2).plus(upTo(tenth.dividedBy(2)));
-        return backoff.noSooner(own, error);
+        return tenth.dividedBy(2).plus(upTo(tenth.dividedBy(2)));
     }
 
     private Duration left(Identity identity) {

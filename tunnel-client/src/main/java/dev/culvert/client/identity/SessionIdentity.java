@@ -13,15 +13,16 @@ import reactor.core.publisher.Mono;
 
 /**
  * The identity that a live session uses. Proves a newer certificate in band, one at a time. If the server
- * refuses it, proves it again after {@link Backoff#afterRefusal}; until then the session continues with the
- * previous one. Confined to the session's event loop.
+ * does not accept it, proves the newest one again after {@link RenewalTimes#afterProof}; until then the
+ * session continues with the previous one. The server answers each proof, or the session ends. Confined to
+ * the session's event loop.
  */
 public final class SessionIdentity {
     private static final Logger log = LoggerFactory.getLogger(SessionIdentity.class);
 
     private final Supplier<Identity> newest;
     private final EventLoop loop;
-    private final Backoff backoff;
+    private final RenewalTimes times;
     private final Wire wire;
     private Identity accepted;
     /** The identity whose proof is being created or was sent. */
@@ -39,12 +40,12 @@ public final class SessionIdentity {
     }
 
     /** @param first the identity with which the session began */
-    public SessionIdentity(Identity first, Supplier<Identity> newest, EventLoop loop, Backoff backoff,
+    public SessionIdentity(Identity first, Supplier<Identity> newest, EventLoop loop, RenewalTimes times,
             Wire wire) {
         this.accepted = first;
         this.newest = newest;
         this.loop = loop;
-        this.backoff = backoff;
+        this.times = times;
         this.wire = wire;
     }
 
@@ -62,13 +63,13 @@ public final class SessionIdentity {
         asked = wanted;
         wire.proofOf(wanted).subscribe(proof -> loop.execute(() -> send(proof)), error -> {
             log.atError().setCause(error).log("certificate can't be proven");
-            loop.execute(this::later);
+            loop.execute(() -> later(false));
         });
     }
 
     private void send(SessionProof proof) {
         if (!wire.auth(proof)) {
-            later();
+            later(false);
         }
     }
 
@@ -87,13 +88,15 @@ public final class SessionIdentity {
         log.atWarn()
                 .addKeyValue("reason", answer.detail())
                 .log("renewed certificate refused, the session continues with the previous one");
-        later();
+        later(answer.code() == ErrorCode.UNAUTHORIZED);
     }
 
-    private void later() {
+    /** @param refused whether the server has judged the certificate */
+    private void later(boolean refused) {
         asked = null;
         if (again == null && !ended) {
-            again = loop.schedule(this::retry, backoff.afterRefusal().toMillis(), TimeUnit.MILLISECONDS);
+            again = loop.schedule(this::retry, times.afterProof(accepted, refused).toMillis(),
+                    TimeUnit.MILLISECONDS);
         }
     }
 

@@ -6,6 +6,7 @@ import dev.culvert.client.dial.Dialler;
 import dev.culvert.client.identity.Backoff;
 import dev.culvert.client.identity.Credentials;
 import dev.culvert.client.identity.Identity;
+import dev.culvert.client.identity.RenewalTimes;
 import dev.culvert.http.net.HandlerNames;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
@@ -15,6 +16,7 @@ import dev.culvert.protocol.session.SessionLimits;
 import dev.culvert.relay.Relay;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
+import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.net.URI;
 import java.security.SecureRandom;
@@ -25,11 +27,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
+import reactor.core.publisher.Mono;
 
 /**
  * One connection of a client's tunnel: decides when to dial, and holds the {@link LinkSession}s that it
@@ -70,13 +74,15 @@ final class Link {
      * @param credentials supplies the newest credentials; called before each dial
      * @param announcement supplies the announcement of the routes behind {@code relay}; null for none
      * @param instance the random id of this process
+     * @param sessionLife the time after which a session is replaced, give or take a tenth
      * @param pace decides when to dial; is notified of each session
+     * @param times decides when a session proves a certificate again; thread-safe
      * @param observer receives changes, on the link's event loop
      */
-    record Shared(Dialler dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
+    record Shared(Dial dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
             Supplier<byte @Nullable []> announcement, SessionMeter meter, UUID instance, String software,
-            SecureRandom random, TakeOver takeOver, Duration conflictRetry,
-            DialPace pace,
+            SecureRandom random, TakeOver takeOver, Duration conflictRetry, Duration sessionLife,
+            DialPace pace, RenewalTimes times,
             Observer observer) {
 
         /** Makes the hello of a connection's next session. */
@@ -88,6 +94,13 @@ final class Link {
                     instance.getMostSignificantBits(), instance.getLeastSignificantBits(), index,
                     takeOver.isWanted(), SessionLimits.defaults().accepts(), nonce, software);
         }
+    }
+
+    /** Opens connections: {@link Dialler#dial}. */
+    @FunctionalInterface
+    interface Dial {
+        Mono<Channel> dial(URI server, SslContext tls, int connection, EventLoop loop,
+                Consumer<Channel> upgraded);
     }
 
     /** Receives the changes of a link. */
@@ -215,10 +228,12 @@ final class Link {
     }
 
     /**
-     * Proves the newest identity on the present session, if it uses an older one. Callable from any thread.
+     * Proves the newest identity on each session that uses an older one, also on those that were replaced:
+     * the server drains a session when its certificate ends, and their streams may last longer. Callable from
+     * any thread.
      */
     void prove() {
-        loop.execute(() -> Optional.ofNullable(current).ifPresent(LinkSession::prove));
+        loop.execute(() -> sessions.forEach(LinkSession::prove));
     }
 
     /** Sends the announcement to the server again. Callable from any thread. */

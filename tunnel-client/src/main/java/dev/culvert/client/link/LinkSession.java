@@ -50,7 +50,7 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
         this.ownHello = ownHello;
         this.host = host;
         this.identity = new SessionIdentity(first, () -> link.shared.credentials().get().identity(),
-                link.loop, link.backoff, this);
+                link.loop, link.shared.times(), this);
         var session = new Session(Session.Role.CLIENT, ownHello, SessionLimits.defaults(), WINDOWS.account(),
                 System::nanoTime);
         this.handler = new TunnelChannelHandler(session, true, this, link.shared.meter());
@@ -82,7 +82,10 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
         }
     }
 
-    /** Proves the newest identity, if the session uses an older one. */
+    /**
+     * Proves the newest identity, if the session is live and uses an older one. A session that goes away is
+     * live until its streams have ended.
+     */
     void prove() {
         if (live) {
             identity.prove();
@@ -91,8 +94,8 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
 
     /** Reports to the link when the session is old. */
     void age() {
-        ageing = link.loop.schedule(() -> link.old(this), link.backoff.lifeOfAConnection().toMillis(),
-                TimeUnit.MILLISECONDS);
+        ageing = link.loop.schedule(() -> link.old(this),
+                link.backoff.lifeOfAConnection(link.shared.sessionLife()).toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Ends the session because an operator has paused this client. */

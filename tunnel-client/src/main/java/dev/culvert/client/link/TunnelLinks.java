@@ -4,6 +4,7 @@ import dev.culvert.client.dial.ClientConfig;
 import dev.culvert.client.dial.DialPace;
 import dev.culvert.client.dial.Dialler;
 import dev.culvert.client.identity.Credentials;
+import dev.culvert.client.identity.RenewalTimes;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.observe.Telemetry;
 import dev.culvert.http.observe.TunnelFigures;
@@ -22,6 +23,7 @@ import dev.culvert.routing.RouterAudit;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import java.security.SecureRandom;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,11 +91,13 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         }
         refused = whenRefused;
         pace.begin(System.nanoTime());
-        var shared = new Link.Shared(dialler, config.server(), credentials, this::relay,
+        var random = new SecureRandom();
+        var shared = new Link.Shared(dialler::dial, config.server(), credentials, this::relay,
                 upstream.announcement(),
                 meter,
-                UUID.randomUUID(), "culvert/" + Version.current(), new SecureRandom(), new TakeOver(),
-                config.conflictRetry(), pace,
+                UUID.randomUUID(), "culvert/" + Version.current(), random, new TakeOver(),
+                config.conflictRetry(), config.sessionLife(), pace,
+                new RenewalTimes(Clock.systemUTC(), random),
                 this);
         List<Link> all = new ArrayList<>();
         for (int index = 0; index < config.connections(); index++) {

@@ -8,6 +8,7 @@ import dev.culvert.config.ConfigErrors;
 import dev.culvert.config.HostPort;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +24,7 @@ class ClientConfigTest {
         assertThat(config.identityDir()).isEqualTo(Path.of("/var/lib/culvert-client"));
         assertThat(config.health().listen()).isEqualTo(HostPort.parse("127.0.0.1:8081"));
         assertThat(config.connections()).isEqualTo(2);
+        assertThat(config.sessionLife()).isEqualTo(Duration.ofHours(2));
         assertThat(config.to()).isNull();
         assertThat(config.serverCa()).isNull();
     }
@@ -69,6 +71,12 @@ class ClientConfigTest {
     @ValueSource(strings = {"0", "5", "-1"})
     void connectionsHaveARange(String connections) {
         assertRefused("connections", Map.of("server", "wss://a", "connections", connections));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0s", "999ms", "25h"})
+    void lifeOfASessionHasARange(String life) {
+        assertRefused("sessionLife", Map.of("server", "wss://a", "sessionLife", life));
     }
 
     private static void assertRefused(String key, Map<String, String> values) {

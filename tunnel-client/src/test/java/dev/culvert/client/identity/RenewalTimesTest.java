@@ -70,6 +70,18 @@ class RenewalTimesTest {
                 .isGreaterThan(Duration.ofMinutes(2));
     }
 
+    @Test
+    void proofThatWasNotJudgedIsRepeatedBeforeTheCertificateEnds() {
+        Identity identity = identity(Duration.ofSeconds(30));
+
+        assertThat(at(Duration.ofSeconds(20)).afterProof(identity, false))
+                .isBetween(Duration.ofMillis(500), Duration.ofSeconds(1));
+        assertThat(at(Duration.ofSeconds(20)).afterProof(identity, true))
+                .isBetween(Duration.ofSeconds(60), Duration.ofSeconds(66));
+        assertThat(at(Duration.ofHours(16)).afterProof(identity(DAY), false))
+                .isBetween(Duration.ofSeconds(60), Duration.ofSeconds(66));
+    }
+
     private static EnrolmentException overloaded(Duration retryAfter) {
         return new EnrolmentException.Failed("busy", null, retryAfter);
     }

@@ -29,7 +29,7 @@ class SessionIdentityTest {
     private boolean possible = true;
     private final SessionIdentity identity = new SessionIdentity(first, () -> newest,
             channel.eventLoop(),
-            new Backoff(new SplittableRandom(1)), new SessionIdentity.Wire() {
+            new RenewalTimes(Clock.systemUTC(), new SplittableRandom(1)), new SessionIdentity.Wire() {
                 @Override
                 public Mono<SessionProof> proofOf(Identity of) {
                     proven.add(of);
@@ -86,7 +86,7 @@ class SessionIdentityTest {
     @Test
     void refusedCertificateIsProvenAgainAfterAMinute() {
         renewed();
-        answered(ErrorCode.OVERLOADED);
+        answered(ErrorCode.UNAUTHORIZED);
         assertThat(identity.accepted()).isEqualTo(first);
 
         pass(Duration.ofSeconds(59));
@@ -96,6 +96,17 @@ class SessionIdentityTest {
 
         assertThat(proven).containsExactly(newest, newest);
         assertThat(identity.accepted()).isEqualTo(newest);
+    }
+
+    /** Before the previous certificate ends, in an hour here: the tenth of that is longer than a minute. */
+    @Test
+    void unjudgedCertificateIsProvenAgainWithinAMinute() {
+        renewed();
+
+        answered(ErrorCode.OVERLOADED);
+        pass(Duration.ofSeconds(67));
+
+        assertThat(proven).containsExactly(newest, newest);
     }
 
     @Test
