@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * any ──► FAULT
  * </pre>
  *
- * <p>One class of more than 300 lines, because it is one machine, and its drawing is its outline. Keeps nothing of a message but the value of a framing field. Limits of length are the decoder's. Of one
+ * <p>One class of more than 300 lines, because it is one machine, and its drawing is its outline. Keeps
+ * nothing of a message but the value of a framing field. Limits of length are the decoder's. Of one
  * connection, and confined to its event loop.
  */
 public final class Http1Grammar {

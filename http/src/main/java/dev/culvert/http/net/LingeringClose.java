@@ -63,7 +63,10 @@ public final class LingeringClose extends ChannelDuplexHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         Channel channel = ctx.channel();
-        input = new DiscardedInput(channel, () -> channel.config().setAutoRead(true), channel::close);
+        input = new DiscardedInput(channel, () -> {
+            channel.config().setAutoRead(true);
+            channel.read(); // also where somebody else has set it during the pause
+        }, channel::close);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
 import java.util.List;
@@ -72,7 +73,8 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
         int start = in.readerIndex();
         super.decode(ctx, in, out);
         grammar.take(in, start, in.readerIndex());
-        if (out.size() > before) {
+        // behind a 101 the decoder gives raw bytes
+        if (out.size() > before && out.get(before) instanceof HttpObject) {
             JudgedMessage.isSound(grammar, out, before);
         }
     }

@@ -20,6 +20,8 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslHandler;
+import java.net.ConnectException;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -148,6 +150,7 @@ final class UpstreamDialler {
         /** Resolves the addresses and tries the best one. */
         void look() {
             epoch = endpoints.epoch();
+            again = false;
             UpstreamDialler.this.look(upstream, endpoints, () -> next(UpstreamProblem.NO_NAME));
         }
 
@@ -156,8 +159,8 @@ final class UpstreamDialler {
          * thread replaced the configured names meanwhile and so made this dial's addresses unknown.
          */
         void next(Problem otherwise) {
-            boolean wanted = outcome.isWanted() && tried.size() < MAX_TRIED && !again;
-            Endpoint next = wanted ? endpoints.pick(tried) : null;
+            boolean wanted = outcome.isWanted() && tried.size() < MAX_TRIED;
+            Endpoint next = wanted && !again ? endpoints.pick(tried) : null;
             if (next != null) {
                 connect(next);
             } else if (wanted && endpoints.epoch() != epoch) {
@@ -176,10 +179,8 @@ final class UpstreamDialler {
                     .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, patience())
                     .connect(to.address())
                     .addListener(connected -> {
-                        if (connected.cause() instanceof ConnectTimeoutException) {
-                            failed(to, UpstreamProblem.NO_CONNECTION);
-                        } else if (!connected.isSuccess()) {
-                            refused(to);
+                        if (!connected.isSuccess()) {
+                            refused(to, connected.cause());
                         } else if (pipeline.tls == null) {
                             connected(to, pipeline.connection());
                         } else {
@@ -210,16 +211,26 @@ final class UpstreamDialler {
         }
 
         /** Tries the next address or, once, the best one again. */
-        private void refused(Endpoint to) {
-            boolean last = tried.size() >= MAX_TRIED || endpoints.pick(tried) == null;
-            Endpoint best = !last || again || !outcome.isWanted() ? null : endpoints.pick(List.of());
+        private void refused(Endpoint to, Throwable cause) {
+            Endpoint best = mayRepeat(cause) ? endpoints.pick(List.of()) : null;
             if (best == null) {
                 failed(to, UpstreamProblem.refused("the upstream refused the connection"));
-            } else {
-                to.end(begun);
-                again = true;
-                connect(best);
+                return;
             }
+            to.end(begun);
+            if (!best.equals(to)) {
+                endpoints.failed(to); // one dial counts once against an address
+            }
+            again = true;
+            connect(best);
+        }
+
+        /** Only where the answer came at once: a network that is silent, or has no route, stays so. */
+        private boolean mayRepeat(Throwable cause) {
+            boolean last = tried.size() >= MAX_TRIED || endpoints.pick(tried) == null;
+            boolean atOnce = cause instanceof ClosedChannelException || (cause instanceof ConnectException
+                    && !(cause instanceof ConnectTimeoutException));
+            return last && atOnce && !again && outcome.isWanted();
         }
 
         private void failed(Endpoint to, Problem problem) {
