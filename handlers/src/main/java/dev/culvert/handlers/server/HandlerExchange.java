@@ -74,7 +74,10 @@ final class HandlerExchange {
             target = HandlerTarget.originForm(incoming.method(), incoming.uri(), incoming.requestHeaders(),
                     incoming.version().equals(HttpVersion.HTTP_1_0));
         } catch (EdgeException e) {
-            return e.problem().cause() == Cause.BAD_REQUEST ? refuse(e.problem()) : send(failed(e));
+            if (e.problem().cause() == Cause.BAD_REQUEST || hasLength(incoming.requestHeaders())) {
+                outgoing.keepAlive(false); // where the next request begins is in doubt
+            }
+            return send(failed(e));
         }
         if (target.equals(TargetForm.ASTERISK)) {
             return send(EdgeResponse.Http.empty(HttpResponseStatus.OK)
@@ -86,6 +89,12 @@ final class HandlerExchange {
                                 () -> new IllegalStateException("the handler completed without a response")))
                 .onErrorResume(error -> Mono.just(failed(error)))
                 .flatMap(this::send);
+    }
+
+    /** Whether a body may follow. That of a CONNECT has no meaning (RFC 9110 §9.3.6). */
+    private static boolean hasLength(HttpHeaders headers) {
+        return headers.contains(HttpHeaderNames.CONTENT_LENGTH)
+                || headers.contains(HttpHeaderNames.TRANSFER_ENCODING);
     }
 
     /** Answers with a problem without calling a handler, and closes the connection. */

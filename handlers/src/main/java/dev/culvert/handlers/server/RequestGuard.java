@@ -86,8 +86,12 @@ final class RequestGuard extends ChannelDuplexHandler {
             stopHeadTimer();
             problem = problem == null ? beyondLimits(request) : problem;
         }
-        if (msg instanceof LastHttpContent) {
+        if (msg instanceof LastHttpContent end) {
             betweenRequests = true;
+            if (problem == null && end.trailingHeaders().size() > limits.headFields()) {
+                problem = Problem.of(Cause.HEAD_TOO_LARGE, Hop.EDGE,
+                        "more than " + limits.headFields() + " trailers");
+            }
         }
         if (problem != null) {
             ReferenceCountUtil.release(msg);
