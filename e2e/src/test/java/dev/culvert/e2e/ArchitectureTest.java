@@ -36,6 +36,8 @@ class ArchitectureTest {
             "dev.culvert.protocol.session"};
     private static final Set<String> CLOCKS = Set.of("nanoTime", "currentTimeMillis", "now");
     private static final int MAX_TYPES = 30;
+    private static final Set<String> REQUEST_DECODERS = Set.of(
+            "io.netty.handler.codec.http.HttpServerCodec", "io.netty.handler.codec.http.HttpRequestDecoder");
 
     /** The floors, lowest first. A module's door is its root package where no other is named. */
     private static final AllowedImports IMPORTS = new AllowedImports()
@@ -165,6 +167,25 @@ class ArchitectureTest {
                                 && (access.getName().startsWith("block")
                                         || access.getName().endsWith("Now"))))
                 .check(CODE);
+    }
+
+    /** What listens by itself reads heads as its library does. The demo's services and the stand-ins may. */
+    @Test
+    void everyHttpListenerStandsBehindTheJudge() {
+        noClasses().that()
+                .doNotHaveFullyQualifiedName("dev.culvert.handlers.server.EdgeServer")
+                .and()
+                .resideOutsideOfPackages("dev.culvert.standins..", "dev.culvert.launcher.demo..")
+                .should()
+                .accessTargetWhere(target("a server of its own",
+                        access -> access.getOwner().getName().equals("reactor.netty.http.server.HttpServer")
+                                || access.getOwner().getName().startsWith("com.sun.net.httpserver.")))
+                .orShould()
+                .accessTargetWhere(target("a decoder of requests of its own",
+                        access -> access.getName().equals("<init>") && REQUEST_DECODERS.contains(
+                                access.getOwner().getFullName())))
+                .check(CODE.that(describe("not the judged decoder",
+                        type -> !type.getSimpleName().equals("JudgedRequestDecoder"))));
     }
 
     @Test
