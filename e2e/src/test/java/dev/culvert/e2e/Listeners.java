@@ -78,7 +78,7 @@ final class Listeners {
                         List.of("localhost")));
     }
 
-    private static ServerConfig with(ServerConfig usual, ServerConfig.Edge edge, ServerConfig.Tunnel tunnel) {
+    static ServerConfig with(ServerConfig usual, ServerConfig.Edge edge, ServerConfig.Tunnel tunnel) {
         return new ServerConfig(edge, tunnel, usual.admin(), usual.dataDir(), usual.store());
     }
 

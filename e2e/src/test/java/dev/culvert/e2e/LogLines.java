@@ -14,7 +14,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.LoggerFactory;
 
-/** Keeps whatever any part or library logs, at any level, until it is closed. What is printed stays as it was. */
+/** Keeps what parts and libraries log until it is closed. What is printed stays as it was. */
 final class LogLines implements AutoCloseable {
     private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
     private final Level before = Objects.requireNonNull(root.getLevel());
@@ -31,7 +31,13 @@ final class LogLines implements AutoCloseable {
         }
     };
 
+    /** Keeps all, at any level. */
     LogLines() {
+        this(Level.TRACE);
+    }
+
+    /** @param level of libraries; parts log from INFO on */
+    LogLines(Level level) {
         root.iteratorForAppenders().forEachRemaining(printers::add);
         for (Appender<ILoggingEvent> printer : printers) {
             var filter = new ThresholdFilter();
@@ -42,7 +48,7 @@ final class LogLines implements AutoCloseable {
         keeper.setContext(root.getLoggerContext());
         keeper.start();
         root.addAppender(keeper);
-        root.setLevel(Level.TRACE);
+        root.setLevel(level);
     }
 
     /** Everything so far. */

@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufFlux;
 import reactor.netty.http.Http11SslContextSpec;
+import reactor.netty.http.Http2SslContextSpec;
+import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
@@ -43,6 +45,8 @@ final class Platform implements AutoCloseable {
     private static final HostPort ANY_PORT = HostPort.parse("127.0.0.1:0");
     private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final GenericSslContextSpec<?> TRUSTING = Http11SslContextSpec.forClient()
+            .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
+    private static final GenericSslContextSpec<?> TRUSTING_HTTP2 = Http2SslContextSpec.forClient()
             .configure(tls -> tls.trustManager(InsecureTrustManagerFactory.INSTANCE));
     private static final Duration YEAR = Duration.ofDays(365);
 
@@ -292,6 +296,12 @@ final class Platform implements AutoCloseable {
                 .secure(spec -> spec.sslContext(TRUSTING))
                 .headers(headers -> headers.set("host", account + "-" + name + "." + DOMAIN))
                 .baseUrl("https://127.0.0.1:" + server.edgeAddress().port());
+    }
+
+    /** The same in HTTP/2. */
+    HttpClient http2Caller(String account, String name, ConnectionProvider connections) {
+        return caller(account, name, connections).protocol(HttpProtocol.H2)
+                .secure(spec -> spec.sslContext(TRUSTING_HTTP2));
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.culvert.e2e;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.TlsMaterial;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
+import javax.net.SocketFactory;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
@@ -25,6 +27,7 @@ final class TlsEnd implements AutoCloseable {
 
     private final ServerSocket listener;
     private final IntSupplier target;
+    private final SocketFactory onward;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
 
     /**
@@ -32,6 +35,19 @@ final class TlsEnd implements AutoCloseable {
      * @param target port to pass connections on to
      */
     TlsEnd(Path certificates, IntSupplier target) throws IOException, GeneralSecurityException {
+        this(certificates, target, SocketFactory.getDefault());
+    }
+
+    /** One that passes the bytes on by TLS of its own, without its caller's certificate. */
+    static TlsEnd again(Path certificates, IntSupplier target) throws IOException, GeneralSecurityException {
+        SSLContext trusting = SSLContext.getInstance("TLS");
+        trusting.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
+        return new TlsEnd(certificates, target, trusting.getSocketFactory());
+    }
+
+    private TlsEnd(Path certificates, IntSupplier target, SocketFactory onward)
+            throws IOException, GeneralSecurityException {
+        this.onward = onward;
         TlsMaterial own = CertificateAuthority
                 .load(certificates.resolve("ca.crt"), certificates.resolve("ca.key"))
                 .issueServer(List.of("localhost"), List.of(InetAddress.getLoopbackAddress()),
@@ -65,7 +81,8 @@ final class TlsEnd implements AutoCloseable {
     }
 
     private void serve(Socket caller) {
-        try (caller; Socket server = new Socket(InetAddress.getLoopbackAddress(), target.getAsInt())) {
+        try (caller;
+                Socket server = onward.createSocket(InetAddress.getLoopbackAddress(), target.getAsInt())) {
             open.add(server);
             Thread back = Thread.ofVirtual().start(() -> copy(server, caller));
             copy(caller, server);
