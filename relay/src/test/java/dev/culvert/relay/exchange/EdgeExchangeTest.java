@@ -279,16 +279,15 @@ class EdgeExchangeTest {
         assertThat(edge.isOpen()).isFalse();
     }
 
+    /** Bounds of time and rate: DiscardedInputTest. */
     @Test
-    void aBodyThatGoesOnForLongBehindItsAnswerEndsTheConnection() {
+    void aLongBodyBehindItsAnswerIsReadAndDropped() {
         edge.send("POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 10000000\r\n\r\na");
         edge.only().ok("ok");
 
-        edge.send("a".repeat(1 << 20));
-        assertThat(edge.isOpen()).isTrue();
-        edge.send("a");
+        edge.send("a".repeat(2 << 20));
 
-        assertThat(edge.isOpen()).isFalse();
+        assertThat(edge.isOpen()).isTrue();
         assertThat(edge.only().receivedBytes).hasValue(1);
     }
 
