@@ -99,7 +99,9 @@ public final class Http1Grammar {
         start();
     }
 
-    /** Why the octets are not valid, as a clause; null: they are, so far. Nothing behind a fault is judged. */
+    /**
+     * Why the octets are not valid, as a clause; null: they are, so far. Nothing behind a fault is judged.
+     */
     public @Nullable String fault() {
         return fault;
     }

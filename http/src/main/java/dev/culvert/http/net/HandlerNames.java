@@ -12,7 +12,8 @@ import io.netty.handler.ssl.SslHandler;
  * raw connection proxyHeader* → lingeringClose deadCaller raw
  * tunnel server  proxyHeader* → handshakeSlot* handshakeTurn* tls http1Decoder* http1Encoder*
  *                enrolmentBody* tunnelHandshake* → (Netty's WebSocket codec) webSocketMessage session
- * handlers       tls (Reactor Netty's, its codec replaced:) bytes http1Encoder httpCodec guard httpTrafficHandler
+ * handlers       tls (Reactor Netty's, its codec replaced:) bytes http1Encoder httpCodec guard
+ *                httpTrafficHandler
  * shared port    as edge; a tunnel's request → handshakeTurn* deadCaller tls http1Decoder* http1Encoder*
  *                enrolmentBody* tunnelHandshake* → as tunnel server
  * tunnel client  outboundProxy connectWait* tls http* refusalBody* tunnelHandshake*
