@@ -20,8 +20,10 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -49,6 +51,7 @@ class ErrorTableIT {
     private static Platform platform;
     private static ServerSocket upstream;
     private static final CountDownLatch REACHED = new CountDownLatch(1);
+    private static final Queue<Socket> SILENT = new ConcurrentLinkedQueue<>();
     private static volatile String via = "";
 
     @BeforeAll
@@ -116,6 +119,7 @@ class ErrorTableIT {
             }
             String text = head.toString();
             if (text.contains(" /odd/silent")) {
+                SILENT.add(socket); // a socket that nobody refers to is closed with the next collection
                 REACHED.countDown();
                 return; // open until the other side closes it
             }
