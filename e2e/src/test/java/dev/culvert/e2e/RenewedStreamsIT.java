@@ -50,7 +50,7 @@ class RenewedStreamsIT {
     @TempDir
     Path folder;
     private final ConnectionProvider connections = ConnectionProvider.newConnection();
-    private final ConnectionProvider http2 = ConnectionProvider.create("http2", 10);
+    private final ConnectionProvider http2 = ConnectionProvider.create("http2", 64);
 
     private static Duration duration(String key, String byDefault) {
         return Duration.parse("PT" + System.getProperty("culvert.renewal." + key, byDefault));
