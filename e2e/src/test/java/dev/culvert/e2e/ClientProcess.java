@@ -35,7 +35,7 @@ final class ClientProcess implements AutoCloseable {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         return new ClientProcess(new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"),
                 "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-                "-XX:+UseSerialGC",
+                "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                 "dev.culvert.launcher.Main", "client",
                 "--server", "wss://localhost:" + port,
                 "--enrolment-token-file", token.toString(),

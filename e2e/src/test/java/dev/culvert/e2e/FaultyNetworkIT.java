@@ -31,8 +31,6 @@ import reactor.netty.resources.ConnectionProvider;
 class FaultyNetworkIT {
     private static final Logger log = LoggerFactory.getLogger(FaultyNetworkIT.class);
     private static final Duration PATIENCE = Duration.ofMinutes(1);
-    /** The contract's: three heartbeats missed. */
-    private static final Duration NOTICED = Duration.ofSeconds(15);
     private static final int CALLERS = 16;
     private static final int BODY_BYTES = 100_000;
 
@@ -59,6 +57,7 @@ class FaultyNetworkIT {
         connections.dispose();
     }
 
+    /** The time is told: that a silent link is seen within 14 s is judged in virtual time, by {@code SessionHeartbeatTest}. */
     @Test
     void bothEndsNoticeAHalfOpenConnection() throws Exception {
         try (Platform platform = Platform.start(folder);
@@ -81,8 +80,6 @@ class FaultyNetworkIT {
 
             log.info("half-open noticed by the client after {} ms, by the server after {} ms", clientMillis,
                     serverMillis);
-            assertThat(clientMillis.get()).isLessThan((int) NOTICED.toMillis());
-            assertThat(serverMillis.get()).isLessThan((int) NOTICED.toMillis());
 
             network.heal();
             await().atMost(PATIENCE).until(client::isLive);
