@@ -54,7 +54,7 @@ class KilledClientIT {
                     long atConnected = System.nanoTime();
                     long servedBefore = served.get();
                     await().pollInterval(Duration.ofMillis(10))
-                            .atMost(Duration.ofSeconds(2))
+                            .atMost(PATIENCE)
                             .until(() -> served.get() > servedBefore);
                     System.out.printf("killed client: first request served %d ms after the connected line%n",
                             (System.nanoTime() - atConnected) / 1_000_000);

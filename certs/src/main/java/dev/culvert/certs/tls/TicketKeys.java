@@ -1,6 +1,6 @@
 package dev.culvert.certs.tls;
 
-import io.netty.handler.ssl.OpenSslSessionContext;
+import io.netty.handler.ssl.OpenSslServerSessionContext;
 import io.netty.handler.ssl.OpenSslSessionTicketKey;
 import io.netty.handler.ssl.SslContext;
 import java.security.SecureRandom;
@@ -13,17 +13,21 @@ import java.util.Deque;
 /**
  * The keys that encrypt the TLS session tickets of one listener. They are random, exist only in memory, and
  * are rotated every 4 hours. Tickets of the two previous keys still resume a session, so a ticket is valid
- * for 8 to 12 hours, but not after a restart. All contexts of a listener share the keys, so that tickets stay
- * valid when a certificate changes. Java's engine, used without BoringSSL, manages its own keys in the same
+ * for 8 to 12 hours, but not after a restart. All contexts of a listener share the keys and the session ID
+ * context, so that tickets stay valid when a certificate changes; no other listener accepts them. Java's engine, used without BoringSSL, manages its own keys in the same
  * way. Used by one thread at a time.
  */
 final class TicketKeys {
     static final Duration LIFE = Duration.ofHours(4);
     static final int KEPT = 3;
+    /** The maximum of BoringSSL. */
+    private static final int ID_BYTES = 32;
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Clock clock;
     private final Deque<OpenSslSessionTicketKey> keys = new ArrayDeque<>();
+    /** By default Netty derives it from the certificate, and tickets would end with it. */
+    private final byte[] sessionIdContext = random(ID_BYTES);
     private Instant replaceAt;
 
     TicketKeys(Clock clock) {
@@ -50,7 +54,8 @@ final class TicketKeys {
 
     /** Sets the keys of a context. The first key encrypts tickets, all keys decrypt them. */
     void giveTo(SslContext context) {
-        if (context.sessionContext() instanceof OpenSslSessionContext openSsl) {
+        if (context.sessionContext() instanceof OpenSslServerSessionContext openSsl) {
+            openSsl.setSessionIdContext(sessionIdContext);
             openSsl.setTicketKeys(keys.toArray(new OpenSslSessionTicketKey[0]));
         }
     }
