@@ -10,7 +10,6 @@ import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
-import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.exchange.EdgeExchange;
 import dev.culvert.relay.exchange.EdgeRequestHead;
@@ -79,9 +78,8 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private @Nullable EdgeExchange current;
     /** The rest of a request that has been answered. */
     private @Nullable DiscardedInput rest;
-    /** Of the first pipelined request. */
-    private @Nullable PipelineTurns turns;
-    private Turn turn = Turn.NONE;
+    /** Of the first pipelined request, or of the current one that was pipelined, until its response begins. */
+    private PipelineTurns.@Nullable Turn turn;
     private boolean flushScheduled;
     private boolean raw;
     private boolean awaitingHead;
@@ -89,11 +87,6 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private boolean closing;
     /** The server stops, so the next response is the last. */
     private boolean draining;
-
-    /** Of a pipelined request, or of the current one that was pipelined. */
-    private enum Turn {
-        NONE, ASKED, HELD
-    }
 
     public Http1EdgeConnection(EdgeContext shared, Http1RequestDecoder decoder,
             Http1ResponseEncoder encoder) {
@@ -335,14 +328,13 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
 
     /** Begins the next request when its source has a turn. */
     private void nextInTurn() {
-        if (turn == Turn.NONE) {
-            turn = Turn.ASKED;
-            turns().ask(account(), this::inTurn);
+        if (turn == null) {
+            turn = PipelineTurns.of(context().channel().eventLoop())
+                    .ask(Objects.requireNonNull(peer).account(), this::inTurn);
         }
     }
 
     private void inTurn() {
-        turn = Turn.HELD;
         try {
             if (context().channel().isActive()) {
                 next();
@@ -355,22 +347,12 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void turnOver() {
-        if (turn == Turn.HELD) {
-            turn = Turn.NONE;
-            turns().over(account());
+    /** The next pipelined request of the source may begin: a response began, or nothing is in progress. */
+    void turnOver() {
+        if (turn != null) {
+            turn.end();
+            turn = null;
         }
-    }
-
-    private PipelineTurns turns() {
-        if (turns == null) {
-            turns = PipelineTurns.of(context().channel().eventLoop());
-        }
-        return turns;
-    }
-
-    private SourceAddress account() {
-        return Objects.requireNonNull(peer).account();
     }
 
     private void next() {

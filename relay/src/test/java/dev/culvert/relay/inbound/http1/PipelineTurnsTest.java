@@ -1,7 +1,6 @@
 package dev.culvert.relay.inbound.http1;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.http.quota.SourceAddress;
@@ -23,42 +22,77 @@ class PipelineTurnsTest {
             .syncUninterruptibly()
             .getNow();
     private final List<Integer> begun = new ArrayList<>();
+    private final List<PipelineTurns.Turn> asked = new ArrayList<>();
 
     @AfterEach
     void stop() {
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
+    private void ask(SourceAddress source, int count) throws Exception {
+        loop.submit(() -> IntStream.range(0, count).forEach(any -> {
+            int number = asked.size();
+            asked.add(turns.ask(source, () -> begun.add(number)));
+        })).get();
+    }
+
+    private void end(int first, int last) throws Exception {
+        loop.submit(() -> asked.subList(first, last + 1).forEach(PipelineTurns.Turn::end)).get();
+    }
+
+    private int size() throws Exception {
+        return loop.submit(turns::size).get();
+    }
+
     @Test
     void whoHasAllItsTurnsWaitsForOneToEnd() throws Exception {
-        loop.submit(() -> IntStream.rangeClosed(1, PipelineTurns.MOST + 2)
-                .forEach(i -> turns.ask(NOISY, () -> begun.add(i)))).get();
+        ask(NOISY, PipelineTurns.MOST + 2);
         awaitBegun(PipelineTurns.MOST);
 
-        loop.submit(() -> turns.over(NOISY)).get();
+        end(0, 0);
         awaitBegun(PipelineTurns.MOST + 1);
         assertThat(begun).isSorted();
     }
 
     @Test
     void anotherSourceHasTurnsOfItsOwn() throws Exception {
-        loop.submit(() -> {
-            IntStream.range(0, 100).forEach(i -> turns.ask(NOISY, () -> begun.add(0)));
-            turns.ask(QUIET, () -> begun.add(1));
-        }).get();
+        ask(NOISY, 100);
+        ask(QUIET, 1);
         awaitBegun(PipelineTurns.MOST + 1);
 
-        assertThat(begun.get(1)).isOne();
+        assertThat(begun).contains(100);
     }
 
     @Test
-    void moreTurnsThanWereTakenCannotEnd() throws Exception {
-        loop.submit(() -> {
-            turns.ask(NOISY, () -> begun.add(0));
-            turns.over(NOISY);
-            assertThatThrownBy(() -> turns.over(NOISY)).isInstanceOf(IllegalStateException.class);
-        }).get();
+    void aWaitThatEndsLeavesNothingBehind() throws Exception {
+        ask(NOISY, 10_000);
+        awaitBegun(PipelineTurns.MOST);
+
+        end(PipelineTurns.MOST, 9_999);
+        assertThat(size()).isEqualTo(PipelineTurns.MOST);
+        end(0, PipelineTurns.MOST - 1);
+        end(0, 0);
+        assertThat(size()).isZero();
+        awaitBegun(PipelineTurns.MOST);
+    }
+
+    @Test
+    void aTurnThatEndedBeforeItBeganDoesNotBegin() throws Exception {
+        loop.submit(() -> turns.ask(NOISY, () -> begun.add(0)).end()).get();
+        ask(NOISY, 1);
         awaitBegun(1);
+
+        assertThat(size()).isOne();
+    }
+
+    @Test
+    void aTurnThatLastsGivesWayToThoseThatWait() throws Exception {
+        ask(NOISY, PipelineTurns.MOST + 1);
+        awaitBegun(PipelineTurns.MOST);
+
+        await().until(() -> loop.submit(begun::size).get() > PipelineTurns.MOST);
+        end(0, PipelineTurns.MOST);
+        assertThat(size()).isZero();
     }
 
     private void awaitBegun(int count) throws Exception {
