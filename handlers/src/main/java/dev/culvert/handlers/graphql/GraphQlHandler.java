@@ -18,6 +18,7 @@ import graphql.GraphQLError;
 import graphql.ParseAndValidate;
 import graphql.ParseAndValidateResult;
 import graphql.execution.preparsed.PreparsedDocumentEntry;
+import graphql.language.Document;
 import graphql.parser.ParserOptions;
 import graphql.schema.GraphQLSchema;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -189,17 +190,17 @@ public final class GraphQlHandler implements EdgeHandler {
         if (parsed.isFailure()) {
             return Mono.just(refused(request, parsed.getErrors()));
         }
-        String broken = DocumentBounds.broken(parsed.getDocument(), limits);
+        Document document = Objects.requireNonNull(parsed.getDocument());
+        String broken = DocumentBounds.broken(document, limits);
         if (broken != null) {
             return Mono.just(refused(request, broken));
         }
-        List<? extends GraphQLError> invalid = ParseAndValidate.validate(schema, parsed.getDocument(),
-                Locale.ROOT);
+        List<? extends GraphQLError> invalid = ParseAndValidate.validate(schema, document, Locale.ROOT);
         if (!invalid.isEmpty()) {
             return Mono.just(refused(request, invalid));
         }
         input.getGraphQLContext()
-                .put(PreparsedDocumentEntry.class, new PreparsedDocumentEntry(parsed.getDocument()));
+                .put(PreparsedDocumentEntry.class, new PreparsedDocumentEntry(document));
         return Mono.fromFuture(() -> engine.executeAsync(input), true)
                 .doOnCancel(run::cancel)
                 .map(result -> answered(request, result));
