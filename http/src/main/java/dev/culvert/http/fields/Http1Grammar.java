@@ -33,6 +33,13 @@ public final class Http1Grammar {
     /** The most octets of a framing field's value that are kept; longer ones are faults. */
     private static final int MAX_VALUE = 40;
     private static final int MAX_CHUNK_DIGITS = 15;
+    /**
+     * The most octets of chunk extensions that no data make up for (RFC 9112 §7.1.1: their length should be
+     * limited). Each chunk makes up for {@link #FREE_EXTENSION} octets, and each octet of its data for two.
+     * More than a line has, so that a line that is too long stays the decoder's to refuse.
+     */
+    private static final int MAX_EXTENSIONS = 32 << 10;
+    private static final int FREE_EXTENSION = 16;
     private static final String NO_SIZE = "a chunk size is not a hexadecimal number";
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
     private static final AsciiString CODING = AsciiString.cached("transfer-encoding");
@@ -70,6 +77,8 @@ public final class Http1Grammar {
     private boolean chunked;
     /** The octets that remain of a body or a chunk. */
     private long left;
+    /** Octets of chunk extensions of the present message that no data have made up for. */
+    private long extensions;
 
     private Http1Grammar(boolean requests) {
         this.requests = requests;
@@ -145,6 +154,7 @@ public final class Http1Grammar {
         length = -1;
         chunked = false;
         count = 0;
+        extensions = 0;
     }
 
     private void bodyEnds() {
@@ -216,13 +226,7 @@ public final class Http1Grammar {
                     require(b == ';', State.CHUNK_EXTENSION, NO_SIZE);
                 }
             }
-            case CHUNK_EXTENSION -> {
-                if (b == '\r') {
-                    state = State.CHUNK_LF;
-                } else if (!isText(b)) {
-                    fail("a chunk extension has a control character");
-                }
-            }
+            case CHUNK_EXTENSION -> extension(b);
             case CHUNK_LF -> {
                 trailers = left == 0;
                 require(b == '\n', left == 0 ? State.FIELD : State.CHUNK, "a bare CR behind a chunk size");
@@ -414,6 +418,18 @@ public final class Http1Grammar {
             state = State.OPEN_END;
         } else {
             messageEnds();
+        }
+    }
+
+    /** An octet of a chunk extension, up to its CR. Extensions are dropped unread. */
+    private void extension(byte b) {
+        if (b == '\r') {
+            extensions = Math.max(0, extensions - FREE_EXTENSION - 2 * left);
+            state = State.CHUNK_LF;
+        } else if (!isText(b)) {
+            fail("a chunk extension has a control character");
+        } else if (++extensions > MAX_EXTENSIONS) {
+            fail("the chunk extensions are too long for the data");
         }
     }
 

@@ -42,6 +42,19 @@ class Http1GrammarTest {
         assertThat(judged(Http1Grammar::ofRequests, request + "X: y\r\n\r\n").fault()).isNotNull();
     }
 
+    /** CVE-2023-39326: each octet of data arrives with thousands that nobody reads. */
+    @Test
+    void extensionsAreBoundedByTheirData() {
+        String head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        String padded = "1;" + "a".repeat(4000) + "\r\nx\r\n";
+        String fair = "800;" + "a".repeat(4000) + "\r\n" + "x".repeat(0x800) + "\r\n";
+
+        assertThat(judged(Http1Grammar::ofRequests, head + padded.repeat(8) + "0\r\n\r\n").fault()).isNull();
+        assertThat(judged(Http1Grammar::ofRequests, head + padded.repeat(9)).fault())
+                .isEqualTo("the chunk extensions are too long for the data");
+        assertThat(judged(Http1Grammar::ofRequests, head + fair.repeat(50) + "0\r\n\r\n").fault()).isNull();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {OK + "Content-Length: 5\r\n\r\nhello",
             "HTTP/1.1 999\r\nContent-Length: 0\r\n\r\n",
