@@ -313,6 +313,17 @@ class Http2EdgeIT {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {":path", "x y"}) // the edge finds the one, Netty the other
+    void aFloodOfMalformedHeadsEndsTheConnection(String field) {
+        for (int i = 0; i <= Http2EdgeBuilder.MAX_RESETS; i++) {
+            caller.head(1 + 2 * i, true, request("GET", "/").set(field, "a b"));
+        }
+
+        assertCalmed();
+        assertThat(edge.relay.all).isEmpty();
+    }
+
+    @ParameterizedTest
     @CsvSource({PING + ", 0, 8", SETTINGS + ", 0, 0", PRIORITY + ", 1, 5"})
     void aFloodOfControlFramesEndsTheConnection(int type, int stream, int bytes) {
         for (int i = 0; i <= Http2FrameBudget.MAX_CONTROL_FRAMES; i++) {

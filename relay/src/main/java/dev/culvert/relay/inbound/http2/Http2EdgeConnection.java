@@ -215,7 +215,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
-    private void begin(Http2Stream stream, Http2Headers head, boolean ended) {
+    private void begin(Http2Stream stream, Http2Headers head, boolean ended) throws Http2Exception {
         EdgeExchange exchange = exchange(stream, "HEAD".contentEquals(String.valueOf(head.method())),
                 RequestFacts.of("HTTP/2", head, Objects.requireNonNull(peer), shared.rules()));
         exchange.requestId(ForwardingRules.requestId(head));
@@ -223,7 +223,11 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
             exchange.forward(Http2RequestHead.of(head, shared.scheme(), ended, shared.limits()),
                     Objects.requireNonNull(peer), !ended);
         } catch (EdgeException e) {
-            exchange.refuse(e.problem(), e.problem().cause() == Cause.BAD_REQUEST, ended);
+            boolean malformed = e.problem().cause() == Cause.BAD_REQUEST;
+            exchange.refuse(e.problem(), malformed, ended);
+            if (malformed) {
+                faults.count();
+            }
         }
     }
 
@@ -377,7 +381,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
             StreamException error) {
         Http2Stream stream = connection().stream(error.streamId());
         EdgeExchange exchange = exchangeOf(stream);
-        if (!outbound && stream != null && stream.getProperty(begun) != null) {
+        if (!outbound && isFault(stream, error)) {
             try {
                 faults.count();
             } catch (Http2Exception flood) {
@@ -400,6 +404,14 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
             closedOrReset(ctx, outbound, cause, error, stream);
         }
         flushLater();
+    }
+
+    /** Whether the caller has broken a request. Its head may also be too large, which is no fault. */
+    private boolean isFault(@Nullable Http2Stream stream, StreamException error) {
+        boolean hasBegun = stream != null && stream.getProperty(begun) != null;
+        return hasBegun
+                || (error.error() == Http2Error.PROTOCOL_ERROR
+                        && !(error instanceof HeaderListSizeException));
     }
 
     private void closedOrReset(ChannelHandlerContext ctx, boolean outbound, Throwable cause,

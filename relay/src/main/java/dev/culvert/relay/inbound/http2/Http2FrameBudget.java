@@ -31,9 +31,9 @@ public final class Http2FrameBudget {
     }
 
     /**
-     * Creates the budget of faults that make the edge reset a stream whose request has begun. Its work is
-     * lost, and its place is free for the next stream (CVE-2025-8671). Netty counts only the resets that it
-     * sends itself.
+     * Creates the budget of faults that make the edge reset a stream: of requests that have begun, whose work
+     * is lost and whose place is free for the next stream (CVE-2025-8671), and of malformed heads, each of
+     * which is answered (RUSTSEC-2024-0003). Netty counts only the resets that it sends itself.
      */
     static Http2FrameBudget ofFaults() {
         return new Http2FrameBudget(Http2EdgeBuilder.MAX_RESETS,
