@@ -66,6 +66,7 @@ final class ClientHello {
             require(isOfName(name.getByte(i)));
         }
         String text = name.toString(StandardCharsets.US_ASCII).toLowerCase(Locale.ROOT);
+        require(!text.startsWith(".") && !text.contains(".."));
         return text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
     }
 

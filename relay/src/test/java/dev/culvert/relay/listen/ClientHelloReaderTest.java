@@ -133,6 +133,10 @@ class ClientHelloReaderTest {
                 message(1, body(serverNames(name(0, "")))),
                 message(1, body(serverNames(name(1, "a.example")))),
                 message(1, body(serverNames(name(0, "a b")))),
+                message(1, body(serverNames(name(0, "a.example..")))), // two readers may each drop a dot
+                message(1, body(serverNames(name(0, "a..example")))),
+                message(1, body(serverNames(name(0, ".a.example")))),
+                message(1, body(serverNames(name(0, ".")))),
                 message(1, body(serverNames(name(0, "a\u0000.example")))),
                 message(1, body(serverNames(name(0, "a".repeat(255))))),
                 message(1, body(serverNames(join(name(0, "a.example"), name(0, "b.example"))))),
