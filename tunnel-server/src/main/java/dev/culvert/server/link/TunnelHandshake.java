@@ -84,6 +84,8 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     private @Nullable Future<?> timeout;
     /** Whether the connection becomes a tunnel. The client then waits for the response. */
     private boolean accepted;
+    /** Whether a request was refused. The connection closes behind the response, and serves nothing more. */
+    private boolean refused;
 
     /**
      * The dependencies that all connections share.
@@ -151,7 +153,7 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        if (!(message instanceof FullHttpRequest request)) {
+        if (refused || !(message instanceof FullHttpRequest request)) {
             ReferenceCountUtil.release(message);
             return;
         }
@@ -190,12 +192,13 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     }
 
     private @Nullable Problem route(ChannelHandlerContext ctx, FullHttpRequest request, String id) {
+        String path;
         try {
-            TargetForm.host(request.headers().getAll("host"));
+            path = TargetForm.path(request.uri(), request.method(),
+                    TargetForm.host(request.headers().getAll("host")));
         } catch (EdgeException e) {
             return Problem.of(e.problem().cause(), Hop.TUNNEL, e.problem().detail());
         }
-        String path = request.uri();
         if (path.equals(ENROL_PATH)) {
             return issue(ctx, request, id, shared.enrolment()::enrol);
         }
@@ -378,6 +381,7 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     }
 
     private void refuse(ChannelHandlerContext ctx, Problem problem, String id) {
+        refused = true;
         shared.telemetry().problem(problem);
         ProblemDocument document = ProblemDocument.of(problem, id);
         var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1,

@@ -33,6 +33,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -338,6 +339,29 @@ class TunnelHandshakeIT {
             assertThat(client.readUntil("}")).startsWith("HTTP/1.1 400 ")
                     .contains("urn:culvert:problem:bad-request");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/tunnel/v1#", "http://other.example/tunnel/v1",
+            "http://user@acme.example/tunnel/v1",
+            "tunnel/v1", "*"})
+    void aTargetThatReadsInTwoWaysIs400(String target) {
+        assertRefused(dial().head("GET " + target, CONNECTION, UPGRADE, KEY, VERSION, PROTOCOL).readAll(),
+                400,
+                "bad-request");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", "nonsense\r\n\r\n",
+            "GET /tunnel/v1/enrol HTTP/1.1\r\nHost: a\r\n\r\n"})
+    void nothingBehindARefusalIsServed(String refused) {
+        String answer = dial(null).send(refused + "POST /tunnel/v1/enrol HTTP/1.1\r\nHost: a\r\n"
+                + "Content-Length: 2\r\n\r\n{}GET /y HTTP/1.1\r\nHost: a\r\n\r\n").readAll();
+
+        assertThat(answer.split("HTTP/1.1 ", -1)).hasSize(2);
+        assertThat(Pattern.compile("(?m)^culvert_problems_total\\{.*\\} 1(\\.0)?$")
+                .matcher(telemetry.scrape())
+                .results()).hasSize(1);
     }
 
     @Test
