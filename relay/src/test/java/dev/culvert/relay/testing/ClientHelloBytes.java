@@ -17,13 +17,16 @@ public final class ClientHelloBytes {
 
     private ClientHelloBytes() {}
 
-    /** What a JDK's client sends first, in one record. */
-    public static byte[] real(@Nullable String serverName) {
+    /** What a JDK's client sends first, in one record; {@code protocols} are the versions that it offers, not given: its own. */
+    public static byte[] real(@Nullable String serverName, String... protocols) {
         try {
             SSLContext tls = SSLContext.getInstance("TLS");
             tls.init(null, null, null);
             SSLEngine engine = tls.createSSLEngine();
             engine.setUseClientMode(true);
+            if (protocols.length > 0) {
+                engine.setEnabledProtocols(protocols);
+            }
             if (serverName != null) {
                 SSLParameters parameters = engine.getSSLParameters();
                 parameters.setServerNames(List.of(new SNIHostName(serverName)));

@@ -18,19 +18,25 @@ import org.jspecify.annotations.Nullable;
  *
  * @param file where it stands
  * @param name what it is about
+ * @param source the public fault that it repeats, as an identifier or a section of an RFC; empty: none
  * @param answers each as {@code 400 bad-request}, {@code 200}, {@code reset CODE} or {@code goaway CODE}
  * @param routed the answers where a router with a route stands behind the edge, if they are others
  * @param open whether another request is served behind it
  * @param upstream the requests that reach an upstream whole, as {@link SeenRequest#toString}
  * @param lines what the caller sends
  */
-public record CorpusCase(String file, String name, List<String> answers, @Nullable List<String> routed,
-        boolean open, List<String> upstream, List<String> lines) {
+public record CorpusCase(String file, String name, String source, List<String> answers,
+        @Nullable List<String> routed, boolean open, List<String> upstream, List<String> lines) {
     private static final Path FOLDER = Path.of("..", "relay", "src", "test", "resources", "corpus");
 
     /** All cases of the files whose names begin so. */
     public static List<CorpusCase> all(String prefix) {
-        try (Stream<Path> files = Files.list(FOLDER)) {
+        return all(FOLDER, prefix);
+    }
+
+    /** All cases of the files of another folder whose names begin so. */
+    public static List<CorpusCase> all(Path folder, String prefix) {
+        try (Stream<Path> files = Files.list(folder)) {
             return files
                     .filter(file -> file.toString().endsWith(".txt")
                             && file.getFileName().toString().startsWith(prefix))
@@ -67,7 +73,7 @@ public record CorpusCase(String file, String name, List<String> answers, @Nullab
             String key = colon < 0 ? line : line.substring(0, colon);
             String value = colon < 0 ? "" : line.substring(colon + 2);
             switch (key) {
-                case "expect", "routed" -> keys.put(key, value);
+                case "expect", "routed", "source" -> keys.put(key, value);
                 case "upstream" -> upstream.add(SeenRequest.of(value));
                 case "field" -> upstream.getLast().field(text(value));
                 case "body" -> upstream.getLast().body(text(value));
@@ -81,7 +87,7 @@ public record CorpusCase(String file, String name, List<String> answers, @Nullab
         if (!open && !expect.endsWith(" close")) {
             throw new IllegalStateException(file + ": " + text.getFirst() + " neither open nor close");
         }
-        return new CorpusCase(file, text.getFirst(), answers(expect),
+        return new CorpusCase(file, text.getFirst(), keys.getOrDefault("source", ""), answers(expect),
                 routed == null ? null : List.of(routed.split(", ")),
                 open, upstream.stream().map(SeenRequest::toString).toList(),
                 text.subList(start + 1, text.size()).stream().filter(line -> !line.isBlank()).toList());

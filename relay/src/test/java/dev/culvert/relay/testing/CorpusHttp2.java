@@ -6,6 +6,12 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,63 +19,112 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
- * A caller that sends a case of the corpus as frames of HTTP/2, then a GET on stream 99, and tells what was answered. Its
- * fields are literals without index and Huffman code (RFC 7541 §6.2.2), so that any octet can stand in them. Blocking.
+ * A caller that sends a case of the corpus as frames of HTTP/2, then a GET on a stream of its own, and tells what was
+ * answered. Its fields are literals without index and Huffman code (RFC 7541 §6.2.2), so that any octet can stand in them.
+ * Blocking.
  */
 public final class CorpusHttp2 implements AutoCloseable {
+    /** The stream of the GET behind a case, unless the case opens so many that it has a later one. */
     private static final int LAST_STREAM = 99;
     private static final int HEADERS = 1;
+    private static final int RST_STREAM = 3;
+    private static final int GOAWAY = 7;
     private static final int PING = 6;
     private static final int CONTINUATION = 9;
     private static final int END_HEADERS = 4;
+    private static final String PING_PAYLOAD = "all done";
     private static final int FRAME_HEAD = 9;
     private static final int MAX_FRAME = 16 << 10;
 
-    private final TlsCaller socket;
+    private final Socket socket;
     private final String host;
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
     private final Map<Integer, String> statuses = new HashMap<>();
     private final Map<Integer, String> bodies = new HashMap<>();
     private final Set<Integer> unanswered = new HashSet<>();
+    private final Set<String> resets = new TreeSet<>();
+    /** The stream that {@code =} stands for. */
+    private int stream = -1;
 
     public CorpusHttp2(int port, String host) {
+        this(new TlsCaller(port, null, "h2").socket(), host);
+    }
+
+    /** Speaks HTTP/2 on a connection that is open for it, and closes it in the end. */
+    public CorpusHttp2(Socket socket, String host) {
         this.host = host;
-        socket = new TlsCaller(port, null, "h2");
-        socket.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+        this.socket = socket;
+        out.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         frame(4, 0, 0, Unpooled.EMPTY_BUFFER);
     }
 
-    /** Sends {@code head}, {@code data} and {@code frame} lines; the fields of a head stand behind it, indented. */
+    /** Sends the lines of a case, and the GET behind them. */
     void send(List<String> lines) {
+        lines(lines);
+        ByteBuf block = Unpooled.buffer();
+        for (String field : List.of(":method = GET", ":scheme = https", ":authority = " + host,
+                ":path = " + CorpusRun.BEHIND)) {
+            field(block, field);
+        }
+        head(Math.max(LAST_STREAM, stream + 2), 1, block);
+        flush();
+    }
+
+    /**
+     * Sends {@code head}, {@code data} and {@code frame} lines; the fields of a head stand behind it, indented. Those between
+     * {@code times N} and {@code over} are sent so often.
+     */
+    private void lines(List<String> lines) {
         for (int i = 0; i < lines.size(); i++) {
             String[] words = lines.get(i).split(" ", 4);
             switch (words[0]) {
+                case "times" -> {
+                    List<String> round = lines.subList(i + 1,
+                            i + lines.subList(i, lines.size()).indexOf("over"));
+                    for (int left = Integer.parseInt(words[1]); left > 0; left--) {
+                        lines(round);
+                    }
+                    i += round.size() + 1;
+                }
                 case "head" -> {
                     ByteBuf block = Unpooled.buffer();
                     while (i + 1 < lines.size() && lines.get(i + 1).startsWith("  ")) {
                         i++;
                         field(block, lines.get(i).substring(2).replace("{host}", host));
                     }
-                    head(Integer.parseInt(words[1]), ended(words), block);
+                    head(stream(words[1]), ended(words), block);
                 }
-                case "data" -> frame(0, ended(words), Integer.parseInt(words[1]),
+                case "data" -> frame(0, ended(words), stream(words[1]),
                         latin(CorpusCase.text(words.length > 3 ? words[3] : "")));
                 case "frame" -> {
                     String[] parts = lines.get(i).split(" ", 5);
-                    frame(Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), Integer.parseInt(parts[3]),
-                            latin(CorpusCase.text(parts.length > 4 ? parts[4] : "")));
+                    frame(Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), stream(parts[3]),
+                            latin(CorpusCase.text(parts.length > 4 ? parts[4] : "")
+                                    .replace("{stream}", number(stream))));
                 }
                 default -> throw new IllegalStateException(lines.get(i));
             }
         }
-        ByteBuf block = Unpooled.buffer();
-        for (String field : List.of(":method = GET", ":scheme = https", ":authority = " + host,
-                ":path = " + CorpusRun.BEHIND)) {
-            field(block, field);
-        }
-        head(LAST_STREAM, 1, block);
+    }
+
+    /** A number; {@code +}: the next stream of the caller; {@code =}: the same as before. */
+    private int stream(String word) {
+        int number = switch (word) {
+            case "+" -> stream + 2;
+            case "=" -> stream;
+            default -> Integer.parseInt(word);
+        };
+        stream = number == 0 ? stream : number; // the connection is none of them
+        return number;
+    }
+
+    /** Four octets. */
+    private static String number(int value) {
+        return Unpooled.copyInt(value).toString(StandardCharsets.ISO_8859_1);
     }
 
     private static int ended(String[] words) {
@@ -77,6 +132,10 @@ public final class CorpusHttp2 implements AutoCloseable {
     }
 
     private static void field(ByteBuf block, String field) {
+        if (field.startsWith("octets ")) {
+            block.writeBytes(latin(CorpusCase.text(field.substring("octets ".length()))));
+            return;
+        }
         int equals = field.indexOf(" =");
         ByteBuf name = latin(CorpusCase.text(field.substring(0, equals)));
         ByteBuf value = latin(CorpusCase.text(field.substring(Math.min(equals + 3, field.length()))));
@@ -116,13 +175,46 @@ public final class CorpusHttp2 implements AutoCloseable {
         return Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1);
     }
 
+    /** What is written is sent in large pieces. */
     private void frame(int type, int flags, int stream, ByteBuf payload) {
-        socket.send(ByteBufUtil.getBytes(Unpooled.buffer()
+        if (type == RST_STREAM) {
+            unanswered.remove(stream);
+        }
+        out.writeBytes(ByteBufUtil.getBytes(Unpooled.buffer()
                 .writeMedium(payload.readableBytes())
                 .writeByte(type)
                 .writeByte(flags)
                 .writeInt(stream)
                 .writeBytes(payload)));
+        if (out.size() > MAX_FRAME) {
+            flush();
+        }
+    }
+
+    private void flush() {
+        try {
+            out.writeTo(socket.getOutputStream());
+        } catch (IOException e) {
+            // refused before all was sent: what it was can be read
+        }
+        out.reset();
+    }
+
+    /** A frame that came. */
+    private record Received(int type, int flags, int stream, String payload) {}
+
+    private Received next() throws IOException {
+        ByteBuf head = latin(read(FRAME_HEAD));
+        int length = head.readUnsignedMedium();
+        return new Received(head.readUnsignedByte(), head.readUnsignedByte(), head.readInt(), read(length));
+    }
+
+    private String read(int length) throws IOException {
+        byte[] bytes = socket.getInputStream().readNBytes(length);
+        if (bytes.length < length) {
+            throw new EOFException("closed");
+        }
+        return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
     /**
@@ -131,34 +223,78 @@ public final class CorpusHttp2 implements AutoCloseable {
      */
     List<String> answers() {
         List<String> answers = new ArrayList<>();
-        while (true) {
-            ByteBuf frame = latin(socket.read(FRAME_HEAD));
-            int length = frame.readUnsignedMedium();
-            int type = frame.readUnsignedByte();
-            int flags = frame.readUnsignedByte();
-            int stream = frame.readInt();
-            String payload = socket.read(length);
-            if (type == HEADERS) {
-                statuses.put(stream, status(stream, payload));
-            } else if (type == 0) {
-                bodies.merge(stream, payload, String::concat);
-            }
-            boolean ended = type <= HEADERS && (flags & 1) != 0;
-            if (ended) {
-                answers.add(Answers.answer(statuses.getOrDefault(stream, "no head"),
-                        bodies.getOrDefault(stream, "")));
-            } else if (type == 3 && !isStop(payload)) {
-                answers.add("reset " + error(payload, 0));
-            } else if (type == 7) {
-                answers.add("goaway " + error(payload, 4));
-            }
-            if ((ended || type == 3) && unanswered.remove(stream) && unanswered.isEmpty()) {
-                frame(PING, 0, 0, latin("whatever"));
-            }
-            if (type == 7 || (type == PING && flags == 1)) {
-                return answers.stream().sorted().toList();
-            }
+        try {
+            Received frame;
+            do {
+                frame = next();
+                if (frame.type == HEADERS) {
+                    statuses.put(frame.stream, status(frame.stream, frame.payload));
+                } else if (frame.type == 0) {
+                    bodies.merge(frame.stream, frame.payload, String::concat);
+                }
+                boolean ended = frame.type <= HEADERS && (frame.flags & 1) != 0;
+                if (ended) {
+                    answers.add(Answers.answer(statuses.getOrDefault(frame.stream, "no head"),
+                            bodies.getOrDefault(frame.stream, "")));
+                } else if (frame.type == RST_STREAM && !isStop(frame.payload)) {
+                    answers.add("reset " + error(frame.payload, 0));
+                } else if (frame.type == GOAWAY) {
+                    answers.add("goaway " + error(frame.payload, 4));
+                }
+                if ((ended || frame.type == RST_STREAM) && unanswered.remove(frame.stream)
+                        && unanswered.isEmpty()) {
+                    ping();
+                }
+            } while (frame.type != GOAWAY && !isPong(frame));
+        } catch (IOException e) {
+            answers.add(ended(e));
         }
+        return answers.stream().sorted().toList();
+    }
+
+    private void ping() {
+        frame(PING, 0, 0, latin(PING_PAYLOAD));
+        flush();
+    }
+
+    private static boolean isPong(Received frame) {
+        return frame.type == PING && frame.flags == 1 && frame.payload.equals(PING_PAYLOAD);
+    }
+
+    private static String ended(IOException e) {
+        return e instanceof SocketTimeoutException ? "silent" : "closed";
+    }
+
+    /**
+     * Sends a case and a PING, and reads until the server has answered that or ended the connection. Streams need no answer.
+     *
+     * @return {@code goaway CODE} or {@code closed} alone, else the codes of resets, and {@code lives}
+     */
+    public List<String> flood(CorpusCase given) {
+        send(given.lines());
+        ping();
+        try {
+            while (true) {
+                Received frame = next();
+                if (frame.type == GOAWAY) {
+                    return List.of("goaway " + error(frame.payload, 4));
+                } else if (frame.type == RST_STREAM && !isStop(frame.payload)) {
+                    resets.add("reset " + error(frame.payload, 0));
+                } else if (isPong(frame)) {
+                    List<String> found = new ArrayList<>(resets);
+                    found.addFirst("lives");
+                    return found;
+                }
+            }
+        } catch (IOException e) {
+            return List.of(ended(e));
+        }
+    }
+
+    /** Sends a case and the GET behind it, and returns all answers, sorted. */
+    public List<String> answers(CorpusCase given) {
+        send(given.lines());
+        return answers();
     }
 
     /** RFC 9113 §8.1: NO_ERROR behind a complete response is no error. */
@@ -180,6 +316,10 @@ public final class CorpusHttp2 implements AutoCloseable {
 
     @Override
     public void close() {
-        socket.close();
+        try {
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

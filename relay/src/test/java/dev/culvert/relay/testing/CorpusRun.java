@@ -26,8 +26,7 @@ public final class CorpusRun {
 
     private static List<String> http2(CorpusCase given, int port, String host) {
         try (CorpusHttp2 caller = new CorpusHttp2(port, host)) {
-            caller.send(given.lines());
-            return caller.answers();
+            return caller.answers(given);
         }
     }
 

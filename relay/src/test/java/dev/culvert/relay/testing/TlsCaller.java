@@ -162,6 +162,11 @@ public final class TlsCaller implements AutoCloseable {
         return text.toString();
     }
 
+    /** The connection, for callers that read and write it themselves. */
+    public Socket socket() {
+        return socket;
+    }
+
     /** What ALPN agreed on, after the first bytes. */
     public String protocol() {
         return socket.getApplicationProtocol();
