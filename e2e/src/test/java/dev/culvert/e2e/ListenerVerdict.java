@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
 
 /**
  * What a listener made of a case of the corpus: how it answered the requests, and whether it served the request behind them.
@@ -33,16 +34,35 @@ final class ListenerVerdict {
      * @param dated whether each answer needs a Date
      */
     static List<String> answers(CorpusCase given, int port, String host, boolean dated) throws IOException {
+        return answers(given, new Socket(InetAddress.getLoopbackAddress(), port), host, dated);
+    }
+
+    /** The same on a connection that is open, over TLS or not, which is closed in the end. */
+    static List<String> answers(CorpusCase given, Socket connection, String host, boolean dated)
+            throws IOException {
         String bytes = given.bytes(host) + "GET " + CorpusRun.BEHIND + " HTTP/1.1\r\nHost: " + host
                 + "\r\nConnection: close\r\n\r\n";
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.setSoTimeout(PATIENCE_MILLIS);
-            try {
-                socket.getOutputStream().write(bytes.getBytes(StandardCharsets.ISO_8859_1));
-            } catch (SocketException e) {
-                // refused before it was sent whole: the answer is there
-            }
+        try (Socket socket = connection) {
+            send(bytes, socket);
             return of(readAll(socket), dated);
+        }
+    }
+
+    /** Sends the case and ends what it sends, closes the connection in the end, and returns the answers. */
+    static List<String> answersToHalf(CorpusCase given, Socket connection, String host) throws IOException {
+        try (Socket socket = connection) {
+            send(given.bytes(host), socket);
+            socket.shutdownOutput();
+            return of(readAll(socket), false);
+        }
+    }
+
+    private static void send(String bytes, Socket socket) throws SocketException {
+        socket.setSoTimeout(PATIENCE_MILLIS);
+        try {
+            socket.getOutputStream().write(bytes.getBytes(StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            // refused before it was sent whole: the answer is there
         }
     }
 
@@ -50,7 +70,7 @@ final class ListenerVerdict {
         var bytes = new ByteArrayOutputStream();
         try {
             socket.getInputStream().transferTo(bytes);
-        } catch (SocketException e) {
+        } catch (SocketException | SSLException e) {
             // closed with bytes unread
         }
         return bytes.toString(StandardCharsets.ISO_8859_1);
@@ -90,6 +110,19 @@ final class ListenerVerdict {
     }
 
     /**
+     * Whether the answers are a tunnel listener's verdict. It closes behind each refusal, and its routes refuse everything
+     * that is no client's, so the first answer is the only one. It allows smaller heads than the edge.
+     */
+    static boolean isTunnels(CorpusCase given, List<String> answers) {
+        if (answers.size() != 1) {
+            return false;
+        }
+        String expected = given.answers().getFirst();
+        String answer = answers.getFirst();
+        return isRefusal(expected) ? answer.equals(expected) : answer.matches("4\\d\\d.*");
+    }
+
+    /**
      * Whether an answer is of the kind that the edge gives.
      *
      * @param closing whether nothing is served behind it: then a route may have answered before the fault came
@@ -101,7 +134,8 @@ final class ListenerVerdict {
         return expected.startsWith("405") ? answer.equals(expected) : answer.matches("[2-4]\\d\\d.*");
     }
 
-    private static boolean isRefusal(String answer) {
+    /** Whether it is an answer of a parser, not of a route. */
+    static boolean isRefusal(String answer) {
         return REFUSALS.contains(answer.substring(0, 3));
     }
 }
