@@ -1,5 +1,9 @@
 package dev.culvert.relay.testing;
 
+import dev.culvert.certs.tls.ServerTrust;
+import dev.culvert.certs.tls.TlsContexts;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
@@ -39,6 +43,24 @@ public final class ClientHelloBytes {
             return bytes;
         } catch (GeneralSecurityException | SSLException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** What BoringSSL's client sends first, with a key share of X25519MLKEM768: about 1.5 KB, in one record. */
+    public static byte[] postQuantum(String serverName) {
+        SSLEngine engine = TlsContexts
+                .client(ServerTrust.inSystemRoots(), null, List.of("h2", "http/1.1"))
+                .newEngine(UnpooledByteBufAllocator.DEFAULT, serverName, 443);
+        try {
+            ByteBuffer out = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+            engine.wrap(ByteBuffer.allocate(0), out);
+            byte[] bytes = new byte[out.flip().remaining()];
+            out.get(bytes);
+            return bytes;
+        } catch (SSLException e) {
+            throw new IllegalStateException(e);
+        } finally {
+            ReferenceCountUtil.release(engine);
         }
     }
 

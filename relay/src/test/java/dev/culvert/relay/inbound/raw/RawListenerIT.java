@@ -92,6 +92,21 @@ class RawListenerIT {
     }
 
     @Test
+    void aPostQuantumHelloInSmallRecordsAndPacketsIsRead() throws Exception {
+        byte[] hello = ClientHelloBytes.inRecords(ClientHelloBytes.postQuantum(DB), 7);
+        try (Socket caller = edge.connect()) {
+            caller.setTcpNoDelay(true);
+            for (byte next : hello) {
+                caller.getOutputStream().write(next);
+            }
+            Exchange exchange = edge.relay.next();
+
+            assertThat(exchange.request.fields().authority()).hasToString(DB);
+            await().untilAsserted(() -> assertThat(exchange.body()).isEqualTo(new String(hello, ISO_8859_1)));
+        }
+    }
+
+    @Test
     void aHostOfTheRuntimeIsAskedForAsAWhole() throws Exception {
         try (Socket caller = edge.ask(RawFixture.HOST)) {
             Exchange exchange = edge.relay.next();
