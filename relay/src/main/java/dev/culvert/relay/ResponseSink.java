@@ -1,6 +1,7 @@
 package dev.culvert.relay;
 
 import dev.culvert.http.problem.Problem;
+import dev.culvert.relay.tls.KeyExchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,12 @@ public interface ResponseSink {
      * The request is forwarded to its answerer, after any wait. Called again when the request is sent again.
      */
     default void opened() {}
+
+    /**
+     * Reports what the connection that carries the request, to the next hop, agreed on; null: it has no TLS.
+     * Called after {@link #opened}, or not at all. The last call counts.
+     */
+    default void carriedBy(@Nullable KeyExchange tls) {}
 
     /**
      * Reports the time that the hops behind spent on this exchange. Called just before {@link #head}, or not

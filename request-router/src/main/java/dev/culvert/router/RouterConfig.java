@@ -6,6 +6,7 @@ import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.relay.quota.CallerLimits;
+import dev.culvert.relay.tls.PostQuantum;
 import dev.culvert.routing.RouteConfig;
 import dev.culvert.routing.RoutingConfig;
 import dev.culvert.routing.RuntimeVersion;
@@ -120,10 +121,21 @@ public record RouterConfig(
      *
      * @param certificate PEM chain, leaf first
      * @param key PEM private key
+     * @param postQuantum whether the key exchange must be safe from quantum computers
      */
     public record Tls(
             @Setting("PEM file of the listener's certificate chain, leaf first; read again when it changes") Path certificate,
-            @Setting("PEM file of its private key") Path key) {
+            @Setting("PEM file of its private key") Path key,
+            @Setting(value = PostQuantum.TEXT, byDefault = "prefer") PostQuantum postQuantum) {
+        public Tls {
+            postQuantum = postQuantum.checked();
+        }
+
+        /** A certificate for callers with any key exchange. */
+        public Tls(Path certificate, Path key) {
+            this(certificate, key, PostQuantum.PREFER);
+        }
+
         CertificateFiles files() {
             return new CertificateFiles(certificate, key);
         }

@@ -23,6 +23,8 @@ import dev.culvert.relay.listen.ProxySenders;
 import dev.culvert.relay.quota.MemoryBudget;
 import dev.culvert.relay.quota.OwnLimits;
 import dev.culvert.relay.quota.RuntimeQuotas;
+import dev.culvert.relay.tls.PostQuantum;
+import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.routing.Router;
 import dev.culvert.routing.RouterAudit;
@@ -67,16 +69,18 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
     }
 
     private static Base base(RouterConfig config) {
-        ListenerTls tls = tls(config);
+        TlsLink link = TlsLink.of("edge", "tls.postQuantum",
+                config.tls() == null ? PostQuantum.PREFER : config.tls().postQuantum());
+        ListenerTls tls = tls(config, link);
         RouterAuditFiles audit = config.dataDir() == null ? null : RouterAuditFiles.in(config.dataDir());
         Router router = Router.create(config.routing(), UpstreamLimits.defaults(),
                 audit == null ? RouterAudit.NONE : audit);
-        return new Base(router, audit, tls, EventLoops.create(), new Telemetry());
+        return new Base(router, audit, tls, link, EventLoops.create(), new Telemetry());
     }
 
     /** The components that the inbox needs for its deliveries. */
     private record Base(Router router, @Nullable RouterAuditFiles audit, @Nullable ListenerTls tls,
-            EventLoops loops, Telemetry telemetry) {
+            TlsLink link, EventLoops loops, Telemetry telemetry) {
         Mono<Void> close() {
             router.close();
             if (audit != null) {
@@ -94,11 +98,13 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                         base.telemetry.registry(), Clock.systemUTC()));
     }
 
-    private static @Nullable ListenerTls tls(RouterConfig config) {
+    private static @Nullable ListenerTls tls(RouterConfig config, TlsLink link) {
         return config.tls() == null
                 ? null
                 : ListenerTls.load("router", List.of(config.tls().files()),
-                        material -> TlsContexts.edge(material, PROTOCOLS), Clock.systemUTC());
+                        material -> link
+                                .context(hybridOnly -> TlsContexts.edge(material, PROTOCOLS, hybridOnly)),
+                        Clock.systemUTC());
     }
 
     private static RouterParts wire(RouterConfig config, Base base, @Nullable Inbox inbox,
@@ -119,8 +125,10 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         if (tls != null) {
             watches.add(CertificateWatch.start(List.of(tls)));
             measure(tls, telemetry);
+            base.link.shown(telemetry);
         }
         measure(router, telemetry);
+        router.shown(telemetry);
         return new RouterParts(base.loops, telemetry, router, inbox, front, base.audit, entrance,
                 new EdgeContext(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),

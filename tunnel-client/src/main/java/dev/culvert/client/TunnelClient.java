@@ -7,7 +7,6 @@ import dev.culvert.client.dial.OpenSessions;
 import dev.culvert.client.dial.Outbound;
 import dev.culvert.client.dial.OutboundProxy;
 import dev.culvert.client.identity.Backoff;
-import dev.culvert.client.identity.Credentials;
 import dev.culvert.client.identity.EnrolmentException;
 import dev.culvert.client.identity.EnrolmentRetry;
 import dev.culvert.client.identity.Identity;
@@ -117,13 +116,14 @@ public final class TunnelClient {
 
     private void connect() {
         Clock clock = Clock.systemUTC();
-        IdentitySource source = new IdentitySource(config, loops, connector, clock);
+        IdentitySource source = new IdentitySource(config, loops, connector,
+                IdentitySource.link(config).shown(telemetry), clock);
         enrolling.update(source.identity()
                 .flatMap(identity -> identity.expiredAt(clock.instant())
                         ? revived(source, identity)
                         : Mono.just(identity))
                 .publishOn(Schedulers.boundedElastic())
-                .map(Credentials::of)
+                .map(source::credentials)
                 .doOnError(failure -> sessions.failed(String.valueOf(failure.getMessage())))
                 .retryWhen(new EnrolmentRetry(new Backoff(new SecureRandom())))
                 .subscribe(

@@ -9,6 +9,8 @@ import dev.culvert.http.observe.Telemetry;
 import dev.culvert.relay.listen.Entrance;
 import dev.culvert.relay.listen.PlainPeers;
 import dev.culvert.relay.listen.ProxySenders;
+import dev.culvert.relay.tls.PostQuantum;
+import dev.culvert.relay.tls.TlsLink;
 import io.micrometer.core.instrument.Gauge;
 import io.netty.handler.ssl.SslContext;
 import java.security.cert.X509Certificate;
@@ -21,6 +23,8 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The configured TLS and PROXY protocol steps at the start of edge and tunnel connections.
@@ -32,10 +36,13 @@ import org.jspecify.annotations.Nullable;
  *        the domain, the names in the tunnel's certificate, and {@code tunnel.hosts}
  * @param certificates the certificates by listener; a plain listener has none
  * @param asking the edge's certificates once more, with contexts that request client certificates
+ * @param links the edge's and the tunnel's TLS
  */
 record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnelHosts,
         Predicate<String> provenTo,
-        Map<String, ListenerTls> certificates, @Nullable ListenerTls asking) {
+        Map<String, ListenerTls> certificates, @Nullable ListenerTls asking, List<TlsLink> links) {
+    private static final Logger log = LoggerFactory.getLogger(ListenerSecurity.class);
+
     /** The wait for a PROXY header. A balancer sends it at once; the wait allows for one lost packet. */
     private static final Duration PROXY_HEADER_TIME = Duration.ofSeconds(5);
     /** The protocols offered by ALPN, preferred first. */
@@ -47,13 +54,19 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
     static ListenerSecurity load(ServerConfig config, List<X509Certificate> clientAuthorities,
             ClientCertRequests asked,
             Clock clock) {
-        ListenerTls edgeTls = edgeTls(config.edge(), material -> TlsContexts.edge(material, EDGE_PROTOCOLS),
-                clock);
+        PostQuantum postQuantum = config.tls().postQuantum();
+        warnOfPlain(config);
+        TlsLink edgeLink = TlsLink.of("edge", "tls.postQuantum", postQuantum);
+        TlsLink tunnelLink = TlsLink.of("tunnel", "tls.postQuantum", postQuantum);
+        ListenerTls edgeTls = edgeTls(config.edge(), material -> edgeLink.context(
+                hybridOnly -> TlsContexts.edge(material, EDGE_PROTOCOLS, hybridOnly)), clock);
         // Session tickets are separate, too: a session begun without a certificate can't be resumed where one
         // is required.
         ListenerTls askingTls = edgeTls(config.edge(),
-                material -> TlsContexts.edgeAsking(material, EDGE_PROTOCOLS), clock);
-        ListenerTls tunnelTls = tunnelTls(config.tunnel(), clientAuthorities, clock);
+                material -> edgeLink.context(
+                        hybridOnly -> TlsContexts.edgeAsking(material, EDGE_PROTOCOLS, hybridOnly)),
+                clock);
+        ListenerTls tunnelTls = tunnelTls(config.tunnel(), clientAuthorities, tunnelLink, clock);
         String domain = config.edge().domain();
         List<String> hosts = config.tunnel().hosts();
         Predicate<String> tunnelHosts = host -> host.equals(domain) || hosts.contains(host)
@@ -82,7 +95,17 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
                 announced(tunnel, config.tunnel().proxyProtocol(), tunnelPeers), tunnelHosts,
                 host -> tunnelHosts.test(host) || (tunnelTls != null && tunnelTls.covers(host)),
                 certificates,
-                askingTls);
+                askingTls, List.of(edgeLink, tunnelLink));
+    }
+
+    /** A requirement does not reach beyond a balancer that ends TLS. */
+    private static void warnOfPlain(ServerConfig config) {
+        if (config.tls().postQuantum() == PostQuantum.REQUIRE
+                && (config.edge().plain() || config.tunnel().plain())) {
+            log.atWarn()
+                    .addKeyValue("listener", config.edge().plain() ? "edge" : "tunnel")
+                    .log("tls.postQuantum: require holds for no plain listener: there the balancer ends TLS, and must require it");
+        }
     }
 
     private static PlainPeers peers(String listener, List<String> trustedProxies) {
@@ -107,13 +130,14 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
     }
 
     private static @Nullable ListenerTls tunnelTls(ServerConfig.Tunnel tunnel,
-            List<X509Certificate> clientAuthorities, Clock clock) {
+            List<X509Certificate> clientAuthorities, TlsLink link, Clock clock) {
         if (tunnel.tls() == null) {
             return null;
         }
-        Function<TlsMaterial, SslContext> contexts = tunnel.allowTls12()
-                ? material -> TlsContexts.tunnelWithTls12(material, clientAuthorities, TUNNEL_PROTOCOLS)
-                : material -> TlsContexts.tunnel(material, clientAuthorities, TUNNEL_PROTOCOLS);
+        Function<TlsMaterial, SslContext> contexts = material -> link.context(hybridOnly -> tunnel
+                .allowTls12()
+                        ? TlsContexts.tunnelWithTls12(material, clientAuthorities, TUNNEL_PROTOCOLS)
+                        : TlsContexts.tunnel(material, clientAuthorities, TUNNEL_PROTOCOLS, hybridOnly));
         return ListenerTls.load("tunnel", List.of(tunnel.tls().files()), contexts, clock);
     }
 
@@ -129,8 +153,12 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
         }
     }
 
-    /** {@code culvert_certificate_not_after_seconds{listener}}. */
+    /**
+     * {@code culvert_certificate_not_after_seconds{listener}}, {@code culvert_tls_handshakes_total{link}},
+     * {@code culvert_tls_refused_total{link}}.
+     */
     void measure(Telemetry telemetry) {
+        links.forEach(link -> link.shown(telemetry));
         certificates.forEach((listener, tls) -> Gauge
                 .builder("culvert.certificate.not.after", tls, all -> all.notAfter().getEpochSecond())
                 .baseUnit("seconds")

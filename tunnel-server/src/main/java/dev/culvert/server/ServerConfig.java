@@ -8,6 +8,8 @@ import dev.culvert.http.fields.HostName;
 import dev.culvert.http.net.Cidr;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.relay.quota.CallerLimits;
+import dev.culvert.relay.tls.PostQuantum;
+import dev.culvert.relay.tls.TlsConfig;
 import dev.culvert.server.access.AccessDefault;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param dataDir where the runtimes are stored
  * @param store how the database there is opened
  * @param inbox what webhooks may use, before they are delivered
+ * @param tls what holds for TLS of both listeners
  */
 public record ServerConfig(
         Edge edge,
@@ -36,7 +39,8 @@ public record ServerConfig(
         Admin admin,
         @Setting(value = "Folder of the server's database; made when absent", byDefault = "/var/lib/culvert") Path dataDir,
         Store store,
-        InboxConfig inbox) {
+        InboxConfig inbox,
+        TlsConfig tls) {
 
     /**
      * The maximum length of the domain: a runtime's label of 63 characters, a dot and the domain fit into a
@@ -55,6 +59,10 @@ public record ServerConfig(
                     "plain, proxyProtocol and trustedProxies as those of edge, because both listen on "
                             + edge.listen());
         }
+        if (tunnel.allowTls12() && tls.postQuantum() == PostQuantum.REQUIRE) {
+            throw new ConfigException("tunnel.allowTls12",
+                    "false where tls.postQuantum: require, because TLS 1.2 has no post-quantum key exchange");
+        }
     }
 
     /** Makes a configuration without raw connections and with the default inbox. */
@@ -62,9 +70,20 @@ public record ServerConfig(
         this(edge, null, tunnel, admin, dataDir, store, InboxConfig.defaults());
     }
 
+    /** Makes a configuration that prefers the post-quantum key exchange. */
+    public ServerConfig(Edge edge, @Nullable Tcp tcp, Tunnel tunnel, Admin admin, Path dataDir, Store store,
+            InboxConfig inbox) {
+        this(edge, tcp, tunnel, admin, dataDir, store, inbox, TlsConfig.usual());
+    }
+
+    /** Returns a copy with other rules of TLS. */
+    public ServerConfig with(TlsConfig rules) {
+        return new ServerConfig(edge, tcp, tunnel, admin, dataDir, store, inbox, rules);
+    }
+
     /** Returns a copy with another listener for raw connections. */
     public ServerConfig with(@Nullable Tcp raw) {
-        return new ServerConfig(edge, raw, tunnel, admin, dataDir, store, inbox);
+        return new ServerConfig(edge, raw, tunnel, admin, dataDir, store, inbox, tls);
     }
 
     /** Whether callers and tunnel clients share one listener, because both addresses are the same. */

@@ -7,6 +7,7 @@ import dev.culvert.config.ConfigBinder;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.relay.quota.CallerLimits;
+import dev.culvert.relay.tls.PostQuantum;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -43,6 +44,21 @@ class ServerConfigTest {
 
         assertThat(edge(label.repeat(3).substring(0, 188) + "b", List.of()).domain()).hasSize(189);
         assertThatThrownBy(() -> edge(label.repeat(3) + "bc", List.of())).isInstanceOf(ConfigException.class);
+    }
+
+    @Test
+    void theKeyExchangeOfTls13IsNotRequiredWhereTls12IsServed() {
+        Map<String, String> flags = new HashMap<>(NEEDED);
+        flags.put("tls.postQuantum", "require");
+        assertThat(ConfigBinder.bind(ServerConfig.class, flags).tls().postQuantum())
+                .isEqualTo(PostQuantum.REQUIRE);
+        assertThat(ConfigBinder.bind(ServerConfig.class, NEEDED).tls().postQuantum())
+                .isEqualTo(PostQuantum.PREFER);
+        flags.put("tunnel.allowTls12", "true");
+
+        assertThatThrownBy(() -> ConfigBinder.bind(ServerConfig.class, flags))
+                .hasMessageContaining("tunnel.allowTls12")
+                .hasMessageContaining("no post-quantum key exchange");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBeh
 import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
@@ -44,6 +45,9 @@ public final class TlsContexts {
     static final List<String> TLS13 = List.of("TLSv1.3");
     static final List<String> VERSIONS = List.of("TLSv1.3", "TLSv1.2");
 
+    /** X25519 with ML-KEM-768, a hybrid group. BoringSSL offers it first by default; Java's engine lacks it. */
+    static final String HYBRID = "X25519MLKEM768";
+
     /** Java's lists of distrusted and public authorities, which Java reads from files at their first use. */
     private static final List<String> LAZY_LISTS = List.of("sun.security.util.UntrustedCertificates",
             "sun.security.util.AnchorCertificates");
@@ -61,13 +65,64 @@ public final class TlsContexts {
     }
 
     /**
+     * Whether the engine in use has the post-quantum group X25519MLKEM768, which it then prefers wherever a
+     * peer offers it.
+     */
+    public static boolean offersHybrid() {
+        return Hybrid.OFFERED;
+    }
+
+    /** Tries the group once, when it is first asked for. */
+    private static final class Hybrid {
+        static final boolean OFFERED = isOffered(provider());
+
+        private static boolean isOffered(SslProvider provider) {
+            try {
+                build(SslContextBuilder.forClient(), List.of(), new Offer(TLS13, true), provider);
+                return true;
+            } catch (CertsException e) {
+                LOG.atDebug().addKeyValue("reason", e.getMessage()).log("no post-quantum key exchange");
+                return false;
+            }
+        }
+    }
+
+    /**
+     * What a context offers to its peers.
+     *
+     * @param versions the versions of TLS
+     * @param hybridOnly whether the post-quantum group is the only one
+     */
+    record Offer(List<String> versions, boolean hybridOnly) {
+        /** All groups. */
+        static Offer of(List<String> versions) {
+            return new Offer(versions, false);
+        }
+
+        /** All of the versions and groups, or only those with which the post-quantum group is negotiated. */
+        static Offer of(List<String> versions, boolean hybridOnly) {
+            return new Offer(hybridOnly ? TLS13 : versions, hybridOnly);
+        }
+    }
+
+    /**
      * Creates the context of the edge listener.
      *
      * @param protocols the ALPN protocols, preferred first, for example {@code h2}, {@code http/1.1}; empty:
      *     no ALPN
      */
     public static SslContext edge(TlsMaterial material, List<String> protocols) {
-        return edge(material, protocols, provider());
+        return edge(material, protocols, false);
+    }
+
+    /**
+     * As above.
+     *
+     * @param hybridOnly whether peers without TLS 1.3 and X25519MLKEM768 are refused; throws CertsException
+     *     unless {@link #offersHybrid}
+     */
+    public static SslContext edge(TlsMaterial material, List<String> protocols, boolean hybridOnly) {
+        return edge(material, protocols, Offer.of(VERSIONS, hybridOnly), provider());
     }
 
     /**
@@ -77,7 +132,12 @@ public final class TlsContexts {
      * @param protocols the ALPN protocols, preferred first; empty: no ALPN
      */
     public static SslContext edgeAsking(TlsMaterial material, List<String> protocols) {
-        return tunnel(material, List.of(), protocols, VERSIONS, provider());
+        return edgeAsking(material, protocols, false);
+    }
+
+    /** As above, for peers with the post-quantum group only if {@code hybridOnly}. */
+    public static SslContext edgeAsking(TlsMaterial material, List<String> protocols, boolean hybridOnly) {
+        return tunnel(material, List.of(), protocols, Offer.of(VERSIONS, hybridOnly), provider());
     }
 
     /**
@@ -91,7 +151,13 @@ public final class TlsContexts {
      */
     public static SslContext tunnel(TlsMaterial material, List<X509Certificate> clientAuthorities,
             List<String> protocols) {
-        return tunnel(material, clientAuthorities, protocols, TLS13, provider());
+        return tunnel(material, clientAuthorities, protocols, false);
+    }
+
+    /** As above, for peers with the post-quantum group only if {@code hybridOnly}. */
+    public static SslContext tunnel(TlsMaterial material, List<X509Certificate> clientAuthorities,
+            List<String> protocols, boolean hybridOnly) {
+        return tunnel(material, clientAuthorities, protocols, Offer.of(TLS13, hybridOnly), provider());
     }
 
     /**
@@ -99,7 +165,7 @@ public final class TlsContexts {
      */
     public static SslContext tunnelWithTls12(TlsMaterial material, List<X509Certificate> clientAuthorities,
             List<String> protocols) {
-        return tunnel(material, clientAuthorities, protocols, VERSIONS, provider());
+        return tunnel(material, clientAuthorities, protocols, Offer.of(VERSIONS), provider());
     }
 
     /**
@@ -111,7 +177,13 @@ public final class TlsContexts {
      */
     public static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity,
             List<String> protocols) {
-        return client(trust, identity, protocols, provider());
+        return client(trust, identity, protocols, false);
+    }
+
+    /** As above, for servers with the post-quantum group only if {@code hybridOnly}. */
+    public static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity,
+            List<String> protocols, boolean hybridOnly) {
+        return client(trust, identity, protocols, Offer.of(VERSIONS, hybridOnly), provider());
     }
 
     /**
@@ -143,38 +215,45 @@ public final class TlsContexts {
         var observing = new ObservingTrustManager(shown -> told.accept(ServerVerdict.of(shown, managers)));
         return build(SslContextBuilder.forClient()
                 .trustManager(observing)
-                .endpointIdentificationAlgorithm("HTTPS"), protocols, VERSIONS, provider());
+                .endpointIdentificationAlgorithm("HTTPS"), protocols, Offer.of(VERSIONS), provider());
     }
 
-    static SslContext edge(TlsMaterial material, List<String> protocols, SslProvider provider) {
-        return build(SslContextBuilder.forServer(material.key(), material.chain()), protocols, VERSIONS,
+    static SslContext edge(TlsMaterial material, List<String> protocols, Offer offer, SslProvider provider) {
+        return build(SslContextBuilder.forServer(material.key(), material.chain()), protocols, offer,
                 provider);
     }
 
     static SslContext tunnel(TlsMaterial material, List<X509Certificate> clientAuthorities,
-            List<String> protocols, List<String> versions, SslProvider provider) {
+            List<String> protocols, Offer offer, SslProvider provider) {
         return build(
                 SslContextBuilder.forServer(material.key(), material.chain())
                         .clientAuth(ClientAuth.OPTIONAL)
                         .trustManager(new DeferredTrustManager(List.copyOf(clientAuthorities))),
-                protocols, versions, provider);
+                protocols, offer, provider);
     }
 
     static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity, List<String> protocols,
-            SslProvider provider) {
+            Offer offer, SslProvider provider) {
         SslContextBuilder builder = SslContextBuilder.forClient()
                 .trustManager(new ServerTrustManager(trust))
                 .endpointIdentificationAlgorithm("HTTPS");
         if (identity != null) {
             builder.keyManager(identity.key(), identity.chain());
         }
-        return build(builder, protocols, VERSIONS, provider);
+        return build(builder, protocols, offer, provider);
     }
 
-    private static SslContext build(SslContextBuilder builder, List<String> protocols, List<String> versions,
+    private static SslContext build(SslContextBuilder builder, List<String> protocols, Offer offer,
             SslProvider provider) {
+        if (offer.hybridOnly()) {
+            if (provider == SslProvider.JDK) {
+                throw new CertsException("Java's TLS engine has no " + HYBRID
+                        + " (expected: Netty's BoringSSL for this platform)");
+            }
+            builder.option(OpenSslContextOption.GROUPS, new String[]{HYBRID});
+        }
         builder.sslProvider(provider)
-                .protocols(versions)
+                .protocols(offer.versions())
                 .ciphers(CIPHERS,
                         SupportedCipherSuiteFilter.INSTANCE);
         if (!protocols.isEmpty()) {

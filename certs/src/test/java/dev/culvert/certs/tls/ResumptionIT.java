@@ -89,11 +89,13 @@ class ResumptionIT {
     }
 
     private SslContext edge(TlsMaterial material) {
-        return TlsContexts.edge(material, List.of("http/1.1"), engine);
+        return TlsContexts.edge(material, List.of("http/1.1"), TlsContexts.Offer.of(TlsContexts.VERSIONS),
+                engine);
     }
 
     private SslContext tunnel(TlsMaterial material) {
-        return TlsContexts.tunnel(material, List.of(ca.certificate()), List.of("http/1.1"), TlsContexts.TLS13,
+        return TlsContexts.tunnel(material, List.of(ca.certificate()), List.of("http/1.1"),
+                TlsContexts.Offer.of(TlsContexts.TLS13),
                 engine);
     }
 

@@ -46,6 +46,8 @@ class TlsContextsIT {
             List.of(InetAddress.ofLiteral("127.0.0.1")), DAY);
     private static final KeyPin PIN = KeyPin.of(CA.certificate());
 
+    private static final TlsContexts.Offer ALL = TlsContexts.Offer.of(TlsContexts.VERSIONS);
+
     private final SslProvider serverEngine;
     private final SslProvider clientEngine;
 
@@ -200,12 +202,14 @@ class TlsContextsIT {
 
     @Test
     void serverChoosesAmongTheProtocolsOffered() throws Throwable {
-        SslContext server = TlsContexts.edge(SERVER, List.of("h2", "http/1.1"), serverEngine);
+        SslContext server = TlsContexts.edge(SERVER, List.of("h2", "http/1.1"), ALL, serverEngine);
         ServerTrust trust = ServerTrust.inPin(PIN);
         try (var listener = new TlsLoopback(server)) {
-            assertThat(listener.dial(TlsContexts.client(trust, null, List.of("http/1.1", "h2"), clientEngine),
+            assertThat(listener.dial(
+                    TlsContexts.client(trust, null, List.of("http/1.1", "h2"), ALL, clientEngine),
                     "127.0.0.1")).isEqualTo("h2");
-            assertThat(listener.dial(TlsContexts.client(trust, null, List.of(), clientEngine), "127.0.0.1"))
+            assertThat(
+                    listener.dial(TlsContexts.client(trust, null, List.of(), ALL, clientEngine), "127.0.0.1"))
                     .isEmpty();
         }
     }
@@ -230,7 +234,7 @@ class TlsContextsIT {
 
     private List<X509Certificate> shown(@Nullable TlsMaterial identity) throws Throwable {
         SslContext server = TlsContexts.tunnel(SERVER, List.of(CA.certificate()), List.of("http/1.1"),
-                TlsContexts.TLS13, serverEngine);
+                TlsContexts.Offer.of(TlsContexts.TLS13), serverEngine);
         try (var listener = new TlsLoopback(server)) {
             listener.dial(client(ServerTrust.inPin(PIN), identity), "127.0.0.1");
             TlsLoopback.Accepted accepted = listener.accepted();
@@ -246,11 +250,11 @@ class TlsContextsIT {
     }
 
     private SslContext edge(TlsMaterial material) {
-        return TlsContexts.edge(material, List.of("http/1.1"), serverEngine);
+        return TlsContexts.edge(material, List.of("http/1.1"), ALL, serverEngine);
     }
 
     private SslContext client(ServerTrust trust, @Nullable TlsMaterial identity) {
-        return TlsContexts.client(trust, identity, List.of("http/1.1"), clientEngine);
+        return TlsContexts.client(trust, identity, List.of("http/1.1"), ALL, clientEngine);
     }
 
     private void assertRefused(TlsMaterial server, ServerTrust trust, @Nullable String host) {

@@ -1,6 +1,7 @@
 package dev.culvert.relay.exchange;
 
 import dev.culvert.http.problem.Problem;
+import dev.culvert.relay.tls.KeyExchange;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.function.BiConsumer;
@@ -12,12 +13,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param endedMillis the end of the exchange, in milliseconds since 1970
  * @param runtime {@code account/name}; empty if no runtime has the host
+ * @param tls what the caller's connection agreed on; null: it has no TLS
+ * @param onward the same of the connection that the request took from here; null: no TLS, or no connection
  * @param status the status; 0: the caller left before a response
  * @param bytesIn the length of the request's body
  * @param bytesOut the length of the response's body
  * @param totalMicros the time from the complete head to the end of the exchange
  */
-record AccessEntry(long endedMillis, CharSequence requestId, String runtime, RequestFacts facts, int status,
+record AccessEntry(long endedMillis, CharSequence requestId, String runtime, RequestFacts facts,
+        @Nullable KeyExchange tls, @Nullable KeyExchange onward, int status,
         @Nullable Problem problem, long bytesIn, long bytesOut, End end, HopTimings times, long totalMicros) {
     static final int MAX_PATH = 2048;
     static final int MAX_TEXT = 256;
@@ -46,6 +50,8 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
         line.accept("host", text(facts.host(), MAX_TEXT));
         line.accept("path", text(facts.target(), MAX_PATH));
         line.accept("protocol", facts.protocol());
+        line.accept("tls", text(tls));
+        line.accept("onwardTls", text(onward));
         line.accept("status", status);
         Problem cause = problem;
         if (cause != null) {
@@ -63,6 +69,10 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
         line.accept("routerMicros", times.routerMicros());
         line.accept("upstreamMicros", times.upstreamMicros());
         line.accept("totalMicros", totalMicros);
+    }
+
+    private static String text(@Nullable KeyExchange tls) {
+        return tls == null ? "-" : tls.toString();
     }
 
     /**

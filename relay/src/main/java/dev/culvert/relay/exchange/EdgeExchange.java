@@ -9,6 +9,7 @@ import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.SmallParts;
 import dev.culvert.relay.quota.BudgetedBytes;
+import dev.culvert.relay.tls.KeyExchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.net.InetAddress;
@@ -211,6 +212,11 @@ public final class EdgeExchange implements ResponseSink {
     @Override
     public void opened() {
         record.times().opened();
+    }
+
+    @Override
+    public void carriedBy(@Nullable KeyExchange tls) {
+        record.carriedBy(tls);
     }
 
     @Override
@@ -510,6 +516,6 @@ public final class EdgeExchange implements ResponseSink {
         if (answerer != null) {
             stream.shared().meters().usage(name, answerer.quota().usage());
         }
-        record.end(name, requestId, response, request.received());
+        record.end(name, requestId, response, request.received(), stream.channel());
     }
 }

@@ -5,6 +5,9 @@ import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.http.problem.ProblemDocument.Field;
 import dev.culvert.http.problem.ProxyStatus;
 import dev.culvert.relay.exchange.AccessEntry.End;
+import dev.culvert.relay.tls.KeyExchange;
+import dev.culvert.relay.tls.TlsLink;
+import io.netty.channel.Channel;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +20,7 @@ final class ExchangeRecord {
     private final HopTimings times = new HopTimings();
     private final RequestFacts facts;
     private @Nullable Problem problem;
+    private @Nullable KeyExchange onward;
     private boolean complete;
     private boolean cut;
 
@@ -47,6 +51,11 @@ final class ExchangeRecord {
         }
     }
 
+    /** Records what the connection agreed on that carries the request on. */
+    void carriedBy(@Nullable KeyExchange tls) {
+        onward = tls;
+    }
+
     /** Records a problem. The first one is the cause that is logged. */
     void problem(Problem noticed) {
         if (problem == null) {
@@ -74,8 +83,13 @@ final class ExchangeRecord {
         cut = true;
     }
 
-    /** Reports the end of the exchange. */
-    void end(String runtime, CharSequence requestId, ResponseProgress response, long bytesIn) {
+    /**
+     * Reports the end of the exchange.
+     *
+     * @param caller the caller's connection
+     */
+    void end(String runtime, CharSequence requestId, ResponseProgress response, long bytesIn,
+            Channel caller) {
         shared.meters()
                 .end(runtime, response.status(), problem == null ? Hop.UPSTREAM : problem.hop(),
                         times.totalNanos());
@@ -84,7 +98,7 @@ final class ExchangeRecord {
         if (log != null) {
             End end = complete ? End.COMPLETE : cut ? End.RESET : End.CALLER_LEFT;
             log.add(new AccessEntry(System.currentTimeMillis(), requestId, runtime, facts.bounded(),
-                    response.status(),
+                    TlsLink.agreed(caller), onward, response.status(),
                     problem, bytesIn, response.bodyBytes(), end, times, times.totalNanos() / 1000));
         }
     }

@@ -1,6 +1,7 @@
 package dev.culvert.relay.listen;
 
 import dev.culvert.http.net.HandlerNames;
+import dev.culvert.relay.tls.TlsLink;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
@@ -81,7 +82,10 @@ public sealed interface Entrance {
             if (byName.getAsBoolean()) {
                 channel.pipeline().addLast(HandlerNames.SERVER_NAME, new NameChoice(contexts, channel));
             } else {
-                channel.pipeline().addLast(HandlerNames.TLS, contexts.of(null).newHandler(channel.alloc()));
+                SslContext context = contexts.of(null);
+                SslHandler tls = context.newHandler(channel.alloc());
+                TlsLink.watch(context, tls, channel, CallerAddress::of);
+                channel.pipeline().addLast(HandlerNames.TLS, tls);
             }
             return true;
         }

@@ -3,6 +3,8 @@ package dev.culvert.relay.outbound;
 import dev.culvert.http.net.PassEnd;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.relay.listen.Deadline;
+import dev.culvert.relay.tls.KeyExchange;
+import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.relay.upstream.Endpoint;
 import dev.culvert.relay.upstream.UpstreamConnection;
 import dev.culvert.relay.upstream.UpstreamProblem;
@@ -54,6 +56,7 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     private final Runnable flush = this::flush;
 
     private @Nullable Endpoint endpoint;
+    private @Nullable KeyExchange tls;
     private @Nullable Http1Exchange exchange;
     /** The endpoint's token of the present exchange; see {@link Endpoint#end}. */
     private int begun;
@@ -89,6 +92,12 @@ final class Http1UpstreamConnection extends ChannelInboundHandlerAdapter impleme
     @Override
     public void at(Endpoint reached) {
         endpoint = reached;
+        tls = TlsLink.agreed(channel);
+    }
+
+    @Override
+    public @Nullable KeyExchange tls() {
+        return tls;
     }
 
     @Override

@@ -3,6 +3,8 @@ package dev.culvert.relay.outbound;
 import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.listen.Deadline;
+import dev.culvert.relay.tls.KeyExchange;
+import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.relay.upstream.Endpoint;
 import dev.culvert.relay.upstream.UpstreamConnection;
 import dev.culvert.relay.upstream.UpstreamProblem;
@@ -46,6 +48,7 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
     private final int generation;
     private final Http2Connection.PropertyKey exchanges;
     private @Nullable Endpoint endpoint;
+    private @Nullable KeyExchange tls;
     private @Nullable ChannelHandlerContext context;
     private @Nullable Deadline idle;
     private Problem end = UpstreamProblem.NO_WORD;
@@ -108,6 +111,12 @@ final class Http2UpstreamConnection extends Http2ConnectionHandler implements Up
     @Override
     public void at(Endpoint reached) {
         endpoint = reached;
+        tls = TlsLink.agreed(Objects.requireNonNull(context).channel());
+    }
+
+    @Override
+    public @Nullable KeyExchange tls() {
+        return tls;
     }
 
     @Override

@@ -126,6 +126,7 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
     final void attach(C taken) {
         deadline.clear();
         times.attached();
+        response.carriedBy(taken.tls());
         send(taken);
     }
 

@@ -2,6 +2,7 @@ package dev.culvert.relay.outbound;
 
 import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.problem.Problem;
+import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.relay.upstream.Endpoint;
 import dev.culvert.relay.upstream.Endpoints;
 import dev.culvert.relay.upstream.UpstreamAddress;
@@ -19,6 +20,7 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import java.net.ConnectException;
 import java.nio.channels.ClosedChannelException;
@@ -267,10 +269,9 @@ final class UpstreamDialler {
         @Override
         protected void initChannel(Channel channel) {
             if (address.tls()) {
-                tls = shared.trust()
-                        .towards(address)
-                        .context(address.http2())
-                        .newHandler(channel.alloc(), address.host(), address.port());
+                SslContext context = shared.trust().towards(address).context(address.http2());
+                tls = context.newHandler(channel.alloc(), address.host(), address.port());
+                TlsLink.watch(context, tls, channel);
                 tls.setHandshakeTimeoutMillis(timeoutMillis);
                 channel.pipeline().addLast(HandlerNames.TLS, tls);
             }

@@ -1,5 +1,8 @@
 package dev.culvert.relay.upstream;
 
+import dev.culvert.relay.tls.KeyExchange;
+import org.jspecify.annotations.Nullable;
+
 /** A connection to an upstream, of any protocol. Used only on its event loop. */
 public interface UpstreamConnection {
     /** Called when the pool counts the connection. From now on it reports its end to the pool. */
@@ -10,6 +13,11 @@ public interface UpstreamConnection {
 
     /** The address that the connection leads to. */
     Endpoint endpoint();
+
+    /** What its TLS agreed on, once it is used; null: it has no TLS. */
+    default @Nullable KeyExchange tls() {
+        return null;
+    }
 
     /** Whether the connection can take an exchange. */
     boolean isUsable();

@@ -2,6 +2,7 @@ package dev.culvert.relay.upstream;
 
 import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.relay.tls.TlsLink;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
 import java.util.List;
@@ -15,18 +16,26 @@ import org.jspecify.annotations.Nullable;
  */
 public record UpstreamTls(SslContext http1, SslContext http2) {
 
-    /** Creates contexts with this trust. Reads files of authorities, so it must not run on an event loop. */
-    public static UpstreamTls trusting(ServerTrust trust) {
-        return new UpstreamTls(TlsContexts.client(trust, null, List.of(ApplicationProtocolNames.HTTP_1_1)),
-                TlsContexts.client(trust, null, List.of(ApplicationProtocolNames.HTTP_2)));
+    /**
+     * Creates contexts of a link with this trust. Reads files of authorities, so it must not run on an event
+     * loop.
+     */
+    public static UpstreamTls trusting(ServerTrust trust, TlsLink link) {
+        return new UpstreamTls(context(trust, ApplicationProtocolNames.HTTP_1_1, link),
+                context(trust, ApplicationProtocolNames.HTTP_2, link));
+    }
+
+    private static SslContext context(ServerTrust trust, String protocol, TlsLink link) {
+        return link.context(
+                hybridOnly -> TlsContexts.client(trust, null, List.of(protocol), hybridOnly));
     }
 
     /**
      * Creates contexts that trust the system's authorities, or returns null if no upstream uses TLS. Reads
      * the authorities, so it must not run on an event loop.
      */
-    public static @Nullable UpstreamTls system(boolean needed) {
-        return needed ? trusting(ServerTrust.inSystemRoots()) : null;
+    public static @Nullable UpstreamTls system(boolean needed, TlsLink link) {
+        return needed ? trusting(ServerTrust.inSystemRoots(), link) : null;
     }
 
     public SslContext context(boolean overHttp2) {

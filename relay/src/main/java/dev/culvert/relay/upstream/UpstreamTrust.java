@@ -2,6 +2,7 @@ package dev.culvert.relay.upstream;
 
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.tls.ServerTrust;
+import dev.culvert.relay.tls.TlsLink;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.HashMap;
@@ -39,25 +40,29 @@ public final class UpstreamTrust {
      *
      * @param usual the authorities' file for upstreams that name none; null: the public authorities
      * @param upstreams the upstreams; those without TLS are ignored
+     * @param link the link of their connections
      */
-    public static UpstreamTrust load(@Nullable Path usual, Collection<UpstreamAddress> upstreams) {
+    public static UpstreamTrust load(@Nullable Path usual, Collection<UpstreamAddress> upstreams,
+            TlsLink link) {
         Map<Path, UpstreamTls> files = new HashMap<>();
         boolean some = false;
         for (UpstreamAddress upstream : upstreams) {
             Path own = upstream.ca();
             if (upstream.tls() && own != null) {
-                files.computeIfAbsent(own, UpstreamTrust::inFile);
+                files.computeIfAbsent(own, file -> inFile(file, link));
             }
             some |= upstream.tls() && own == null;
         }
         UpstreamTls others = !some
                 ? null
-                : usual == null ? UpstreamTls.trusting(ServerTrust.inSystemRoots()) : inFile(usual);
+                : usual == null
+                        ? UpstreamTls.trusting(ServerTrust.inSystemRoots(), link)
+                        : inFile(usual, link);
         return new UpstreamTrust(others, files, null);
     }
 
-    private static UpstreamTls inFile(Path ca) {
-        return UpstreamTls.trusting(ServerTrust.inAuthorities(PemFiles.readCertificates(ca)));
+    private static UpstreamTls inFile(Path ca, TlsLink link) {
+        return UpstreamTls.trusting(ServerTrust.inAuthorities(PemFiles.readCertificates(ca)), link);
     }
 
     /**

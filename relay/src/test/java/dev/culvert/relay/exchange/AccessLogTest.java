@@ -6,6 +6,7 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.exchange.AccessEntry.End;
+import dev.culvert.relay.tls.KeyExchange;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -22,7 +23,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class AccessLogTest {
     private static AccessEntry entry(RequestFacts facts, @Nullable Problem problem) {
-        return new AccessEntry(1_795_247_201_691L, "id-1", "acme/prod", facts.bounded(), 200, problem, 3, 4,
+        return new AccessEntry(1_795_247_201_691L, "id-1", "acme/prod", facts.bounded(),
+                KeyExchange.X25519MLKEM768, null, 200, problem, 3, 4,
                 End.COMPLETE, new HopTimings(), 1_691_000);
     }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.relay.tls.PostQuantum;
+import dev.culvert.relay.tls.TlsLink;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -29,7 +31,8 @@ class UpstreamTrustTest {
     }
 
     private static UpstreamTrust load(UpstreamAddress... upstreams) {
-        return UpstreamTrust.load(null, List.of(upstreams));
+        return UpstreamTrust.load(null, List.of(upstreams),
+                TlsLink.of("upstream", "upstreams.postQuantum", PostQuantum.PREFER));
     }
 
     @Test

@@ -10,6 +10,7 @@ import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.outbound.Upstreams;
+import dev.culvert.relay.tls.KeyExchange;
 import dev.culvert.relay.upstream.DroppedBytes;
 import dev.culvert.relay.upstream.RepeatableRequest;
 import dev.culvert.relay.upstream.UpstreamCall;
@@ -264,6 +265,13 @@ final class GuardedExchange implements RequestSink {
         public void opened() {
             if (!isStale()) {
                 asker.opened();
+            }
+        }
+
+        @Override
+        public void carriedBy(@Nullable KeyExchange tls) {
+            if (!isStale()) {
+                asker.carriedBy(tls);
             }
         }
 

@@ -2,6 +2,7 @@ package dev.culvert.routing;
 
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.Cidr;
+import dev.culvert.http.observe.Telemetry;
 import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
@@ -13,6 +14,7 @@ import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.outbound.Upstreams;
 import dev.culvert.relay.route.RouteQuery;
+import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamLimits;
@@ -33,9 +35,11 @@ public final class Router implements Relay, AutoCloseable {
     private final Upstreams upstreams;
     private final UpstreamLimits limits;
     private final RouterAudit audit;
+    private final TlsLink tls;
     private volatile Rules rules;
 
-    private Router(Rules rules, Upstreams upstreams, UpstreamLimits limits, RouterAudit audit) {
+    private Router(Rules rules, Upstreams upstreams, UpstreamLimits limits, RouterAudit audit, TlsLink tls) {
+        this.tls = tls;
         this.limits = limits;
         this.rules = rules;
         this.upstreams = upstreams;
@@ -60,9 +64,11 @@ public final class Router implements Relay, AutoCloseable {
      */
     public static Router create(RoutingConfig config, UpstreamLimits limits, RouterAudit audit) {
         Rules rules = Rules.of(config);
+        TlsLink tls = TlsLink.of("upstream", "upstreams.postQuantum", config.upstreams().postQuantum());
         return new Router(rules,
-                new Upstreams(config.upstreams().of(limits), config.upstreamNames(), rules.trust()), limits,
-                audit);
+                new Upstreams(config.upstreams().of(limits), config.upstreamNames(), rules.trust(tls)),
+                limits,
+                audit, tls);
     }
 
     /**
@@ -75,7 +81,7 @@ public final class Router implements Relay, AutoCloseable {
     public synchronized void replace(RoutingConfig config, String origin) {
         Rules next = Rules.of(config);
         RoutingConfig before = rules.config;
-        upstreams.replace(next.trust());
+        upstreams.replace(next.trust(tls.with(config.upstreams().postQuantum())));
         upstreams.replace(config.upstreams().of(limits));
         UpstreamNames names = config.upstreamNames();
         if (!upstreams.names().equals(names)) {
@@ -155,6 +161,11 @@ public final class Router implements Relay, AutoCloseable {
                 timeouts == null ? null : timeouts.head());
     }
 
+    /** Registers the meters of TLS with upstreams. */
+    public void shown(Telemetry telemetry) {
+        tls.shown(telemetry);
+    }
+
     Upstreams upstreams() {
         return upstreams;
     }
@@ -201,8 +212,8 @@ public final class Router implements Relay, AutoCloseable {
     /** The state that is replaced atomically. */
     private record Rules(RoutingConfig config, RouteTable table, TcpTable tcp, ForwardingRules callers) {
         /** The trust in upstreams. Reads files. */
-        UpstreamTrust trust() {
-            return UpstreamTrust.load(config.upstreams().ca(), table.upstreams());
+        UpstreamTrust trust(TlsLink tls) {
+            return UpstreamTrust.load(config.upstreams().ca(), table.upstreams(), tls);
         }
 
         static Rules of(RoutingConfig config) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.function.Function;
@@ -42,7 +43,8 @@ final class RoutingChanges {
             changes.add(new Change("upstreams",
                     "ca: " + now.upstreams().ca() + ", dns: " + now.upstreams().dns()
                             + ", maxHeadBytes: " + now.upstreams().maxHeadBytes() + ", maxHeadFields: "
-                            + now.upstreams().maxHeadFields()));
+                            + now.upstreams().maxHeadFields() + ", postQuantum: "
+                            + now.upstreams().postQuantum().name().toLowerCase(Locale.ROOT)));
         }
         return changes;
     }

@@ -12,6 +12,7 @@ import dev.culvert.relay.route.RequestPolicy;
 import dev.culvert.relay.route.RequestRule;
 import dev.culvert.relay.route.SigningSecrets;
 import dev.culvert.relay.route.SourceList;
+import dev.culvert.relay.tls.PostQuantum;
 import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamNames;
 import io.netty.util.NetUtil;
@@ -219,12 +220,14 @@ public record RoutingConfig(
      * @param dns the DNS servers; empty: the system's
      * @param maxHeadBytes the maximum bytes of a response's head
      * @param maxHeadFields the maximum fields of a response's head
+     * @param postQuantum whether the key exchange with https upstreams must be safe from quantum computers
      */
     public record Reach(
             @Setting("PEM file of the authorities that certificates of https:// upstreams may come from, in place of the public ones") @Nullable Path ca,
             @Setting(value = "DNS servers, asked one after the other, in place of the system's", accepts = "address:port each, as 10.96.0.10:53", byDefault = "") List<HostPort> dns,
             @Setting(value = "Bytes of the head of an upstream's response; more is answered 502. A tunnel takes 160 KiB", byDefault = "128KiB", accepts = "8KiB..1MiB") ByteSize maxHeadBytes,
-            @Setting(value = "Fields of the head of an upstream's response; more is answered 502. A tunnel takes 320", byDefault = "256", accepts = "64..10000") int maxHeadFields) {
+            @Setting(value = "Fields of the head of an upstream's response; more is answered 502. A tunnel takes 320", byDefault = "256", accepts = "64..10000") int maxHeadFields,
+            @Setting(value = "Whether X25519MLKEM768 is preferred with https:// upstreams, or required: then their TLS is 1.3 only, and one without it is answered 502", byDefault = "prefer") PostQuantum postQuantum) {
         public Reach {
             if (maxHeadBytes.bytes() < 8 << 10 || maxHeadBytes.bytes() > 1 << 20) {
                 throw new ConfigException("maxHeadBytes", "8KiB..1MiB");
@@ -232,6 +235,7 @@ public record RoutingConfig(
             if (maxHeadFields < 64 || maxHeadFields > 10_000) {
                 throw new ConfigException("maxHeadFields", "64..10000");
             }
+            postQuantum = postQuantum.checked();
             dns = List.copyOf(dns);
             if (!dns.stream()
                     .allMatch(server -> NetUtil.isValidIpV4Address(server.host())
@@ -243,7 +247,8 @@ public record RoutingConfig(
 
         /** The usual limits of heads. */
         public Reach(@Nullable Path ca, List<HostPort> dns) {
-            this(ca, dns, new ByteSize(UpstreamLimits.HEAD_BYTES), UpstreamLimits.HEAD_FIELDS);
+            this(ca, dns, new ByteSize(UpstreamLimits.HEAD_BYTES), UpstreamLimits.HEAD_FIELDS,
+                    PostQuantum.PREFER);
         }
 
         /** These limits, with the configured ones of heads. */

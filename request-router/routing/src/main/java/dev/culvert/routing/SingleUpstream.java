@@ -1,11 +1,14 @@
 package dev.culvert.routing;
 
+import dev.culvert.http.observe.Telemetry;
 import dev.culvert.relay.Relay;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.outbound.Upstreams;
+import dev.culvert.relay.tls.PostQuantum;
+import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamLimits;
@@ -28,8 +31,10 @@ public final class SingleUpstream implements Relay, AutoCloseable {
     private final UpstreamAddress address;
     private final String prefix;
     private final Upstreams upstreams;
+    private final TlsLink tls;
 
-    private SingleUpstream(UpstreamTemplate to, Upstreams upstreams) {
+    private SingleUpstream(UpstreamTemplate to, Upstreams upstreams, TlsLink tls) {
+        this.tls = tls;
         this.address = to.address();
         this.prefix = to.prefix();
         this.upstreams = upstreams;
@@ -46,12 +51,19 @@ public final class SingleUpstream implements Relay, AutoCloseable {
     /** As {@link #create(URI)}, with other limits. */
     public static SingleUpstream create(URI to, UpstreamLimits limits) {
         UpstreamTemplate upstream = UpstreamTemplate.of(to);
-        return create(upstream, limits, UpstreamTls.system(upstream.tls()));
+        TlsLink link = TlsLink.of("upstream", "to", PostQuantum.PREFER);
+        return create(upstream, limits, UpstreamTls.system(upstream.tls(), link), link);
     }
 
     static SingleUpstream create(UpstreamTemplate upstream, UpstreamLimits limits,
-            @Nullable UpstreamTls tls) {
-        return new SingleUpstream(upstream, new Upstreams(limits, UpstreamNames.DNS, UpstreamTrust.of(tls)));
+            @Nullable UpstreamTls tls, TlsLink link) {
+        return new SingleUpstream(upstream, new Upstreams(limits, UpstreamNames.DNS, UpstreamTrust.of(tls)),
+                link);
+    }
+
+    /** Registers the meters of TLS with the upstream. */
+    public void shown(Telemetry telemetry) {
+        tls.shown(telemetry);
     }
 
     @Override

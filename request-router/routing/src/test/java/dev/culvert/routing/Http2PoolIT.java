@@ -353,9 +353,10 @@ class Http2PoolIT {
         try (var upstream = new Http2Upstream(new Http2Settings(),
                 TlsContexts.edge(material, List.of(protocol)))) {
             UpstreamTls tls = UpstreamTls
-                    .trusting(ServerTrust.inAuthorities(List.of(authority.certificate())));
+                    .trusting(ServerTrust.inAuthorities(List.of(authority.certificate())),
+                            UpstreamTlsIT.LINK);
             SingleUpstream relay = SingleUpstream.create(UpstreamTemplate.of(upstream.uri("https")), LIMITS,
-                    tls);
+                    tls, UpstreamTlsIT.LINK);
             Asker asker = new Asker(relay, loopback.loops.group().next()).open(Kind.HTTP, "POST", "/", true,
                     GRPC);
 

@@ -72,6 +72,6 @@ class RoutingChangesTest {
                 .contains("1 now, 1 added, 0 removed, 0 changed: + db → 127.0.0.1:1",
                         "1 now, 1 added, 0 removed, 0 changed: + x → [127.0.0.1:1]",
                         "1 now, 1 added, 0 removed, 0 changed: + 10.0.0.0/8",
-                        "ca: ca.crt, dns: [], maxHeadBytes: 128KiB, maxHeadFields: 256");
+                        "ca: ca.crt, dns: [], maxHeadBytes: 128KiB, maxHeadFields: 256, postQuantum: prefer");
     }
 }

@@ -10,6 +10,8 @@ import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.relay.RelayRequest.Kind;
 import dev.culvert.relay.testing.Leaks;
+import dev.culvert.relay.tls.PostQuantum;
+import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamTls;
 import dev.culvert.routing.RawUpstream.Peer;
@@ -33,8 +35,9 @@ import org.junit.jupiter.api.Test;
 class UpstreamTlsIT {
     private static final CertificateAuthority AUTHORITY = CertificateAuthority.create("test",
             Clock.systemUTC());
+    static final TlsLink LINK = TlsLink.of("upstream", "upstreams.postQuantum", PostQuantum.PREFER);
     private static final UpstreamTls TRUSTING = UpstreamTls
-            .trusting(ServerTrust.inAuthorities(List.of(AUTHORITY.certificate())));
+            .trusting(ServerTrust.inAuthorities(List.of(AUTHORITY.certificate())), LINK);
 
     private final EventLoops loops = EventLoops.create(1);
     private final RawUpstream upstream = new RawUpstream();
@@ -50,7 +53,7 @@ class UpstreamTlsIT {
 
     private SingleUpstream relay(String host, UpstreamTls tls) {
         URI to = URI.create("https://" + host + ":" + upstream.port());
-        return SingleUpstream.create(UpstreamTemplate.of(to), UpstreamLimits.defaults(), tls);
+        return SingleUpstream.create(UpstreamTemplate.of(to), UpstreamLimits.defaults(), tls, LINK);
     }
 
     private Asker asker() {
@@ -98,7 +101,7 @@ class UpstreamTlsIT {
 
     @Test
     void anUpstreamThatNobodyVouchesForIsTold() throws Exception {
-        relay = relay("127.0.0.1", UpstreamTls.trusting(ServerTrust.inSystemRoots()));
+        relay = relay("127.0.0.1", UpstreamTls.trusting(ServerTrust.inSystemRoots(), LINK));
         Asker asker = asker().get("/");
 
         assertThat(failedHandshake(asker)).isEqualTo(Cause.UPSTREAM_TLS);

@@ -3,6 +3,7 @@ package dev.culvert.client.dial;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
+import dev.culvert.relay.tls.TlsConfig;
 import dev.culvert.routing.RoutingConfig;
 import java.net.URI;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  *     that owns its runtime has gone; the maximum is twice that
  * @param sessionLife the time, 1 s..24 h, give or take a tenth, after which another session replaces one;
  *     streams of the replaced one go on. Sessions that live seconds are for tests
+ * @param tls what holds for TLS with the server
  */
 public record ClientConfig(
         @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
@@ -46,7 +48,8 @@ public record ClientConfig(
         @Nullable RoutingConfig router,
         @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
         @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry,
-        @Setting(value = "How long a connection takes new streams, give or take a tenth, before another replaces it; its own streams go on, as docs/operations.md says. Below a minute only for tests", byDefault = "2h", accepts = "1s..24h") Duration sessionLife) {
+        @Setting(value = "How long a connection takes new streams, give or take a tenth, before another replaces it; its own streams go on, as docs/operations.md says. Below a minute only for tests", byDefault = "2h", accepts = "1s..24h") Duration sessionLife,
+        TlsConfig tls) {
 
     /** The tunnel's path if an address has none. */
     private static final String TUNNEL_PATH = "/tunnel/v1";
@@ -84,6 +87,21 @@ public record ClientConfig(
         if (sessionLife.compareTo(SHORTEST_SESSION) < 0 || sessionLife.compareTo(LONGEST_SESSION) > 0) {
             throw new ConfigException("sessionLife", "1s..24h; remove the key for the default 2h");
         }
+    }
+
+    /** A configuration that prefers the post-quantum key exchange. */
+    public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path extraCa,
+            @Nullable ProxyConfig proxy, @Nullable Path enrolmentTokenFile, Path identityDir, Health health,
+            @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections,
+            Duration conflictRetry, Duration sessionLife) {
+        this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
+                connections, conflictRetry, sessionLife, TlsConfig.usual());
+    }
+
+    /** Returns a copy with other rules of TLS. */
+    public ClientConfig with(TlsConfig rules) {
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to,
+                routerUrl, router, connections, conflictRetry, sessionLife, rules);
     }
 
     /** A configuration with the default {@code conflictRetry} and {@code sessionLife}. */

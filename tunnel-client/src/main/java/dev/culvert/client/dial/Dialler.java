@@ -2,6 +2,7 @@ package dev.culvert.client.dial;
 
 import dev.culvert.config.HostPort;
 import dev.culvert.http.net.HandlerNames;
+import dev.culvert.relay.tls.TlsLink;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.HttpClientCodec;
@@ -83,6 +84,7 @@ public final class Dialler {
 
     private static void init(Channel channel, HostPort address, SslContext tls, ClientHandshake handshake) {
         SslHandler ssl = tls.newHandler(channel.alloc(), bareName(address.host()), address.port());
+        TlsLink.watch(tls, ssl, channel);
         ssl.setHandshakeTimeoutMillis(HANDSHAKE_TIMEOUT.toMillis());
         channel.pipeline()
                 .addLast(HandlerNames.TLS, ssl)

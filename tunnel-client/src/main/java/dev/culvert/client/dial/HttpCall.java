@@ -1,6 +1,7 @@
 package dev.culvert.client.dial;
 
 import dev.culvert.config.HostPort;
+import dev.culvert.relay.tls.TlsLink;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -68,6 +69,7 @@ public final class HttpCall extends ChannelInboundHandlerAdapter {
                 request.headers().set(HttpHeaderNames.CONNECTION, "close");
             }
             SslHandler ssl = tls.newHandler(channel.alloc(), Dialler.bareName(server.host()), server.port());
+            TlsLink.watch(tls, ssl, channel);
             ssl.setHandshakeTimeoutMillis(TLS_TIMEOUT.toMillis());
             channel.pipeline()
                     .addLast(ssl, new HttpClientCodec(), new HttpObjectAggregator(maxBytes, true),

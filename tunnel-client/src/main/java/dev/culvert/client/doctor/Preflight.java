@@ -121,7 +121,7 @@ public final class Preflight {
     }
 
     private Flux<Finding> encrypted(URI server, HostPort address, Duration idle) {
-        return new IdentitySource(config, loops, connector, clock).trusts()
+        return new IdentitySource(config, loops, connector, IdentitySource.link(config), clock).trusts()
                 .flatMapMany(trust -> new TlsChecks(connector, loop, clock, trust).check(server, address)
                         .concatWith(idle.isZero()
                                 ? Mono.empty()

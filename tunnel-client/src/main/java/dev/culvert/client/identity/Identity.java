@@ -4,6 +4,7 @@ import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.TlsMaterial;
 import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.relay.tls.TlsLink;
 import io.netty.handler.ssl.SslContext;
 import java.time.Instant;
 import java.util.List;
@@ -35,8 +36,11 @@ public record Identity(TlsMaterial material, ClientIdentity client, ServerTrust 
     /**
      * Creates the TLS context of the tunnel's connections, for HTTP/1.1. Reads the system's roots, so it must
      * not run on an event loop. Call it once.
+     *
+     * @param link the tunnel's TLS
      */
-    public SslContext tlsContext() {
-        return TlsContexts.client(trust, material, List.of("http/1.1"));
+    public SslContext tlsContext(TlsLink link) {
+        return link.context(
+                hybridOnly -> TlsContexts.client(trust, material, List.of("http/1.1"), hybridOnly));
     }
 }

@@ -12,6 +12,7 @@ import dev.culvert.client.dial.Outbound;
 import dev.culvert.client.dial.TlsChecks;
 import dev.culvert.config.ConfigException;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.relay.tls.TlsLink;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.URI;
@@ -41,6 +42,7 @@ public final class IdentitySource {
     private final ClientConfig config;
     private final EventLoops loops;
     private final Connector connector;
+    private final TlsLink tls;
     private final Clock clock;
     private final IdentityStore store;
 
@@ -49,16 +51,36 @@ public final class IdentitySource {
      * @param clock determines whether a stored certificate has expired
      */
     public IdentitySource(ClientConfig config, EventLoops loops, Clock clock) {
-        this(config, loops, new Connector(loops, Outbound.of(config)), clock);
+        this(config, loops, new Connector(loops, Outbound.of(config)), link(config), clock);
     }
 
-    /** @param connector opens the connections to the server */
-    public IdentitySource(ClientConfig config, EventLoops loops, Connector connector, Clock clock) {
+    /**
+     * @param connector opens the connections to the server
+     * @param tls their TLS
+     */
+    public IdentitySource(ClientConfig config, EventLoops loops, Connector connector, TlsLink tls,
+            Clock clock) {
+        this.tls = tls;
         this.config = config;
         this.loops = loops;
         this.connector = connector;
         this.clock = clock;
         this.store = new IdentityStore(config.identityDir(), config.serverCa(), config.extraCa());
+    }
+
+    /** The TLS of a client's connections to its server. */
+    public static TlsLink link(ClientConfig config) {
+        return TlsLink.of("tunnel", "tls.postQuantum", config.tls().postQuantum());
+    }
+
+    /** Creates the credentials of an identity. Blocks: reads the system's roots. */
+    public Credentials credentials(Identity identity) {
+        return Credentials.of(identity, tls);
+    }
+
+    private SslContext context(ServerTrust trust) {
+        return tls.context(
+                hybridOnly -> TlsContexts.client(trust, null, List.of("http/1.1"), hybridOnly));
     }
 
     /**
@@ -144,8 +166,8 @@ public final class IdentitySource {
     private Mono<Identity> enrol(EnrolmentToken token, KeyPair keys, @Nullable ClientIdentity before) {
         ServerTrust pinned = ServerTrust.inPin(token.caPin()).or(ServerTrust.inSystemRoots());
         return store.trustOr(pinned)
-                .map(trust -> TlsContexts.client(trust, null, List.of("http/1.1")))
-                .flatMap(tls -> atAnyOf(config.server(), tls, token, CertificateRequest.create(keys)))
+                .map(this::context)
+                .flatMap(context -> atAnyOf(config.server(), context, token, CertificateRequest.create(keys)))
                 .doOnNext(enrolled -> requireSameRuntime(enrolled.identity(), before))
                 .flatMap(enrolled -> store.save(keys, enrolled.certificate(), enrolled.authorities())
                         .doOnNext(identity -> LOG.atInfo()
@@ -172,11 +194,11 @@ public final class IdentitySource {
      * every address of the server. Never empty. Errors as for {@link #identity}.
      */
     public Mono<Identity> renewed(Identity present) {
-        return Mono.fromCallable(() -> TlsContexts.client(present.trust(), null, List.of("http/1.1")))
+        return Mono.fromCallable(() -> context(present.trust()))
                 .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(tls -> store.nextKey()
+                .flatMap(context -> store.nextKey()
                         .flatMap(keys -> Flux.fromIterable(config.server())
-                                .map(address -> new Renewer(http(address, "renew", tls),
+                                .map(address -> new Renewer(http(address, "renew", context),
                                         present,
                                         CertificateRequest.create(keys)).renew())
                                 .reduce(IdentitySource::orNext)
@@ -195,17 +217,17 @@ public final class IdentitySource {
      * Tries the addresses in order. A refusal ends the attempt, a failure continues with the next address.
      * Fails with the last failure.
      */
-    private Mono<Enroller.Enrolled> atAnyOf(List<URI> addresses, SslContext tls, EnrolmentToken token,
+    private Mono<Enroller.Enrolled> atAnyOf(List<URI> addresses, SslContext context, EnrolmentToken token,
             CertificateRequest request) {
         return Flux.fromIterable(addresses)
-                .map(address -> new Enroller(http(address, "enrol", tls), token, request)
+                .map(address -> new Enroller(http(address, "enrol", context), token, request)
                         .enrol())
                 .reduce(IdentitySource::orNext)
                 .flatMap(attempt -> attempt);
     }
 
-    private EnrolmentHttp http(URI address, String resource, SslContext tls) {
-        return new EnrolmentHttp(address, resource, tls, connector, loops.group().next());
+    private EnrolmentHttp http(URI address, String resource, SslContext context) {
+        return new EnrolmentHttp(address, resource, context, connector, loops.group().next());
     }
 
     private static EnrolmentToken readToken(Path file) {

@@ -60,7 +60,7 @@ public final class IdentityRenewal {
         if (source.hasToken() && enrolling.compareAndSet(false, true)) {
             enrolment.update(source.enrolledAnew(current.identity())
                     .publishOn(Schedulers.boundedElastic())
-                    .map(Credentials::of)
+                    .map(source::credentials)
                     .doFinally(signal -> enrolling.set(false))
                     .subscribe(this::enrolled, error -> LOG.atInfo()
                             .addKeyValue("reason", error.getMessage())
@@ -78,7 +78,7 @@ public final class IdentityRenewal {
         running.update(Mono.delay(delay)
                 .then(Mono.defer(() -> source.renewed(current.identity())))
                 .publishOn(Schedulers.boundedElastic())
-                .map(Credentials::of)
+                .map(source::credentials)
                 .subscribe(this::renewed, this::failed));
     }
 

@@ -71,7 +71,7 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         this.loops = loops;
         this.dialler = dialler;
         this.events = events;
-        this.upstream = Upstream.of(config, audit, this::announce);
+        this.upstream = Upstream.of(config, audit, telemetry, this::announce);
         this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(telemetry.registry());
         telemetry.tunnels(this);
         Gauge.builder("culvert.client.paused", this, links -> links.paused ? 1 : 0)

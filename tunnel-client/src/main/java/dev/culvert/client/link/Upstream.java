@@ -1,6 +1,7 @@
 package dev.culvert.client.link;
 
 import dev.culvert.client.dial.ClientConfig;
+import dev.culvert.http.observe.Telemetry;
 import dev.culvert.relay.Relay;
 import dev.culvert.relay.route.Announcement;
 import dev.culvert.relay.route.RequestPolicy;
@@ -36,18 +37,21 @@ record Upstream(Relay relay, Supplier<byte @Nullable []> announcement, LongSuppl
      * Creates the upstream of a configuration. Blocks: reads files.
      *
      * @param audit receives the requests that the router refuses
+     * @param telemetry shows the meters of TLS with upstreams
      * @param changed called when there is something to announce without a reload
      */
-    static Upstream of(ClientConfig config, RouterAudit audit, Runnable changed) {
+    static Upstream of(ClientConfig config, RouterAudit audit, Telemetry telemetry, Runnable changed) {
         URI only = config.to() != null ? config.to() : config.routerUrl();
         if (only != null) {
             SingleUpstream upstream = SingleUpstream.create(only);
+            upstream.shown(telemetry);
             byte[] none = config.to() == null ? null : NOTHING_DURABLE.toJson();
             return new Upstream(upstream, () -> none, upstream::bufferedBytes, upstream::drain,
                     upstream::close, (any, origin) -> false);
         }
         RoutingConfig routing = routing(config);
         Router router = Router.create(routing, UpstreamLimits.defaults(), audit);
+        router.shown(telemetry);
         var announcement = new OwnAnnouncement(routing, changed);
         return new Upstream(router, announcement::document, router::bufferedBytes, router::drain, () -> {
             announcement.close();

@@ -23,6 +23,8 @@ import dev.culvert.protocol.session.SessionLimits;
 import dev.culvert.protocol.session.WindowAccount;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.SwallowingSink;
+import dev.culvert.relay.tls.PostQuantum;
+import dev.culvert.relay.tls.TlsLink;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -65,13 +67,14 @@ class LinkTest {
     private final IoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, LocalIoHandler.newFactory());
     private final List<ServerEnd> sessions = new CopyOnWriteArrayList<>();
     private final SessionMeter meter = new SessionMeter();
+    private static final TlsLink TLS = TlsLink.of("tunnel", "tls.postQuantum", PostQuantum.PREFER);
     private volatile Credentials newest = credentials();
     private @Nullable Channel listener;
     private @Nullable Link link;
 
     private static Credentials credentials() {
         return Credentials.of(new Identity(CA.issueServer(List.of("acme"), List.of(), Duration.ofHours(1)),
-                new ClientIdentity("acme", "prod", "id-1"), ServerTrust.inSystemRoots()));
+                new ClientIdentity("acme", "prod", "id-1"), ServerTrust.inSystemRoots()), TLS);
     }
 
     @AfterEach
@@ -297,7 +300,7 @@ class LinkTest {
     void unjudgedProofOfOneSessionIsRepeatedThere() throws Exception {
         newest = Credentials.of(new Identity(
                 CA.issueServer(List.of("acme"), List.of(), Duration.ofSeconds(10)),
-                new ClientIdentity("acme", "prod", "id-1"), ServerTrust.inSystemRoots()));
+                new ClientIdentity("acme", "prod", "id-1"), ServerTrust.inSystemRoots()), TLS);
         List<ServerEnd> both = replaced();
         ServerEnd busy = both.getFirst();
         busy.holds = true;

@@ -9,6 +9,7 @@ import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.relay.listen.CallerAddress;
 import dev.culvert.relay.listen.HandshakeFairness;
+import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.server.enrol.RenewalService;
 import dev.culvert.server.enrol.RenewalService.Proven;
 import dev.culvert.server.runtime.RegisteredRuntime;
@@ -130,7 +131,7 @@ public final class ServerSession implements SessionListener {
         UUID id = UUID.randomUUID();
         LiveSession admitted = shared.registry.admit(runtime, hello,
                 generation -> new LiveSession(id, runtime, hello,
-                        generation, session, shared.clock.instant(), remote));
+                        generation, session, shared.clock.instant(), remote, TlsLink.agreed(channel)));
         if (admitted == null) {
             shared.registry.refused(runtime, hello, remote);
             session.close(ErrorCode.CONFLICT, "another client serves this runtime");

@@ -3,6 +3,7 @@ package dev.culvert.server.tunnel;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
+import dev.culvert.relay.tls.KeyExchange;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.SessionView;
 import io.netty.channel.EventLoop;
@@ -34,6 +35,8 @@ public final class LiveSession {
     final EventLoop loop;
     private final Instant since;
     final String remote;
+    /** What its TLS agreed on; null: it has none. */
+    final @Nullable KeyExchange tls;
     /** Whether streams may be opened, as seen by other threads. */
     private volatile boolean accepting = true;
     /** Closes the session when a drain takes too long. On the event loop. */
@@ -44,6 +47,14 @@ public final class LiveSession {
     public LiveSession(UUID id, RegisteredRuntime runtime, Hello hello, long generation,
             TunnelChannelHandler handler,
             Instant since, String remote) {
+        this(id, runtime, hello, generation, handler, since, remote, null);
+    }
+
+    /** @param tls what the TLS of its connection agreed on; null: it has none */
+    public LiveSession(UUID id, RegisteredRuntime runtime, Hello hello, long generation,
+            TunnelChannelHandler handler,
+            Instant since, String remote, @Nullable KeyExchange tls) {
+        this.tls = tls;
         this.id = id;
         this.runtime = runtime;
         this.hello = hello;

@@ -149,6 +149,7 @@ public final class TunnelRequest implements RequestSink {
         touched = Touched.YES;
         passed = 0;
         response.opened();
+        response.carriedBy(session.tls);
         RequestSink opened = relay.open(session, request, new Answer(), this);
         if (attempt == attempts && !done) {
             target = opened;
