@@ -45,7 +45,7 @@ public final class TlsContexts {
     static final List<String> TLS13 = List.of("TLSv1.3");
     static final List<String> VERSIONS = List.of("TLSv1.3", "TLSv1.2");
 
-    /** X25519 with ML-KEM-768, a hybrid group. BoringSSL offers it first by default; Java's engine lacks it. */
+    /** X25519 with ML-KEM-768. BoringSSL offers it first by default; Java's engine lacks it. */
     static final String HYBRID = "X25519MLKEM768";
 
     /** Java's lists of distrusted and public authorities, which Java reads from files at their first use. */

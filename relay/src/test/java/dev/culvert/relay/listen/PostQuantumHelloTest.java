@@ -19,13 +19,13 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A ClientHello with a post-quantum key share fills more than one packet: it comes in any number of parts. */
+/** A ClientHello with a post-quantum key share needs two packets: it comes in any number of parts. */
 class PostQuantumHelloTest {
     private static final String NAME = "acme-prod.tunnels.example.com";
     private static final byte[] HELLO = ClientHelloBytes.postQuantum(NAME);
     private static final SourceAddress SOURCE = new SourceAddress(1, false);
 
-    /** The hello split once behind each of its bytes; cut into records of each length; and every byte on its own. */
+    /** The hello split once behind each byte; cut into records of each length; each byte on its own. */
     private static Stream<List<byte[]>> ways() {
         Stream<List<byte[]>> split = IntStream.range(1, HELLO.length)
                 .mapToObj(at -> List.of(Arrays.copyOf(HELLO, at),

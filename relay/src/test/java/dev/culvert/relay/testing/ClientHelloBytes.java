@@ -46,7 +46,7 @@ public final class ClientHelloBytes {
         }
     }
 
-    /** What BoringSSL's client sends first, with a key share of X25519MLKEM768: about 1.5 KB, in one record. */
+    /** What BoringSSL's client sends first, with a share of X25519MLKEM768: 1.5 KB, in one record. */
     public static byte[] postQuantum(String serverName) {
         SSLEngine engine = TlsContexts
                 .client(ServerTrust.inSystemRoots(), null, List.of("h2", "http/1.1"))
