@@ -3,6 +3,7 @@ package dev.culvert.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -37,6 +38,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,18 +65,22 @@ class PostQuantumIT {
 
     private final ListAppender<ILoggingEvent> access = new ListAppender<>();
     private final ListAppender<ILoggingEvent> refusals = new ListAppender<>();
+    private @Nullable Level usual;
 
     @BeforeEach
     void listen() {
         access.start();
         refusals.start();
         ACCESS.addAppender(access);
+        usual = ACCESS.getLevel();
+        ACCESS.setLevel(Level.INFO);
         LINKS.addAppender(refusals);
         CA.writeTo(folder.resolve("upstreams.crt"), folder.resolve("upstreams.key"));
     }
 
     @AfterEach
     void close() {
+        ACCESS.setLevel(usual);
         ACCESS.detachAppender(access);
         LINKS.detachAppender(refusals);
     }
