@@ -117,6 +117,13 @@ final class HostileServer implements AutoCloseable {
         return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
+    /** The open file descriptors of the process. */
+    long descriptors() throws IOException {
+        try (var open = Files.list(Path.of("/proc", Long.toString(process.pid()), "fd"))) {
+            return open.count();
+        }
+    }
+
     /** Collects garbage in it, so that the heap's use is what it holds. */
     void collect() throws IOException, InterruptedException {
         new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),

@@ -28,6 +28,12 @@ final class TunnelScenarios {
                 Scenario.once("D13", "a certificate that is renewed to three keys",
                         TunnelScenarios::renewedTwice),
                 new Scenario("D16", "readers that take a byte a second", 120, TunnelScenarios::trickling),
+                new Scenario("closed-windows", "complete responses that windows of 0 bytes keep at the edge", 50,
+                        (attack, callers) -> closedWindows(attack, callers, 1)),
+                new Scenario("closed-windows-spread", "the same, from 50 addresses", 50,
+                        (attack, callers) -> closedWindows(attack, callers, 50)),
+                new Scenario("abandoned-turns", "connections that leave while they wait for a turn", 30,
+                        TunnelScenarios::abandonedTurns),
                 Scenario.once("D20", "a tunnel that is lost twice under a GET",
                         TunnelScenarios::lostTwice),
                 Scenario.once("D10", "a GOAWAY whose detail writes log lines", TunnelScenarios::logLines));
@@ -154,6 +160,47 @@ final class TunnelScenarios {
                         new byte[]{0, 0, 0, 1})));
             }
         }
+    }
+
+    /** Complete responses of 30,000 bytes, which their callers' windows of 0 bytes keep at the edge. */
+    private static void closedWindows(Attack attack, double connections, int addresses) throws Exception {
+        Peers.answering(attack, (tunnel, head) -> {
+            tunnel.send(RawTunnel.head(head.streamId(), 0, new HeadBlock().field(":status", "200")));
+            tunnel.send(new Frame.Data(head.streamId(), Unpooled.wrappedBuffer(new byte[15_000]), false));
+            tunnel.send(new Frame.Data(head.streamId(), Unpooled.wrappedBuffer(new byte[15_000]), true));
+        });
+        String host = attack.host();
+        var number = new AtomicInteger();
+        for (RawHttp2 caller : attack.connected(connections,
+                () -> RawHttp2.connect(attack.target, addresses == 1
+                        ? attack.address()
+                        : "127.0.8." + (1 + number.incrementAndGet() % addresses), host))) {
+            attack.aside(() -> {
+                caller.frame(RawHttp2.SETTINGS, 0, 0, new byte[]{0, 4, 0, 0, 0, 0}); // the initial window
+                for (int i = 0; i < 100 && attack.runs(); i++) {
+                    caller.open(HeadBlock.request("GET", host, "/"), true);
+                }
+            });
+        }
+    }
+
+    /** Connections that leave while their second request waits for a turn, which four slow ones of their address hold. */
+    private static void abandonedTurns(Attack attack, double perSecond) throws Exception {
+        var asked = new AtomicInteger();
+        Peers.answering(attack, (tunnel, head) -> {
+            if (asked.incrementAndGet() % 2 == 1) { // the first of each connection, more or less
+                tunnel.send(RawTunnel.head(head.streamId(), FrameCodec.END,
+                        new HeadBlock().field(":status", "200")));
+            }
+        });
+        String host = attack.host();
+        String request = "GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n";
+        byte[] both = (request + request).getBytes(StandardCharsets.US_ASCII);
+        attack.paced(perSecond, () -> {
+            try (RawHttp1 caller = RawHttp1.connect(attack.target, attack.address(), host)) {
+                caller.write(both).head();
+            }
+        });
     }
 
     private static void lostTwice(Attack attack) throws Exception {

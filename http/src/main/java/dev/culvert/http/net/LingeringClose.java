@@ -6,6 +6,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslHandler;
@@ -21,11 +22,15 @@ import org.jspecify.annotations.Nullable;
  * channel's event loop.
  */
 public final class LingeringClose extends ChannelDuplexHandler {
-    /** The time in which the socket accepts the last response. */
-    private static final long WRITE_SECONDS = 5;
+    /** The maximum time for which the socket may accept nothing of the last response. */
+    static final long STALL_SECONDS = 30;
+    /** The maximum number of such times, so that a peer that takes a byte in each does not stay. */
+    static final int STALLS = 10;
 
     private final ChannelFuture last;
     private @Nullable DiscardedInput input;
+    private @Nullable ScheduledFuture<?> stall;
+    private int looks;
 
     private LingeringClose(ChannelFuture last) {
         this.last = last;
@@ -41,15 +46,38 @@ public final class LingeringClose extends ChannelDuplexHandler {
             return;
         }
         channel.config().setAutoRead(true);
-        channel.pipeline().addFirst(HandlerNames.LINGERING_CLOSE, new LingeringClose(last));
-        ScheduledFuture<?> tooSlow = channel.eventLoop()
-                .schedule(() -> channel.close(), WRITE_SECONDS, TimeUnit.SECONDS);
+        var close = new LingeringClose(last);
+        channel.pipeline().addFirst(HandlerNames.LINGERING_CLOSE, close);
+        close.cutIfStalled(channel, Long.MAX_VALUE);
         last.addListener(written -> {
-            tooSlow.cancel(false);
+            close.written(channel);
             SslHandler tls = channel.pipeline().get(SslHandler.class);
             ChannelFuture said = tls == null ? last : tls.closeOutbound();
             said.addListener(done -> endOutput(channel, done.isSuccess()));
         });
+    }
+
+    /** Closes the connection if the socket has accepted nothing since {@code before} bytes waited for it. */
+    private void cutIfStalled(Channel channel, long before) {
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
+        long waiting = outbound == null ? 0 : outbound.totalPendingWriteBytes();
+        if (waiting >= before || looks++ > STALLS) {
+            channel.close();
+        } else if (!last.isDone()) {
+            stall = channel.eventLoop()
+                    .schedule(() -> cutIfStalled(channel, waiting), STALL_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    /** The times of the peer's rest begin when it has got the response. */
+    private void written(Channel channel) {
+        if (stall != null) {
+            stall.cancel(false);
+        }
+        if (input != null && channel.isActive()) {
+            input.end();
+            input = discarded(channel);
+        }
     }
 
     private static void endOutput(Channel channel, boolean written) {
@@ -62,15 +90,30 @@ public final class LingeringClose extends ChannelDuplexHandler {
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
-        Channel channel = ctx.channel();
-        input = new DiscardedInput(channel, () -> {
+        input = discarded(ctx.channel());
+    }
+
+    private DiscardedInput discarded(Channel channel) {
+        return new DiscardedInput(channel, () -> {
             channel.config().setAutoRead(true);
             channel.read(); // also where somebody else has set it during the pause
-        }, channel::close);
+        }, () -> exceeded(channel));
+    }
+
+    /** The peer has sent too much, or nothing. While it still reads the response, that is judged by its progress. */
+    private void exceeded(Channel channel) {
+        if (last.isDone()) {
+            channel.close();
+        } else {
+            input = discarded(channel);
+        }
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext ctx) {
+        if (stall != null) {
+            stall.cancel(false);
+        }
         if (input != null) {
             input.end();
         }

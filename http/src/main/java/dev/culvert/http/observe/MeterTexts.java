@@ -45,6 +45,8 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.accept.pauses", "Times that a listener paused accepting."),
             Map.entry("culvert.connections.refused",
                     "Connections closed because a connection limit was reached."),
+            Map.entry("culvert.edge.unread.responses",
+                    "Complete responses that were dropped because their callers did not read them."),
             Map.entry("culvert.edge.http2.errors", "HTTP/2 connections of callers that ended with an error."),
             Map.entry("culvert.memory.budget",
                     "Bytes of callers' bodies: in memory (used) and the limit (max)."),

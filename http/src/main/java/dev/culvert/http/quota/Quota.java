@@ -268,12 +268,17 @@ public final class Quota<K> {
      * does, and counts the units that are already leaving.
      */
     public long shedHeavierThan(K key, long excess) {
+        return shedHeavierThan(key, 0, excess);
+    }
+
+    /** As above. Accounts that use at most {@code floor} units are not shed. */
+    public long shedHeavierThan(K key, long floor, long excess) {
         List<Claim> gaveWay = new ArrayList<>();
         long units;
         synchronized (this) {
             units = leaving;
             Account own = accounts.get(key);
-            long above = own == null ? 0 : own.staying();
+            long above = Math.max(floor, own == null ? 0 : own.staying());
             while (units < excess) {
                 Claim newest = newestOfHeaviest(above);
                 if (newest == null) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -20,12 +21,79 @@ final class LingeringCloseTest {
         }
     }
 
+    /** A socket that accepts as many bytes as the test says. */
+    private static final class SlowChannel extends EmbeddedChannel {
+        private long accepts;
+
+        @Override
+        protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+            if (accepts >= in.totalPendingWriteBytes()) {
+                super.doWrite(in);
+            } else if (accepts > 0) {
+                in.removeBytes(accepts);
+            }
+            accepts = 0;
+        }
+
+        private void accept(long bytes) {
+            accepts = bytes;
+            flush();
+        }
+
+        private void pass(long seconds) {
+            advanceTimeBy(seconds, TimeUnit.SECONDS);
+            runScheduledPendingTasks();
+        }
+    }
+
+    private static SlowChannel closing() {
+        var channel = new SlowChannel();
+        channel.freezeTime();
+        LingeringClose.begin(channel, channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[100_000])));
+        return channel;
+    }
+
     /** Asks for more after each read, as an SslHandler does that received no bytes. */
     private static final class Asking extends ChannelInboundHandlerAdapter {
         @Override
         public void channelReadComplete(ChannelHandlerContext ctx) {
             ctx.read();
         }
+    }
+
+    @Test
+    void aPeerThatReadsSlowlyGetsTheWholeResponse() {
+        SlowChannel channel = closing();
+        for (int i = 1; i < 5; i++) {
+            channel.pass(LingeringClose.STALL_SECONDS - 1);
+            channel.accept(20_000);
+        }
+        assertThat(channel.isOpen()).isTrue();
+        channel.accept(100_000);
+
+        channel.pass(DiscardedInput.SILENCE.toSeconds() - 1);
+        assertThat(channel.isOpen()).isTrue();
+        channel.pass(2);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void aPeerThatReadsNothingIsCut() {
+        SlowChannel channel = closing();
+        channel.pass(LingeringClose.STALL_SECONDS - 1);
+        assertThat(channel.isOpen()).isTrue();
+        channel.pass(2);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void aPeerThatReadsAByteAtATimeIsCutAtLast() {
+        SlowChannel channel = closing();
+        for (int i = 0; channel.isOpen() && i < 100; i++) {
+            channel.accept(1);
+            channel.pass(LingeringClose.STALL_SECONDS + 1);
+        }
+        assertThat(channel.isOpen()).isFalse();
     }
 
     @Test

@@ -23,8 +23,13 @@ public interface BodyStream {
     /** Returns the number of bytes that the caller's socket has accepted since the last call. */
     int passedOn();
 
-    /** Returns the number of bytes not reported yet, accepted or not: no further reports follow. */
+    /** Returns the number of bytes that {@link #passedOn} has not returned yet, accepted or not. */
     int rest();
+
+    /** Runs {@code then} after the next flush, or now if the bytes are flushed by themselves. */
+    default void whenFlushed(Runnable then) {
+        then.run();
+    }
 
     /** Runs {@code then} when all written bytes were sent, or never will be. */
     void whenWritten(Runnable then);

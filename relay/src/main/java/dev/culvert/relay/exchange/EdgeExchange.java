@@ -319,8 +319,13 @@ public final class EdgeExchange implements ResponseSink {
         }
     }
 
-    /** Resets the exchange of a caller that accepts no bytes for too long. */
+    /** Resets the exchange of a caller that accepts no bytes for too long, also when it is over. */
     private void cutReader() {
+        if (ended) {
+            stream.shared().meters().unread(caller);
+            stream.reset();
+            return;
+        }
         record.problem(EdgeProblems.TOO_SLOW);
         request.abandon(EdgeProblems.TOO_SLOW);
         responseEnded = true;

@@ -33,6 +33,7 @@ public final class EdgeMeters {
     private final ConcurrentMap<String, Usage> usages = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Connections> tcp = new ConcurrentHashMap<>();
     private final Map<Http2Error, Counter> http2Errors = new EnumMap<>(Http2Error.class);
+    private final CutReaders cutReaders;
 
     /** A runtime's usage, and the meters that export it. */
     private record Usage(RuntimeUsage shown, List<FunctionCounter> meters) {}
@@ -44,6 +45,7 @@ public final class EdgeMeters {
 
     public EdgeMeters(Telemetry telemetry) {
         registry = telemetry.registry();
+        cutReaders = new CutReaders(registry);
         registry.gauge("culvert.edge.active.requests", active, LongAdder::sum);
         for (Http2Error error : Http2Error.values()) {
             http2Errors.put(error, registry.counter("culvert.edge.http2.errors", "error",
@@ -65,6 +67,11 @@ public final class EdgeMeters {
     /** Counts a caller that violated HTTP/2 or a limit, whose connection therefore ends. */
     public void http2Error(Http2Error error) {
         Objects.requireNonNull(http2Errors.get(error)).increment();
+    }
+
+    /** Counts a caller, by its address, that was cut because it read nothing of a complete response. */
+    void unread(String caller) {
+        cutReaders.add(caller);
     }
 
     /** Counts a new raw connection of a runtime. Returns the counter to decrement at its end. */

@@ -12,10 +12,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The body of one response on its way to the caller. It is paced if its runtime has a limit, and counted
- * until the caller's socket has accepted it. A caller that accepts no bytes for too long is cut. Belongs to
- * the connection's event loop, except for the calls of {@link MemoryBudget}.
+ * until the caller's socket has accepted it, also after the end of the exchange. A caller that accepts no
+ * bytes for too long is cut. Belongs to the connection's event loop, except for the calls of
+ * {@link MemoryBudget}.
  */
 public final class ResponseBody {
+    /** The time for which a caller may accept nothing of a complete response: no upstream waits for it. */
+    static final Duration COMPLETE_STALL = Duration.ofMinutes(2);
+
     private final BodyStream stream;
     private final BudgetedBytes held;
     private final Runnable written;
@@ -24,7 +28,12 @@ public final class ResponseBody {
     private @Nullable Deadline stall;
     /** The bytes that the caller has not accepted, and since when. */
     private final Lag unread;
+    private final Runnable flushed = this::awaitTaken;
     private long takenNanos;
+    /** The rest was reported as consumed: only its memory is still counted. */
+    private boolean settled;
+    /** The exchange is over. */
+    private boolean over;
 
     /**
      * @param written runs after each written part
@@ -90,19 +99,29 @@ public final class ResponseBody {
             held.give(bytes);
             unread.taken(bytes);
             takenNanos = System.nanoTime();
-            held.taken(0, bytes);
+            if (!settled) {
+                held.taken(0, bytes);
+            }
+            if (over && unread.isNone()) {
+                forget();
+            }
         }
     }
 
     /**
-     * Returns the number of bytes not reported yet, accepted or not. The caller of this method reports them.
+     * Returns the number of bytes not reported yet, accepted or not. The caller of this method reports them,
+     * and no further reports follow.
      */
     public int rest() {
+        if (settled) {
+            return 0;
+        }
+        settled = true;
         return held.settleResponse() + stream.rest();
     }
 
     private void watch() {
-        Duration most = stream.stallTimeout();
+        Duration most = stallTimeout();
         if (!most.isZero()) {
             if (stall == null) {
                 stall = new Deadline(stream.loop());
@@ -111,8 +130,13 @@ public final class ResponseBody {
         }
     }
 
-    private void cutIfTooSlow() {
+    private Duration stallTimeout() {
         Duration most = stream.stallTimeout();
+        return over && (most.isZero() || most.compareTo(COMPLETE_STALL) > 0) ? COMPLETE_STALL : most;
+    }
+
+    private void cutIfTooSlow() {
+        Duration most = stallTimeout();
         passedOn();
         long waited = System.nanoTime() - takenNanos;
         if (unread.isNone()) {
@@ -138,17 +162,29 @@ public final class ResponseBody {
      */
     public void close(boolean callerGone) {
         drop();
-        if (stall != null) {
-            stall.close();
-        }
-        if (callerGone || !unread.isRegistered()) {
+        over = true;
+        settled = true;
+        if (callerGone || unread.isNone()) {
             forget();
         } else {
+            stream.whenFlushed(flushed);
+        }
+    }
+
+    /** The socket was offered all bytes of a response that is over. */
+    private void awaitTaken() {
+        passedOn();
+        if (!unread.isNone()) {
+            held.claim();
             stream.whenWritten(this::forget);
+            watch();
         }
     }
 
     private void forget() {
+        if (stall != null) {
+            stall.close();
+        }
         unread.close();
         held.close();
     }

@@ -101,6 +101,14 @@ public final class BudgetedBytes {
         if (claim != null) {
             claim.take(bytes);
         } else if (counted >= CLAIMED_FROM || of.aboveHalf() > 0) {
+            claim();
+        }
+    }
+
+    /** Counts all held bytes for the caller's source address, however few they are. */
+    public void claim() {
+        MemoryShare of = share;
+        if (of != null && claim == null) {
             claim = of.budget().sources().open(source(), () -> loop.execute(this::giveWay));
             claim.take(counted);
         }

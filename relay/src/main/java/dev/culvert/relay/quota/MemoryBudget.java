@@ -40,7 +40,7 @@ import reactor.core.scheduler.Schedulers;
  * <p>Bytes are counted from socket to socket, with the overhead of their parts and heads (see
  * {@link BudgetedBytes}). Further overhead of buffers is not counted. Therefore a second bound watches the
  * memory that the allocator took from the system: at seven eighths of the direct memory the budget also
- * counts as spent.
+ * counts as spent, and the heaviest sources give way; light ones go on.
  */
 public final class MemoryBudget {
     /** The bytes that a continuing exchange may read before the budget is checked again. */
@@ -140,7 +140,7 @@ public final class MemoryBudget {
 
     /** Whether no request of this source may begin, and its exchanges in progress should stop reading. */
     boolean isSpentFor(SourceAddress source) {
-        return spent && (used.get() >= gone || direct.getAsLong() >= directHigh || isHeavy(source));
+        return spent && (used.get() >= gone || isHeavy(source));
     }
 
     /** Whether this source holds more than next to nothing. */
@@ -231,8 +231,13 @@ public final class MemoryBudget {
     private void shedHeaviest() {
         waiting.stream().limit(MAX_ASKING).map(Waiting::source).forEach(asking::add);
         long excess = used.get() - low;
+        long directExcess = direct.getAsLong() - directLow;
         for (SourceAddress source : asking) {
-            sources.shedHeavierThan(source, excess);
+            if (excess > 0) {
+                sources.shedHeavierThan(source, excess);
+            } else {
+                sources.shedHeavierThan(source, high / LIGHT_PART, directExcess);
+            }
         }
         asking.clear();
     }

@@ -96,6 +96,26 @@ class MemoryBudgetTest {
     }
 
     @Test
+    void withoutDirectMemoryTheHeaviestSourceGivesWayAndLightOnesGoOn() {
+        List<String> lost = new ArrayList<>();
+        BudgetedBytes heavy = held("192.0.2.1", MAX / 8, () -> lost.add("heavy"));
+        BudgetedBytes light = held("192.0.2.2", MAX / 128, () -> lost.add("light"));
+        direct.set(7L * MAX);
+        budget.tick();
+
+        assertThat(light.mayBegin()).isTrue();
+        assertThat(light.isStopped()).isFalse();
+        assertThat(heavy.mayBegin()).isFalse();
+        budget.tick();
+        loop.runTasks();
+
+        assertThat(lost).containsExactly("heavy");
+        heavy.close();
+        light.close();
+        direct.set(0);
+    }
+
+    @Test
     void aRuntimeIsFullAtHalfOfItAndTheOthersGoOn() {
         share.take(MAX / 2);
 

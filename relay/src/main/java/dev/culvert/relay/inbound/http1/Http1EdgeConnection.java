@@ -80,6 +80,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private @Nullable DiscardedInput rest;
     /** Of the first pipelined request, or of the current one that was pipelined, until its response begins. */
     private PipelineTurns.@Nullable Turn turn;
+    private final ArrayDeque<Runnable> afterFlush = new ArrayDeque<>(2);
     private boolean flushScheduled;
     private boolean raw;
     private boolean awaitingHead;
@@ -440,6 +441,15 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         if (current != null) {
             current.passedOn();
         }
+        for (Runnable then = afterFlush.poll(); then != null; then = afterFlush.poll()) {
+            then.run();
+        }
+    }
+
+    /** Runs {@code then} after the next flush. */
+    void whenFlushed(Runnable then) {
+        afterFlush.add(then);
+        flushLater();
     }
 
     /** The bytes written to this connection that its socket has not accepted. */

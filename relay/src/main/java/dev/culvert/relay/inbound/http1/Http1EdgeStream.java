@@ -257,23 +257,26 @@ final class Http1EdgeStream implements EdgeStream {
 
     @Override
     public int passedOn() {
-        return take(unconsumed - Math.min(unconsumed, connection.pendingBytes() + writer.waitingBytes()));
+        long waiting = Math.min(unconsumed, connection.pendingBytes() + writer.waitingBytes());
+        int bytes = (int) (unconsumed - waiting);
+        unconsumed = waiting;
+        return bytes;
     }
 
     @Override
     public int rest() {
-        return take(unconsumed);
+        return (int) unconsumed;
+    }
+
+    @Override
+    public void whenFlushed(Runnable then) {
+        connection.whenFlushed(then);
     }
 
     @Override
     public void whenWritten(Runnable then) {
         writer.flush();
         context().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> then.run());
-    }
-
-    private int take(long bytes) {
-        unconsumed -= bytes;
-        return (int) bytes;
     }
 
     private ChannelHandlerContext context() {

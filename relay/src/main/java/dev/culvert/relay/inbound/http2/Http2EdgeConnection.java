@@ -39,6 +39,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -76,6 +77,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     private @Nullable ReadSize reads;
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline idle;
+    private final ArrayDeque<Runnable> afterFlush = new ArrayDeque<>(2);
     private boolean flushScheduled;
     /** The bytes by which frames of waiting bodies fall short of {@link Http2EdgeBuilder#FAIR_DATA} each. */
     private int shortfall;
@@ -177,6 +179,12 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         stream.removeProperty(sides);
     }
 
+    /** Runs {@code then} after the next flush. */
+    void whenFlushed(Runnable then) {
+        afterFlush.add(then);
+        flushLater();
+    }
+
     /** Flushes once at the end of this event-loop pass. */
     private void flushLater() {
         if (!flushScheduled) {
@@ -184,6 +192,9 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
             loop().execute(() -> {
                 flushScheduled = false;
                 flush(context());
+                for (Runnable then = afterFlush.poll(); then != null; then = afterFlush.poll()) {
+                    then.run();
+                }
             });
         }
     }

@@ -38,7 +38,6 @@ final class Http2EdgeStream implements EdgeStream {
 
     private final BodyWriter writer = new BodyWriter(this::writePart);
 
-    private boolean over;
     private boolean malformed;
     private boolean refused;
     /** The response belongs to a gRPC call. */
@@ -122,10 +121,8 @@ final class Http2EdgeStream implements EdgeStream {
     private void writePart(ByteBuf part) {
         int bytes = part.readableBytes();
         last = connection.writeBody(stream, part, false).addListener(written -> {
-            if (!over) {
-                taken += bytes;
-                exchange().passedOn();
-            }
+            taken += bytes;
+            exchange().passedOn();
             writer.taken();
         });
     }
@@ -183,10 +180,12 @@ final class Http2EdgeStream implements EdgeStream {
 
     @Override
     public int rest() {
-        int bytes = unreported;
-        unreported = 0;
-        over = true;
-        return bytes;
+        return unreported;
+    }
+
+    @Override
+    public void whenFlushed(Runnable then) {
+        connection.whenFlushed(then);
     }
 
     @Override
@@ -260,7 +259,6 @@ final class Http2EdgeStream implements EdgeStream {
 
     @Override
     public void finished() {
-        over = true;
         writer.close();
         madeUp(0, 0); // the rest is not forwarded
         deadline.close();
