@@ -9,10 +9,13 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** What anonymous callers of the edge do. */
 final class CallerScenarios {
     private static final int STREAMS_OF_A_CONNECTION = 100;
+    private static final int MOST_ADDRESSES = 5000;
+    private static final long PAUSE_NANOS = 100_000_000;
 
     private CallerScenarios() {}
 
@@ -41,6 +44,10 @@ final class CallerScenarios {
                         CallerScenarios::slowBodies),
                 new Scenario("pipelined", "requests behind each other, whose answers nobody reads", 20,
                         CallerScenarios::pipelined),
+                new Scenario("silent-addresses", "silent connections from an address each, at the edge", 1500,
+                        (attack, addresses) -> silentAddresses(attack, addresses, attack.target.edge())),
+                new Scenario("silent-addresses-tunnel", "the same, at the tunnel listener", 1500,
+                        (attack, addresses) -> silentAddresses(attack, addresses, attack.target.tunnel())),
                 Scenario.once("limits", "heads and frames of HTTP that are too many or too large",
                         CallerScenarios::limits));
     }
@@ -196,6 +203,24 @@ final class CallerScenarios {
                 }
             });
         }
+    }
+
+    /** Connections that send nothing, each of an address of its own, made anew when they are closed. */
+    private static void silentAddresses(Attack attack, double addresses, int port) {
+        for (int i = 0; i < Math.min(addresses, MOST_ADDRESSES); i++) {
+            String source = "127.1." + i / 250 + "." + (1 + i % 250);
+            attack.aside(() -> {
+                while (attack.runs()) {
+                    try (Socket socket = attack.keep(Tls.plain(source, port))) {
+                        socket.getInputStream().read();
+                    } catch (IOException e) {
+                        // closed, or refused: it comes again
+                    }
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
+            });
+        }
+        attack.awaitEnd();
     }
 
     /** Each ends its connection. */

@@ -60,7 +60,8 @@ public final class LingeringClose extends ChannelDuplexHandler {
     /** Closes the connection if the socket has accepted nothing since {@code before} bytes waited for it. */
     private void cutIfStalled(Channel channel, long before) {
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
-        long waiting = outbound == null ? 0 : outbound.totalPendingWriteBytes();
+        // a message counts whole until its last byte is written
+        long waiting = outbound == null ? 0 : outbound.totalPendingWriteBytes() - outbound.currentProgress();
         if (waiting >= before || looks++ > STALLS) {
             channel.close();
         } else if (!last.isDone()) {

@@ -36,6 +36,8 @@ public final class Quota<K> {
     /** The leaving units of all accounts. Guarded by this. */
     private long leaving;
     private long accountsMade;
+    /** Until then no claim is idle for as long as was asked last, so that no refusal looks at all of them. */
+    private long noneIdleUntil = System.nanoTime();
 
     private static final class Account {
         static final Comparator<Account> ORDER = Comparator.<Account>comparingLong(each -> each.rank)
@@ -67,6 +69,7 @@ public final class Quota<K> {
         private final AtomicLong held = new AtomicLong();
         /** The units held when this claim was shed; -1 before. Guarded by the quota's lock. */
         private long leaving = -1;
+        private volatile long touchedNanos = System.nanoTime();
         private volatile boolean closed;
 
         private Claim(K key, Account account, @Nullable Runnable shed) {
@@ -103,28 +106,36 @@ public final class Quota<K> {
          */
         public boolean tryTake(long units) {
             List<Claim> gaveWay = new ArrayList<>(0);
-            boolean taken = take(units, gaveWay);
+            boolean taken = take(units, Long.MAX_VALUE, gaveWay);
             gaveWay.forEach(Claim::giveWay);
             return taken;
         }
 
-        private boolean take(long units, List<Claim> gaveWay) {
+        private boolean take(long units, long idleNanos, List<Claim> gaveWay) {
             synchronized (Quota.this) {
                 if (closed) {
                     return false;
                 }
                 while (used.get() + units > max) {
-                    Claim newest = newestOfHeaviest(account.staying() + units);
-                    if (newest == null) {
+                    Claim next = newestOfHeaviest(account.staying() + units);
+                    if (next == null) {
+                        next = longestIdle(idleNanos);
+                    }
+                    if (next == null) {
                         return false;
                     }
-                    newest.remove();
-                    gaveWay.add(newest);
+                    next.remove();
+                    gaveWay.add(next);
                 }
                 count(units);
                 rank(account);
                 return true;
             }
+        }
+
+        /** Records that the work goes on, for {@link Quota#tryOpen(Object, long, Runnable, long)}. */
+        public void touch() {
+            touchedNanos = System.nanoTime();
         }
 
         /** Returns units, at most those held. */
@@ -240,6 +251,46 @@ public final class Quota<K> {
         }
         claim.close();
         return null;
+    }
+
+    /**
+     * As above, but instead of a refusal the claim gives way that was not touched for longest, if that is at
+     * least {@code idleNanos}.
+     */
+    public @Nullable Claim tryOpen(K key, long units, @Nullable Runnable shed, long idleNanos) {
+        Claim claim = open(key, shed);
+        List<Claim> gaveWay = new ArrayList<>(0);
+        boolean taken = claim.take(units, idleNanos, gaveWay);
+        gaveWay.forEach(Claim::giveWay);
+        if (taken) {
+            return claim;
+        }
+        claim.close();
+        return null;
+    }
+
+    /** The claim that was not touched for longest, if that is at least {@code nanos}. */
+    private @Nullable Claim longestIdle(long nanos) {
+        long now = System.nanoTime();
+        if (nanos == Long.MAX_VALUE || now - noneIdleUntil < 0) {
+            return null;
+        }
+        Claim longest = null;
+        for (Account account : accounts.values()) {
+            for (Object each : account.claims) {
+                @SuppressWarnings("unchecked") // an account holds this quota's claims only
+                Claim claim = (Claim) each;
+                if (claim.shed != null && claim.leaving < 0 && claim.held() > 0
+                        && (longest == null || claim.touchedNanos - longest.touchedNanos < 0)) {
+                    longest = claim;
+                }
+            }
+        }
+        if (longest == null || now - longest.touchedNanos < nanos) {
+            noneIdleUntil = longest == null ? now : longest.touchedNanos + nanos;
+            return null;
+        }
+        return longest;
     }
 
     /**

@@ -46,6 +46,26 @@ final class QuotaTest {
         assertThat(shed).hasSize(5);
     }
 
+    @Test
+    void theLongestIdleGivesWayBeforeOneIsRefused() {
+        List<Quota<String>.Claim> claims = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            String source = "source" + i;
+            claims.add(Objects.requireNonNull(quota.tryOpen(source, 1, () -> shed.add(source))));
+        }
+        for (Quota<String>.Claim claim : claims) {
+            if (!claim.account().equals("source3")) {
+                claim.touch();
+            }
+        }
+
+        assertThat(quota.tryOpen("late", 1, () -> {})).isNull();
+        assertThat(quota.tryOpen("late", 1, () -> {}, 0)).isNotNull();
+        assertThat(shed).containsExactly("source3");
+        assertThat(quota.tryOpen("later", 1, () -> {}, 3_600_000_000_000L)).isNull();
+        assertThat(quota.used()).isEqualTo(10);
+    }
+
     /** Where all were looked at for each, this took minutes. */
     @Test
     void manyAccountsDoNotSlowDownAFullQuota() {

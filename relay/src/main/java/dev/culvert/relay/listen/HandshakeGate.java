@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Shares a listener among the sources of its connections. It limits open connections, the memory of hellos
- * that are not answered yet, and concurrent TLS handshakes. When a total is reached, the source that holds
- * most loses its newest connection, so that a storm from one source takes nothing from another. Only when
- * many sources storm together, and none holds more than the others, the listener stops accepting until there
- * is room. Callable from any thread.
+ * that are not answered yet, and concurrent TLS handshakes. When all connections are open, silent ones give way
+ * to newcomers ({@link ConnectionPlaces}). When another total is reached, the source that holds most loses its
+ * newest connection, so that a storm from one source takes nothing from another. Only when many sources storm
+ * together, and none holds more than the others, the listener stops accepting until there is room. Callable
+ * from any thread.
  */
 public final class HandshakeGate {
     /**
@@ -42,7 +43,7 @@ public final class HandshakeGate {
     private static final int QUIET_PART = 64;
 
     private final int maxPerAddress;
-    private final Quota<SourceAddress> connections;
+    private final ConnectionPlaces connections;
     private final Quota<SourceAddress> hellos;
     private final HandshakePlaces places;
     private final LongAdder pauses = new LongAdder();
@@ -70,7 +71,7 @@ public final class HandshakeGate {
      */
     HandshakeGate(int maxHandshakes, int maxPerAddress, int maxConnections, long maxHelloBytes) {
         this.maxPerAddress = maxPerAddress;
-        connections = new Quota<>(maxConnections);
+        connections = new ConnectionPlaces(maxConnections);
         hellos = new Quota<>(maxHelloBytes);
         places = new HandshakePlaces(maxHandshakes);
     }
@@ -99,29 +100,44 @@ public final class HandshakeGate {
     }
 
     /**
-     * Counts an open connection until it closes. The connection is closed when another source needs its
-     * place. Returns false and counts nothing if its source has too many connections.
+     * Counts an open connection until it closes. A silent connection is closed when another one needs its place.
+     * Returns false and counts nothing if its source has too many connections, or all places are taken.
      */
     boolean admit(SourceAddress source, Channel channel) {
-        Quota<SourceAddress>.Claim place = connections.open(source, () -> {
-            tooManyInAll.increment();
-            close(channel);
-        });
-        if (place.heldByAccount() >= maxPerAddress) {
-            return refused(place, tooManyOfAddress);
-        } else if (!place.tryTake(1)) {
-            return refused(place, tooManyInAll);
-        } else if (place.heldByAccount() > maxPerAddress) { // concurrent admissions
-            return refused(place, tooManyOfAddress);
+        if (connections.of(source) >= maxPerAddress) {
+            tooManyOfAddress.increment();
+            return false;
         }
-        channel.closeFuture().addListener(closed -> place.close());
+        ConnectionPlaces.Admission admission = connections.open(source, channel);
+        ConnectionPlace gaveWay = admission.gaveWay();
+        if (gaveWay != null) {
+            tooManyInAll.increment();
+            end(gaveWay);
+        }
+        ConnectionPlace place = admission.place();
+        if (place == null) {
+            tooManyInAll.increment();
+            return false;
+        }
+        channel.closeFuture().addListener(closed -> connections.close(place));
+        if (connections.of(source) > maxPerAddress) { // concurrent admissions
+            connections.close(place);
+            tooManyOfAddress.increment();
+            return false;
+        }
         return true;
     }
 
-    private static boolean refused(Quota<SourceAddress>.Claim place, LongAdder count) {
-        place.close();
-        count.increment();
-        return false;
+    /** Closes a connection that gives way, unless it has become busy meanwhile: then it stays. */
+    private void end(ConnectionPlace place) {
+        Channel channel = place.channel();
+        channel.eventLoop().execute(() -> {
+            if (place.isBusy() && channel.isActive()) {
+                connections.stays(place);
+            } else {
+                channel.close();
+            }
+        });
     }
 
     /**
@@ -210,6 +226,6 @@ public final class HandshakeGate {
 
     /** The number of sources with a connection. */
     int sources() {
-        return connections.accounts();
+        return connections.sources();
     }
 }

@@ -79,19 +79,80 @@ class HandshakeGateTest {
         assertThat(gate.sources()).isZero();
     }
 
+    private List<Boolean> whichAreOpen() {
+        open.forEach(EmbeddedChannel::runPendingTasks);
+        return open.stream().map(EmbeddedChannel::isOpen).toList();
+    }
+
     @Test
-    void aFullListenerClosesTheNewestOfTheNoisiest() {
+    void aFullListenerClosesTheOldestSilentOneOfTheNoisiest() {
+        admit(QUIET);
         for (int i = 0; i < 4; i++) {
             admit(NOISY);
         }
-        admit(QUIET);
 
         assertThat(admit(source(2))).isTrue();
+        assertThat(whichAreOpen()).containsExactly(true, false, true, true, true, true);
+        assertThat(admit(NOISY)).isTrue();
+        assertThat(whichAreOpen()).containsExactly(true, false, false, true, true, true, true);
+    }
 
-        open.forEach(EmbeddedChannel::runPendingTasks);
-        assertThat(open).extracting(EmbeddedChannel::isOpen)
-                .containsExactly(true, true, true, false, true, true);
-        assertThat(admit(NOISY)).isFalse(); // it is the noisiest itself
+    @Test
+    void amongSilentOnesOfManySourcesTheOldestGivesWay() {
+        for (int i = 0; i < 5; i++) {
+            admit(source(i));
+        }
+        ConnectionPlace.of(open.get(0)).busy(); // a session that is proven, or a request
+        ConnectionPlace.of(open.get(1)).busy();
+        ConnectionPlace.of(open.get(1)).silent(); // it has served one
+
+        for (int i = 5; i < 9; i++) {
+            assertThat(admit(source(i))).isTrue();
+        }
+
+        assertThat(whichAreOpen()).containsExactly(true, true, false, false, false, false, true, true, true);
+    }
+
+    @Test
+    void aConnectionThatBecomesBusyBeforeItIsClosedStays() {
+        for (int i = 0; i < 5; i++) {
+            admit(source(i));
+        }
+        admit(source(5));
+        ConnectionPlace.of(open.get(0)).busy();
+
+        assertThat(whichAreOpen()).containsExactly(true, true, true, true, true, true);
+        assertThat(gate.sources()).isEqualTo(6);
+    }
+
+    @Test
+    void newcomersHavePlacesOfTheirOwnWhenAllAreBusy() {
+        var large = new HandshakeGate(2, 100, 16, HELLO_BYTES);
+        for (int i = 0; i < 16; i++) {
+            EmbeddedChannel channel = new EmbeddedChannel();
+            assertThat(large.admit(source(i), channel)).isTrue();
+            ConnectionPlace.of(channel).busy();
+        }
+
+        assertThat(large.admit(source(16), new EmbeddedChannel())).isTrue();
+        assertThat(large.admit(source(17), new EmbeddedChannel())).isTrue();
+        assertThat(large.admit(source(18), new EmbeddedChannel())).isTrue(); // in place of a silent one
+        assertThat(large.sources()).isEqualTo(18);
+    }
+
+    @Test
+    void aPrefixOf48CountsWhereItsPrefixesOf64AreAlike() {
+        SourceAddress neighbour = SourceAddress.of(address("2001:db8:7::1"));
+        admit(neighbour);
+        for (int i = 0; i < 4; i++) {
+            admit(SourceAddress.of(address("2001:db8:8:" + i + "00::1")));
+        }
+
+        for (int i = 4; i < 7; i++) {
+            assertThat(admit(SourceAddress.of(address("2001:db8:8:" + i + "00::1")))).isTrue();
+        }
+
+        assertThat(whichAreOpen().getFirst()).isTrue();
     }
 
     @Test

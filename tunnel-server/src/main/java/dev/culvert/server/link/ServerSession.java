@@ -8,6 +8,7 @@ import dev.culvert.protocol.netty.SessionListener;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.relay.listen.CallerAddress;
+import dev.culvert.relay.listen.ConnectionPlace;
 import dev.culvert.relay.listen.HandshakeFairness;
 import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.server.enrol.RenewalService;
@@ -165,6 +166,7 @@ public final class ServerSession implements SessionListener {
                 .addKeyValue("generation", ready.generation())
                 .addKeyValue("remote", remote)
                 .log("session opened");
+        ConnectionPlace.of(channel).busy();
         SessionAdmission.opened(channel);
         LoopPlacement.opened(channel);
         HandshakeFairness.over(channel);

@@ -2,6 +2,7 @@ package dev.culvert.server.tunnel;
 
 import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * to the request's event loop.
  */
 final class StreamPlace {
+    /** A stream that has sent and received nothing for this long gives way before a request is refused. */
+    static final Duration IDLE = Duration.ofSeconds(10);
+
     private final Quota<SourceAddress> streams;
     private Quota<SourceAddress>.@Nullable Claim claim;
     private boolean requestEnded;
@@ -23,20 +27,28 @@ final class StreamPlace {
     }
 
     /**
-     * Takes a free place, or the place of the newest request of a source that has more.
+     * Takes a free place, or the place of the newest request of a source that has more, or of one that is idle.
      *
-     * @param shed called once, on any thread, if the request has to give its place to another source
-     * @return false when all places are taken and this source has the most
+     * @param shed called once, on any thread, if the request has to give its place to another one
+     * @return false when all places are taken, this source has the most, and no request is idle
      */
     boolean take(SourceAddress source, Runnable shed) {
         crowded = streams.used() >= streams.max();
-        claim = streams.tryOpen(source, 1, shed);
+        claim = streams.tryOpen(source, 1, shed, IDLE.toNanos());
         return claim != null;
     }
 
     /** Whether all places were taken, so that another request is about to end for this one. */
     boolean isAnothers() {
         return crowded;
+    }
+
+    /** Bytes crossed in either direction. */
+    void touch() {
+        Quota<SourceAddress>.Claim held = claim;
+        if (held != null) {
+            held.touch();
+        }
     }
 
     void requestEnded() {

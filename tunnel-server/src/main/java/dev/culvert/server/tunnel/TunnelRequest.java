@@ -127,7 +127,8 @@ public final class TunnelRequest implements RequestSink {
     private void giveWay() {
         if (!done && !place.isClosed()) {
             Problem why = relay
-                    .crowded("the runtime has too many requests in flight, most of them of this address");
+                    .crowded(
+                            "the runtime has too many requests in flight: most are of this address, or this one was idle");
             cancel(why);
             response.fail(why);
         }
@@ -223,6 +224,7 @@ public final class TunnelRequest implements RequestSink {
             body.release();
             return;
         }
+        place.touch();
         kept.add(body);
         RequestSink to = target;
         if (to != null) {
@@ -267,6 +269,7 @@ public final class TunnelRequest implements RequestSink {
     /** The caller consumed bytes of the response's body. */
     @Override
     public void consumed(int bytes) {
+        place.touch();
         RequestSink to = target;
         if (to != null) {
             to.consumed(bytes);
@@ -291,12 +294,15 @@ public final class TunnelRequest implements RequestSink {
             kept.forget();
             if (ended) {
                 place.responseEnded();
+            } else {
+                place.touch();
             }
             response.head(head, ended);
         }
 
         @Override
         public void data(ByteBuf body) {
+            place.touch();
             response.data(body);
         }
 
@@ -337,6 +343,7 @@ public final class TunnelRequest implements RequestSink {
         /** Reports each byte once: bytes that an earlier attempt has passed on are not reported again. */
         @Override
         public void consumed(int bytes) {
+            place.touch();
             passed += bytes;
             if (passed > reported) {
                 int news = passed - reported;

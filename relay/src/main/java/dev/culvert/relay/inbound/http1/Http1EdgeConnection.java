@@ -16,6 +16,7 @@ import dev.culvert.relay.exchange.EdgeRequestHead;
 import dev.culvert.relay.exchange.RequestFacts;
 import dev.culvert.relay.exchange.RequestTrailers;
 import dev.culvert.relay.exchange.TunnelWay;
+import dev.culvert.relay.listen.ConnectionPlace;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.listen.ReadSize;
 import dev.culvert.relay.listen.RelayListener;
@@ -71,6 +72,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private final Runnable flush = this::flush;
 
     private @Nullable ReadSize reads;
+    private @Nullable ConnectionPlace place;
     private @Nullable ChannelHandlerContext context;
     private @Nullable ChannelHandlerContext encoderContext;
     private ForwardingRules.@Nullable Peer peer;
@@ -137,6 +139,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         context = ctx;
         encoderContext = ctx.pipeline().context(encoder);
         reads = ReadSize.of(ctx.channel());
+        place = ConnectionPlace.of(ctx.channel());
         deadline = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "1.1");
         // A new connection, TLS handshake included, has the time-out of a head.
@@ -239,6 +242,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         EdgeExchange exchange = new EdgeExchange(
                 new Http1EdgeStream(this, encoder, method, version, keepAlive), facts);
         current = exchange;
+        Objects.requireNonNull(place).busy();
         if (draining) {
             exchange.lastOfConnection();
         }
@@ -309,6 +313,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     /** The exchange is over in both directions. Its last bytes are flushed at the end of this pass. */
     void finished(boolean close) {
         current = null;
+        Objects.requireNonNull(place).silent();
         endRest();
         turnOver();
         ChannelHandlerContext ctx = context();

@@ -11,6 +11,7 @@ import dev.culvert.relay.exchange.EdgeExchange;
 import dev.culvert.relay.exchange.EdgeProblems;
 import dev.culvert.relay.exchange.RequestFacts;
 import dev.culvert.relay.exchange.RequestTrailers;
+import dev.culvert.relay.listen.ConnectionPlace;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.listen.ReadSize;
 import dev.culvert.relay.listen.RelayListener;
@@ -75,6 +76,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     private final Http2FrameBudget faults = Http2FrameBudget.ofFaults();
     private @Nullable ChannelHandlerContext context;
     private @Nullable ReadSize reads;
+    private @Nullable ConnectionPlace place;
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline idle;
     private final ArrayDeque<Runnable> afterFlush = new ArrayDeque<>(2);
@@ -124,6 +126,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
         context = ctx;
         reads = ReadSize.of(ctx.channel());
+        place = ConnectionPlace.of(ctx.channel());
         idle = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "2.0");
         idle().set(shared.limits().headTimeout(), ctx.channel()::close);
@@ -244,6 +247,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     private EdgeExchange exchange(Http2Stream stream, boolean answersHead, RequestFacts facts) {
         idle().clear();
+        Objects.requireNonNull(place).busy();
         var side = new Http2EdgeStream(this, stream, answersHead);
         EdgeExchange exchange = new EdgeExchange(side, facts);
         side.carries(exchange);
@@ -318,6 +322,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         if (failed) {
             return;
         }
+        Objects.requireNonNull(place).silent();
         if (draining) {
             context().channel().close();
         } else {

@@ -17,6 +17,7 @@ import dev.culvert.relay.exchange.EdgeProblems;
 import dev.culvert.relay.exchange.EdgeRuntimes;
 import dev.culvert.relay.listen.CallerAddress;
 import dev.culvert.relay.listen.ClientHelloReader;
+import dev.culvert.relay.listen.ConnectionPlace;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.listen.RelayListener;
 import io.netty.buffer.ByteBuf;
@@ -123,6 +124,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
         Caller caller = Caller.of(CallerAddress.of(channel).getAddress(), channel);
         runtime.quota().admitConnection(caller.account());
         deadline.close();
+        ConnectionPlace.of(channel).busy();
         RawExchange opened = new RawExchange(this, runtime);
         exchange = opened;
         opened.open(RelayRequest.tcp(target.name(), target.service(), loop(), caller));

@@ -1,0 +1,63 @@
+package dev.culvert.relay.listen;
+
+import dev.culvert.http.quota.SourceAddress;
+import io.netty.channel.Channel;
+import io.netty.util.AttributeKey;
+
+/**
+ * The place of one open connection at its listener. It is busy while it carries a request or a proven session,
+ * and silent otherwise. A busy connection never gives way; among silent ones {@link ConnectionPlaces} chooses.
+ * {@link #busy} and {@link #silent} are called on the connection's event loop.
+ */
+public final class ConnectionPlace {
+    private static final AttributeKey<ConnectionPlace> KEY = AttributeKey.valueOf(ConnectionPlace.class,
+            "place");
+
+    final SourceAddress source;
+    private final Channel channel;
+    private volatile boolean busy;
+    /** Whether it was busy before. */
+    private volatile boolean served;
+    private volatile long silentSince = System.nanoTime();
+
+    ConnectionPlace(SourceAddress source, Channel channel) {
+        this.source = source;
+        this.channel = channel;
+        channel.attr(KEY).set(this);
+    }
+
+    /** The place of a connection. One that no listener has admitted has a place of its own. */
+    public static ConnectionPlace of(Channel channel) {
+        ConnectionPlace place = channel.attr(KEY).get(); // null: no listener has admitted it
+        return place == null ? new ConnectionPlace(SourceAddress.UNKNOWN, channel) : place;
+    }
+
+    /** The connection carries a request, or a session whose peer has proven who it is. */
+    public void busy() {
+        busy = true;
+    }
+
+    /** The connection carries nothing now. */
+    public void silent() {
+        silentSince = System.nanoTime();
+        served = true;
+        busy = false;
+    }
+
+    boolean isBusy() {
+        return busy;
+    }
+
+    boolean hasServed() {
+        return served;
+    }
+
+    /** When it became silent, a {@link System#nanoTime} value. */
+    long silentSince() {
+        return silentSince;
+    }
+
+    Channel channel() {
+        return channel;
+    }
+}

@@ -1,0 +1,148 @@
+package dev.culvert.relay.listen;
+
+import dev.culvert.http.quota.SourceAddress;
+import io.netty.channel.Channel;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The places of a listener's open connections. When all are taken, a silent connection gives way to a newcomer:
+ * of the source with most silent ones first, counted by address or /64, then by /56 and by /48; of those that
+ * are alike, one that has carried nothing yet, and the one that is silent for longest. Busy connections give way
+ * to nobody; an eighth more than the maximum is for newcomers when all are busy. Callable from any thread.
+ *
+ * <p>The silent ones are sorted when a place is needed, and a 16th of them is then chosen at once, so that an
+ * admission costs the sorting of 16 places.
+ */
+final class ConnectionPlaces {
+    private static final int NEWCOMERS_PART = 8;
+    private static final int CHOSEN_PART = 16;
+
+    private final int max;
+    private final Set<ConnectionPlace> open = new HashSet<>();
+    private final Map<SourceAddress, Integer> bySource = new HashMap<>();
+    /** The next connections that give way. */
+    private final ArrayDeque<Silent> chosen = new ArrayDeque<>();
+
+    /**
+     * A silent connection when it was sorted.
+     *
+     * @param depths the numbers of silent connections of its /64 (or address), /56 and /48 that are newer
+     */
+    private record Silent(ConnectionPlace place, long since, boolean served, int[] depths) {
+        static final Comparator<Silent> ORDER = Comparator.<Silent>comparingInt(each -> -each.depths[0])
+                .thenComparingInt(each -> -each.depths[1])
+                .thenComparingInt(each -> -each.depths[2])
+                .thenComparing(Silent::served)
+                .thenComparing((one, other) -> Long.signum(one.since - other.since));
+
+        boolean isStill() {
+            return !place.isBusy() && place.silentSince() == since;
+        }
+    }
+
+    /**
+     * An admission.
+     *
+     * @param place null: there is none
+     * @param gaveWay the connection that must close for it; null: none
+     */
+    record Admission(@Nullable ConnectionPlace place, @Nullable ConnectionPlace gaveWay) {}
+
+    ConnectionPlaces(int max) {
+        this.max = max;
+    }
+
+    /** Takes a place for a connection, which is returned by {@link #close}. */
+    synchronized Admission open(SourceAddress source, Channel channel) {
+        ConnectionPlace gaveWay = null;
+        if (open.size() >= max) {
+            gaveWay = nextToGiveWay();
+            if (gaveWay != null) {
+                close(gaveWay);
+            } else if (open.size() >= max + max / NEWCOMERS_PART) {
+                return new Admission(null, null);
+            }
+        }
+        var place = new ConnectionPlace(source, channel);
+        add(place);
+        return new Admission(place, gaveWay);
+    }
+
+    private void add(ConnectionPlace place) {
+        if (open.add(place)) {
+            bySource.merge(place.source, 1, Integer::sum);
+        }
+    }
+
+    /** A connection that was to give way has become busy: it stays. */
+    synchronized void stays(ConnectionPlace place) {
+        add(place);
+    }
+
+    /** Returns a place. Again: nothing. */
+    synchronized void close(ConnectionPlace place) {
+        if (open.remove(place)) {
+            bySource.merge(place.source, -1, (now, less) -> now == 1 ? null : now + less);
+        }
+    }
+
+    private @Nullable ConnectionPlace nextToGiveWay() {
+        ConnectionPlace next = nextChosen();
+        if (next == null) {
+            choose();
+            next = nextChosen();
+        }
+        return next;
+    }
+
+    private @Nullable ConnectionPlace nextChosen() {
+        for (Silent next = chosen.poll(); next != null; next = chosen.poll()) {
+            if (next.isStill() && open.contains(next.place)) {
+                return next.place;
+            }
+        }
+        return null;
+    }
+
+    private void choose() {
+        List<Silent> silent = new ArrayList<>();
+        for (ConnectionPlace place : open) {
+            long since = place.silentSince();
+            if (!place.isBusy()) {
+                silent.add(new Silent(place, since, place.hasServed(), new int[3]));
+            }
+        }
+        silent.sort((one, other) -> Long.signum(other.since - one.since));
+        Map<SourceAddress, Integer> sources = new HashMap<>();
+        Map<Long, Integer> wide = new HashMap<>();
+        Map<Long, Integer> widest = new HashMap<>();
+        for (Silent each : silent) {
+            SourceAddress source = each.place.source;
+            each.depths[0] = sources.merge(source, 1, Integer::sum) - 1;
+            if (source.v6()) {
+                each.depths[1] = wide.merge(source.network() >>> Byte.SIZE, 1, Integer::sum) - 1;
+                each.depths[2] = widest.merge(source.network() >>> Short.SIZE, 1, Integer::sum) - 1;
+            }
+        }
+        silent.sort(Silent.ORDER);
+        chosen.addAll(silent.subList(0, (silent.size() + CHOSEN_PART - 1) / CHOSEN_PART));
+    }
+
+    /** The open connections of a source. */
+    synchronized int of(SourceAddress source) {
+        return bySource.getOrDefault(source, 0);
+    }
+
+    /** The sources with a connection. */
+    synchronized int sources() {
+        return bySource.size();
+    }
+}
