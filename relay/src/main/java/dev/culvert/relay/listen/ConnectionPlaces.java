@@ -31,17 +31,26 @@ final class ConnectionPlaces {
     /** The next connections that give way. */
     private final ArrayDeque<Silent> chosen = new ArrayDeque<>();
 
-    /**
-     * A silent connection when it was sorted.
-     *
-     * @param depths the numbers of silent connections of its /64 (or address), /56 and /48 that are newer
-     */
-    private record Silent(ConnectionPlace place, long since, boolean served, int[] depths) {
-        static final Comparator<Silent> ORDER = Comparator.<Silent>comparingInt(each -> -each.depths[0])
-                .thenComparingInt(each -> -each.depths[1])
-                .thenComparingInt(each -> -each.depths[2])
-                .thenComparing(Silent::served)
+    /** A silent connection when it was sorted, with the numbers of newer ones of its address (or /64), /56 and /48. */
+    private static final class Silent {
+        static final Comparator<Silent> ORDER = Comparator.<Silent>comparingInt(each -> -each.ofSource)
+                .thenComparingInt(each -> -each.of56)
+                .thenComparingInt(each -> -each.of48)
+                .thenComparing(each -> each.served)
                 .thenComparing((one, other) -> Long.signum(one.since - other.since));
+
+        final ConnectionPlace place;
+        final long since;
+        final boolean served;
+        int ofSource;
+        int of56;
+        int of48;
+
+        Silent(ConnectionPlace place, long since) {
+            this.place = place;
+            this.since = since;
+            this.served = place.hasServed();
+        }
 
         boolean isStill() {
             return !place.isBusy() && place.silentSince() == since;
@@ -117,19 +126,19 @@ final class ConnectionPlaces {
         for (ConnectionPlace place : open) {
             long since = place.silentSince();
             if (!place.isBusy()) {
-                silent.add(new Silent(place, since, place.hasServed(), new int[3]));
+                silent.add(new Silent(place, since));
             }
         }
         silent.sort((one, other) -> Long.signum(other.since - one.since));
         Map<SourceAddress, Integer> sources = new HashMap<>();
-        Map<Long, Integer> wide = new HashMap<>();
-        Map<Long, Integer> widest = new HashMap<>();
+        Map<Long, Integer> by56 = new HashMap<>();
+        Map<Long, Integer> by48 = new HashMap<>();
         for (Silent each : silent) {
             SourceAddress source = each.place.source;
-            each.depths[0] = sources.merge(source, 1, Integer::sum) - 1;
+            each.ofSource = sources.merge(source, 1, Integer::sum) - 1;
             if (source.v6()) {
-                each.depths[1] = wide.merge(source.network() >>> Byte.SIZE, 1, Integer::sum) - 1;
-                each.depths[2] = widest.merge(source.network() >>> Short.SIZE, 1, Integer::sum) - 1;
+                each.of56 = by56.merge(source.network() >>> Byte.SIZE, 1, Integer::sum) - 1;
+                each.of48 = by48.merge(source.network() >>> Short.SIZE, 1, Integer::sum) - 1;
             }
         }
         silent.sort(Silent.ORDER);
