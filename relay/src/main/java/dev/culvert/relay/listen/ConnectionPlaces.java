@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The places of a listener's open connections. When all are taken, a silent connection gives way to a newcomer:
  * of the source with most silent ones first, counted by address or /64, then by /56 and by /48; of those that
  * are alike, one that has carried nothing yet, and the one that is silent for longest. Busy connections give way
- * to nobody; an eighth more than the maximum is for newcomers when all are busy. Callable from any thread.
+ * to nobody; an eighth more than the maximum is for newcomers when nearly all are busy. Callable from any
+ * thread.
  *
  * <p>The silent ones are sorted when a place is needed, and a 16th of them is then chosen at once, so that an
  * admission costs the sorting of 16 places.
@@ -26,10 +27,13 @@ final class ConnectionPlaces {
     private static final int CHOSEN_PART = 16;
 
     private final int max;
+    /** The places beyond the maximum, for silent connections when nearly all are busy. */
+    private final int newcomers;
     private final Set<ConnectionPlace> open = new HashSet<>();
     private final Map<SourceAddress, Integer> bySource = new HashMap<>();
     /** The next connections that give way. */
     private final ArrayDeque<Silent> chosen = new ArrayDeque<>();
+    private int silentWhenSorted;
 
     /** A silent connection when it was sorted, with the numbers of newer ones of its address (or /64), /56 and /48. */
     private static final class Silent {
@@ -67,16 +71,17 @@ final class ConnectionPlaces {
 
     ConnectionPlaces(int max) {
         this.max = max;
+        this.newcomers = max / NEWCOMERS_PART;
     }
 
     /** Takes a place for a connection, which is returned by {@link #close}. */
     synchronized Admission open(SourceAddress source, Channel channel) {
         ConnectionPlace gaveWay = null;
-        if (open.size() >= max) {
+        if (open.size() >= max + newcomers || open.size() >= max && !areFewSilent()) {
             gaveWay = nextToGiveWay();
             if (gaveWay != null) {
                 close(gaveWay);
-            } else if (open.size() >= max + max / NEWCOMERS_PART) {
+            } else if (open.size() >= max + newcomers) {
                 return new Admission(null, null);
             }
         }
@@ -101,6 +106,14 @@ final class ConnectionPlaces {
         if (open.remove(place)) {
             bySource.merge(place.source, -1, (now, less) -> now == 1 ? null : now + less);
         }
+    }
+
+    /** Whether there were fewer silent connections than places for newcomers when they were sorted last. */
+    private boolean areFewSilent() {
+        if (chosen.isEmpty()) {
+            choose();
+        }
+        return silentWhenSorted < newcomers;
     }
 
     private @Nullable ConnectionPlace nextToGiveWay() {
@@ -142,6 +155,7 @@ final class ConnectionPlaces {
             }
         }
         silent.sort(Silent.ORDER);
+        silentWhenSorted = silent.size();
         chosen.addAll(silent.subList(0, (silent.size() + CHOSEN_PART - 1) / CHOSEN_PART));
     }
 
