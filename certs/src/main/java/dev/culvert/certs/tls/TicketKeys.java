@@ -14,8 +14,8 @@ import java.util.Deque;
  * The keys that encrypt the TLS session tickets of one listener. They are random, exist only in memory, and
  * are rotated every 4 hours. Tickets of the two previous keys still resume a session, so a ticket is valid
  * for 8 to 12 hours, but not after a restart. All contexts of a listener share the keys and the session ID
- * context, so that tickets stay valid when a certificate changes; no other listener accepts them. Java's engine, used without BoringSSL, manages its own keys in the same
- * way. Used by one thread at a time.
+ * context, so that tickets stay valid when a certificate changes; no other listener accepts them. Java's
+ * engine, used without BoringSSL, manages its own keys in the same way. Used by one thread at a time.
  */
 final class TicketKeys {
     static final Duration LIFE = Duration.ofHours(4);

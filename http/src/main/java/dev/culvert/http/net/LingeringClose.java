@@ -101,7 +101,10 @@ public final class LingeringClose extends ChannelDuplexHandler {
         }, () -> exceeded(channel));
     }
 
-    /** The peer has sent too much, or nothing. While it still reads the response, that is judged by its progress. */
+    /**
+     * The peer has sent too much, or nothing. While it still reads the response, that is judged by its
+     * progress.
+     */
     private void exceeded(Channel channel) {
         if (last.isDone()) {
             channel.close();

@@ -5,9 +5,9 @@ import io.netty.channel.Channel;
 import io.netty.util.AttributeKey;
 
 /**
- * The place of one open connection at its listener. It is busy while it carries a request or a proven session,
- * and silent otherwise. A busy connection never gives way; among silent ones {@link ConnectionPlaces} chooses.
- * {@link #busy} and {@link #silent} are called on the connection's event loop.
+ * The place of one open connection at its listener. It is busy while it carries a request or a proven
+ * session, and silent otherwise. A busy connection never gives way; among silent ones {@link
+ * ConnectionPlaces} chooses. {@link #busy} and {@link #silent} are called on the connection's event loop.
  */
 public final class ConnectionPlace {
     private static final AttributeKey<ConnectionPlace> KEY = AttributeKey.valueOf(ConnectionPlace.class,

@@ -13,11 +13,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places of a listener's open connections. When all are taken, a silent connection gives way to a newcomer:
- * of the source with most silent ones first, counted by address or /64, then by /56 and by /48; of those that
- * are alike, one that has carried nothing yet, and the one that is silent for longest. Busy connections give way
- * to nobody; an eighth more than the maximum is for newcomers when nearly all are busy. Callable from any
- * thread.
+ * The places of a listener's open connections. When all are taken, a silent connection gives way to a
+ * newcomer: of the source with most silent ones first, counted by address or /64, then by /56 and by /48; of
+ * those that are alike, one that has carried nothing yet, and the one that is silent for longest. Busy
+ * connections give way to nobody; an eighth more than the maximum is for newcomers when nearly all are busy.
+ * Callable from any thread.
  *
  * <p>The silent ones are sorted when a place is needed, and a 16th of them is then chosen at once, so that an
  * admission costs the sorting of 16 places.
@@ -35,7 +35,10 @@ final class ConnectionPlaces {
     private final ArrayDeque<Silent> chosen = new ArrayDeque<>();
     private int silentWhenSorted;
 
-    /** A silent connection when it was sorted, with the numbers of newer ones of its address (or /64), /56 and /48. */
+    /**
+     * A silent connection when it was sorted, with the numbers of newer ones of its address (or /64), /56 and
+     * /48.
+     */
     private static final class Silent {
         static final Comparator<Silent> ORDER = Comparator.<Silent>comparingInt(each -> -each.ofSource)
                 .thenComparingInt(each -> -each.of56)

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Shares a listener among the sources of its connections. It limits open connections, the memory of hellos
- * that are not answered yet, and concurrent TLS handshakes. When all connections are open, silent ones give way
- * to newcomers ({@link ConnectionPlaces}). When another total is reached, the source that holds most loses its
- * newest connection, so that a storm from one source takes nothing from another. Only when many sources storm
- * together, and none holds more than the others, the listener stops accepting until there is room. Callable
- * from any thread.
+ * that are not answered yet, and concurrent TLS handshakes. When all connections are open, silent ones give
+ * way to newcomers ({@link ConnectionPlaces}). When another total is reached, the source that holds most
+ * loses its newest connection, so that a storm from one source takes nothing from another. Only when many
+ * sources storm together, and none holds more than the others, the listener stops accepting until there is
+ * room. Callable from any thread.
  */
 public final class HandshakeGate {
     /**
@@ -100,8 +100,9 @@ public final class HandshakeGate {
     }
 
     /**
-     * Counts an open connection until it closes. A silent connection is closed when another one needs its place.
-     * Returns false and counts nothing if its source has too many connections, or all places are taken.
+     * Counts an open connection until it closes. A silent connection is closed when another one needs its
+     * place. Returns false and counts nothing if its source has too many connections, or all places are
+     * taken.
      */
     boolean admit(SourceAddress source, Channel channel) {
         if (connections.of(source) >= maxPerAddress) {

@@ -27,7 +27,8 @@ final class StreamPlace {
     }
 
     /**
-     * Takes a free place, or the place of the newest request of a source that has more, or of one that is idle.
+     * Takes a free place, or the place of the newest request of a source that has more, or of one that is
+     * idle.
      *
      * @param shed called once, on any thread, if the request has to give its place to another one
      * @return false when all places are taken, this source has the most, and no request is idle

@@ -80,7 +80,9 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private @Nullable EdgeExchange current;
     /** The rest of a request that has been answered. */
     private @Nullable DiscardedInput rest;
-    /** Of the first pipelined request, or of the current one that was pipelined, until its response begins. */
+    /**
+     * Of the first pipelined request, or of the current one that was pipelined, until its response begins.
+     */
     private PipelineTurns.@Nullable Turn turn;
     private final ArrayDeque<Runnable> afterFlush = new ArrayDeque<>(2);
     private boolean flushScheduled;
