@@ -40,6 +40,8 @@ public final class Http1Grammar {
      */
     private static final int MAX_EXTENSIONS = 32 << 10;
     private static final int FREE_EXTENSION = 16;
+    /** The longest line that a decoder may be told to take: longer ones are its to refuse. */
+    private static final int MAX_LINE = 64 << 10;
     private static final String NO_SIZE = "a chunk size is not a hexadecimal number";
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
     private static final AsciiString CODING = AsciiString.cached("transfer-encoding");
@@ -79,6 +81,7 @@ public final class Http1Grammar {
     private long left;
     /** Octets of chunk extensions of the present message that no data have made up for. */
     private long extensions;
+    private long extensionsOfLine;
 
     private Http1Grammar(boolean requests) {
         this.requests = requests;
@@ -155,6 +158,7 @@ public final class Http1Grammar {
         chunked = false;
         count = 0;
         extensions = 0;
+        extensionsOfLine = 0;
     }
 
     private void bodyEnds() {
@@ -424,12 +428,18 @@ public final class Http1Grammar {
     /** An octet of a chunk extension, up to its CR. Extensions are dropped unread. */
     private void extension(byte b) {
         if (b == '\r') {
+            boolean isRefused = extensionsOfLine > MAX_LINE;
             extensions = Math.max(0, extensions - FREE_EXTENSION - 2 * left);
+            extensionsOfLine = 0;
             state = State.CHUNK_LF;
+            if (extensions > MAX_EXTENSIONS && !isRefused) {
+                fail("the chunk extensions are too long for the data");
+            }
         } else if (!isText(b)) {
             fail("a chunk extension has a control character");
-        } else if (++extensions > MAX_EXTENSIONS) {
-            fail("the chunk extensions are too long for the data");
+        } else {
+            extensions++;
+            extensionsOfLine++;
         }
     }
 
