@@ -16,9 +16,18 @@ public final class ConnectionPlace {
     final SourceAddress source;
     private final Channel channel;
     private volatile boolean busy;
-    /** Whether it was busy before. */
-    private volatile boolean served;
+    private volatile Worth worth = Worth.SILENT;
     private volatile long silentSince = System.nanoTime();
+
+    /** What a connection has shown; the lower ones give way first. */
+    enum Worth {
+        /** Nothing, or half a ClientHello. */
+        SILENT,
+        /** A whole ClientHello. */
+        GREETED,
+        /** A request, or a proven session. */
+        SERVED
+    }
 
     ConnectionPlace(SourceAddress source, Channel channel) {
         this.source = source;
@@ -32,6 +41,11 @@ public final class ConnectionPlace {
         return place == null ? new ConnectionPlace(SourceAddress.UNKNOWN, channel) : place;
     }
 
+    /** The connection has sent a whole ClientHello. */
+    void greeted() {
+        worth = Worth.GREETED;
+    }
+
     /** The connection carries a request, or a session whose peer has proven who it is. */
     public void busy() {
         busy = true;
@@ -40,7 +54,7 @@ public final class ConnectionPlace {
     /** The connection carries nothing now. */
     public void silent() {
         silentSince = System.nanoTime();
-        served = true;
+        worth = Worth.SERVED;
         busy = false;
     }
 
@@ -48,8 +62,8 @@ public final class ConnectionPlace {
         return busy;
     }
 
-    boolean hasServed() {
-        return served;
+    Worth worth() {
+        return worth;
     }
 
     /** When it became silent, a {@link System#nanoTime} value. */

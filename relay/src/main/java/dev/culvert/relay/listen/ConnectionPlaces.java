@@ -1,6 +1,7 @@
 package dev.culvert.relay.listen;
 
 import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.relay.listen.ConnectionPlace.Worth;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The places of a listener's open connections. When all are taken, a silent connection gives way to a
- * newcomer: of the source with most silent ones first, counted by address or /64, then by /56 and by /48; of
- * those that are alike, one that has carried nothing yet, and the one that is silent for longest. Busy
- * connections give way to nobody; an eighth more than the maximum is for newcomers when nearly all are busy.
- * Callable from any thread.
+ * newcomer: one that has sent no whole ClientHello before one that has, and that before one that has carried
+ * something; among these, of the source with most silent ones, counted by address or /64, then by /56 and by
+ * /48; and of those that are alike the one that is silent for longest. Busy connections give way to nobody;
+ * an eighth more than the maximum is for newcomers when nearly all are busy. Callable from any thread.
  *
  * <p>The silent ones are sorted when a place is needed, and a 16th of them is then chosen at once, so that an
  * admission costs the sorting of 16 places.
@@ -40,15 +41,15 @@ final class ConnectionPlaces {
      * /48.
      */
     private static final class Silent {
-        static final Comparator<Silent> ORDER = Comparator.<Silent>comparingInt(each -> -each.ofSource)
+        static final Comparator<Silent> ORDER = Comparator.<Silent, Worth>comparing(each -> each.worth)
+                .thenComparingInt(each -> -each.ofSource)
                 .thenComparingInt(each -> -each.of56)
                 .thenComparingInt(each -> -each.of48)
-                .thenComparing(each -> each.served)
                 .thenComparing((one, other) -> Long.signum(one.since - other.since));
 
         final ConnectionPlace place;
         final long since;
-        final boolean served;
+        final Worth worth;
         int ofSource;
         int of56;
         int of48;
@@ -56,11 +57,11 @@ final class ConnectionPlaces {
         Silent(ConnectionPlace place, long since) {
             this.place = place;
             this.since = since;
-            this.served = place.hasServed();
+            this.worth = place.worth();
         }
 
         boolean isStill() {
-            return !place.isBusy() && place.silentSince() == since;
+            return !place.isBusy() && place.silentSince() == since && place.worth() == worth;
         }
     }
 

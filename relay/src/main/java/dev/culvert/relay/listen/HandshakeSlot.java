@@ -74,6 +74,7 @@ final class HandshakeSlot extends ChannelInboundHandlerAdapter implements Handsh
                         .schedule(() -> ctx.close(), HELLO_TIME.toMillis(), TimeUnit.MILLISECONDS);
             } else if (isWhole && !whole) {
                 whole = true;
+                ConnectionPlace.of(ctx.channel()).greeted();
                 ask(ctx);
             }
         } catch (EdgeException noHello) {

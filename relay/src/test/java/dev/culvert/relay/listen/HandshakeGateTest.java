@@ -114,6 +114,22 @@ class HandshakeGateTest {
     }
 
     @Test
+    void whoHasSentNothingGivesWayFirstHoweverManyAnotherHas() {
+        for (int i = 0; i < 3; i++) {
+            admit(NOISY);
+            ConnectionPlace.of(open.get(i)).greeted();
+        }
+        admit(QUIET);
+        admit(source(2));
+
+        for (int i = 3; i < 6; i++) {
+            assertThat(admit(source(i))).isTrue();
+        }
+
+        assertThat(whichAreOpen()).containsExactly(true, true, true, false, false, false, true, true);
+    }
+
+    @Test
     void aConnectionThatBecomesBusyBeforeItIsClosedStays() {
         for (int i = 0; i < 5; i++) {
             admit(source(i));
