@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionPlaces {
     private static final int NEWCOMERS_PART = 8;
     private static final int CHOSEN_PART = 16;
+    /** After a look that found no silent connection, none is looked for this part of their number of times. */
+    private static final int VAIN_PART = 256;
 
     private final int max;
     /** The places beyond the maximum, for silent connections when nearly all are busy. */
@@ -35,6 +37,8 @@ final class ConnectionPlaces {
     /** The next connections that give way. */
     private final ArrayDeque<Silent> chosen = new ArrayDeque<>();
     private int silentWhenSorted;
+    /** How often a place was needed since none was found silent. */
+    private int vainly;
 
     /**
      * A silent connection when it was sorted, with the numbers of newer ones of its address (or /64), /56 and
@@ -139,6 +143,10 @@ final class ConnectionPlaces {
     }
 
     private void choose() {
+        if (silentWhenSorted == 0 && ++vainly < open.size() / VAIN_PART) {
+            return;
+        }
+        vainly = 0;
         List<Silent> silent = new ArrayList<>();
         for (ConnectionPlace place : open) {
             long since = place.silentSince();
