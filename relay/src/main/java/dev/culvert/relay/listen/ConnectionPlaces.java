@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionPlaces {
     private static final int NEWCOMERS_PART = 8;
     private static final int CHOSEN_PART = 16;
-    /** After a look that found no silent connection, none is looked for this part of their number of times. */
+    /** After a look that found no silent connection, the next comes after this part of them was refused. */
     private static final int VAIN_PART = 256;
 
     private final int max;
