@@ -55,7 +55,7 @@ class LoadRunTest {
             "WEBSOCKET,/echo,200000,400000"})
     void exchangesSucceedAndTheirBytesAreCounted(Kind kind, String path, int sent, long bytes)
             throws InterruptedException {
-        LoadFigures figures = LoadRun.run(plan(path, kind, sent, 4, 0));
+        LoadFigures figures = answered(plan(path, kind, sent, 4, 0));
 
         assertThat(figures.errors()).isEmpty();
         assertThat(figures.requests()).isPositive();
@@ -66,11 +66,11 @@ class LoadRunTest {
 
     @Test
     void eachEventOfAStreamIsCounted() throws InterruptedException {
-        LoadFigures figures = LoadRun.run(plan("/events/100", Kind.EVENTS, 0, 3, 0));
+        LoadFigures figures = answered(plan("/events/100", Kind.EVENTS, 0, 3, 0));
 
         assertThat(figures.errors()).isEmpty();
         // more than one of each caller; a busy machine sends fewer than the rate says
-        assertThat(figures.requests()).isBetween(6L, 120L);
+        assertThat((double) figures.requests()).isBetween(6.0, 400 * figures.seconds());
     }
 
     @Test
@@ -230,8 +230,8 @@ class LoadRunTest {
                         .then(response.sendString(Mono.just("hello")).then()))
                 .bindNow();
         try {
-            LoadFigures figures = LoadRun
-                    .run(new LoadPlan(URI.create("http://127.0.0.1:" + server.port() + "/"),
+            LoadFigures figures = answered(
+                    new LoadPlan(URI.create("http://127.0.0.1:" + server.port() + "/"),
                             "", kind, true, bytes, 150, 0, Duration.ofMillis(100), Duration.ofSeconds(4)));
 
             assertThat(figures.errors()).isEmpty();
@@ -239,6 +239,19 @@ class LoadRunTest {
         } finally {
             server.disposeNow();
         }
+    }
+
+    /** Runs a plan, and again for longer while callers got no answer in its time: the machine may be busy. */
+    private static LoadFigures answered(LoadPlan plan) throws InterruptedException {
+        LoadPlan longer = plan;
+        LoadFigures figures = LoadRun.run(longer);
+        for (int i = 0; i < 3 && figures.errors().containsKey("no answer in the measured time"); i++) {
+            longer = new LoadPlan(plan.url(), plan.host(), plan.kind(), plan.http2(), plan.bytes(),
+                    plan.callers(),
+                    plan.rate(), plan.warmUp(), longer.time().multipliedBy(3));
+            figures = LoadRun.run(longer);
+        }
+        return figures;
     }
 
     private static LoadPlan plan(String path, Kind kind, int bytes, int callers, double rate) {
