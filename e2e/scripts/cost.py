@@ -75,13 +75,17 @@ def used(pid):
 
 
 def allocated(pid, run):
-    """The bytes that a process allocates meanwhile, without what the measure itself does."""
-    jcmd(pid, "GC.run")
-    quiet = used(pid)
-    measure = used(pid) - quiet
-    before = used(pid)
-    run()
-    return used(pid) - before - measure
+    """The bytes that a process allocates meanwhile, without what the measure itself and an idle process take."""
+    def grown(action):
+        jcmd(pid, "GC.run")
+        before = used(pid)
+        began = time.monotonic()
+        action()
+        seconds = time.monotonic() - began
+        return used(pid) - before, seconds
+    busy, seconds = grown(run)
+    idle, _ = grown(lambda: time.sleep(seconds))
+    return busy - idle
 
 
 def java(process):
