@@ -36,7 +36,6 @@ public final class Http1Grammar {
     /**
      * The most octets of chunk extensions that no data make up for (RFC 9112 §7.1.1: their length should be
      * limited). Each chunk makes up for {@link #FREE_EXTENSION} octets, and each octet of its data for two.
-     * More than a line has, so that a line that is too long stays the decoder's to refuse.
      */
     private static final int MAX_EXTENSIONS = 32 << 10;
     private static final int FREE_EXTENSION = 16;

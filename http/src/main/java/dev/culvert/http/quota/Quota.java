@@ -245,12 +245,7 @@ public final class Quota<K> {
 
     /** Opens a claim that takes units at once. Returns null if {@link Claim#tryTake} refuses. */
     public @Nullable Claim tryOpen(K key, long units, @Nullable Runnable shed) {
-        Claim claim = open(key, shed);
-        if (claim.tryTake(units)) {
-            return claim;
-        }
-        claim.close();
-        return null;
+        return tryOpen(key, units, shed, Long.MAX_VALUE);
     }
 
     /**
