@@ -1,5 +1,6 @@
 package dev.culvert.appproxy.commits;
 
+import dev.culvert.appproxy.commits.git.Blobs;
 import dev.culvert.appproxy.commits.git.Branch;
 import dev.culvert.appproxy.commits.git.BranchMoved;
 import dev.culvert.appproxy.commits.git.Remote;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongConsumer;
 import org.eclipse.jgit.lib.FileMode;
 import org.eclipse.jgit.lib.ObjectId;
 import org.eclipse.jgit.lib.ObjectReader;
@@ -30,18 +32,52 @@ final class BranchReading {
     }
 
     /**
-     * Reads a file. Errors: HandlerException NOT_FOUND for an unknown branch or file, BODY_TOO_LARGE; those
-     * of {@link Remote}.
+     * Reads a file into memory. Errors: HandlerException NOT_FOUND for an unknown branch or file; those of
+     * {@link Remote} and of {@code admission}.
+     *
+     * @param admission gets the file's size before the file is in memory, and throws to refuse it
      */
-    FileRead file(FilePath path, int maxBytes) throws IOException {
+    FileRead file(FilePath path, LongConsumer admission) throws IOException {
         return looking((view, tip) -> {
-            ObjectId blob = tip == null ? null : blob(view, tip, path);
-            if (tip == null || blob == null) {
-                throw HandlerException.of(Reason.NOT_FOUND,
-                        tip == null ? "no such branch: " + branch : "no such file: " + path);
-            }
-            return FileRead.of(path, blob.name(), view.blob(blob, maxBytes), tip.name());
+            ObjectId at = tip(tip);
+            ObjectId blob = present(view, at, path);
+            view.provide(blob);
+            long size = Blobs.size(view.objects(), blob);
+            admission.accept(size);
+            byte[] content = Blobs.read(view.objects(), blob, Math.toIntExact(size));
+            return FileRead.of(path, blob.name(), content, at.name());
         });
+    }
+
+    /**
+     * Finds a file and copies it for its reader, unless that knows it or wants no content. Errors:
+     * HandlerException NOT_FOUND for an unknown branch or file; those of {@link Remote} and of {@code
+     * reader}.
+     */
+    RawFile raw(FilePath path, RawReads.Read reader) throws IOException {
+        return looking((view, tip) -> {
+            ObjectId blob = present(view, tip(tip), path);
+            if (reader.knows(blob)) {
+                return new RawFile(blob.name(), RawFile.UNREAD);
+            }
+            view.provide(blob);
+            return new RawFile(blob.name(), reader.receive(view.objects(), blob));
+        });
+    }
+
+    private ObjectId tip(@Nullable ObjectId tip) {
+        if (tip == null) {
+            throw HandlerException.of(Reason.NOT_FOUND, "no such branch: " + branch);
+        }
+        return tip;
+    }
+
+    private static ObjectId present(Remote.View view, ObjectId tip, FilePath path) throws IOException {
+        ObjectId blob = blob(view, tip, path);
+        if (blob == null) {
+            throw HandlerException.of(Reason.NOT_FOUND, "no such file: " + path);
+        }
+        return blob;
     }
 
     /** The files that exist; none if the branch does not exist. */

@@ -3,6 +3,8 @@ package dev.culvert.appproxy.commits;
 import dev.culvert.appproxy.commits.git.Branch;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.eclipse.jgit.lib.ObjectId;
@@ -10,6 +12,14 @@ import org.jspecify.annotations.Nullable;
 
 /** An input object, coerced by the schema. Members that the schema requires are present. */
 record CommitArguments(Map<?, ?> members) {
+    /** The parameters of a query; of one that comes several times, the first. */
+    static CommitArguments ofQuery(String target) {
+        Map<String, String> first = new HashMap<>();
+        new QueryStringDecoder(target, true).parameters()
+                .forEach((name, values) -> first.put(name, values.getFirst()));
+        return new CommitArguments(first);
+    }
+
     /** The input object {@code args} of a field, or an empty one. */
     static CommitArguments of(Map<String, Object> arguments) {
         return arguments.get("args") instanceof Map<?, ?> members

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import org.eclipse.jgit.errors.TransportException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -87,11 +88,18 @@ final class Commits {
         return with(target, caller, remote -> attempt(new CommitJob(remote, draft), target, 1));
     }
 
-    /** Reads a file. Errors: HandlerException, as {@link BranchReading#file}. */
-    Mono<FileRead> read(Target target, AuthenticatedCaller caller, Branch branch, FilePath path) {
-        int maxBytes = (int) settings.maxFileBytes().bytes();
+    /** Reads a file into memory. Errors: HandlerException, as {@link BranchReading#file}. */
+    Mono<FileRead> read(Target target, AuthenticatedCaller caller, Branch branch, FilePath path,
+            LongConsumer admission) {
         return with(target, caller,
-                remote -> blocking(() -> new BranchReading(remote, branch).file(path, maxBytes)));
+                remote -> blocking(() -> new BranchReading(remote, branch).file(path, admission)));
+    }
+
+    /** Copies a file for its reader. Errors: HandlerException, as {@link BranchReading#raw}. */
+    Mono<RawFile> raw(Target target, AuthenticatedCaller caller, Branch branch, FilePath path,
+            RawReads.Read reader) {
+        return with(target, caller,
+                remote -> blocking(() -> new BranchReading(remote, branch).raw(path, reader)));
     }
 
     /** The files that exist. */

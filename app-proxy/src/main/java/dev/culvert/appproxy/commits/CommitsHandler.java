@@ -18,6 +18,7 @@ import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -31,30 +32,48 @@ import reactor.core.publisher.Mono;
 
 /**
  * The root fields of the commits handler. Parses the arguments, checks permission, and runs the operation. A
- * branch that content is read from needs permission as well as the written branch. The handler has no path of
- * its own.
+ * branch that content is read from needs permission as well as the written branch. At its path it serves
+ * files.
  */
 final class CommitsHandler implements EdgeHandler, GraphQlFunction {
+    static final String MOUNT = "/app-proxy/api/files/";
+
     private final Access access;
     private final Integrations integrations;
     private final GitTokens tokens;
     private final Commits commits;
+    private final RawFiles raw;
     private final CommitDrafts drafts;
     private final @Nullable SharedConfigurationFields shared;
 
-    CommitsHandler(Services services, Commits commits, CommitDrafts drafts,
+    CommitsHandler(Services services, Commits commits, RawFiles raw, CommitDrafts drafts,
             @Nullable SharedConfigurationFields shared) {
         this.access = services.access();
         this.integrations = services.integrations();
         this.tokens = services.tokens();
         this.commits = commits;
+        this.raw = raw;
         this.drafts = drafts;
         this.shared = shared;
     }
 
     @Override
     public Mono<EdgeResponse> handle(EdgeRequest request) {
-        return Mono.error(HandlerException.of(Reason.NOT_FOUND, "commits are reached through GraphQL"));
+        if (!MOUNT.equals(request.path() + "/")) {
+            return Mono.error(HandlerException.of(Reason.NOT_FOUND,
+                    "files are at " + RawFiles.PATH + ", commits are made through GraphQL"));
+        }
+        if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
+            return Mono.error(HandlerException.methodNotAllowed(HttpMethod.GET, HttpMethod.HEAD));
+        }
+        return access.caller(request.headers()).flatMap(caller -> {
+            CommitArguments arguments = CommitArguments.ofQuery(request.target());
+            Target target = target(arguments);
+            Branch branch = new Branch(arguments.required("branchName"));
+            FilePath path = new FilePath(arguments.required("path"));
+            return access.allow(caller, operation("VIEW", target, branch))
+                    .then(Mono.defer(() -> raw.serve(request, target, caller, branch, path)));
+        });
     }
 
     @Override
@@ -95,7 +114,8 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
         Branch branch = new Branch(arguments.required("branchName"));
         FilePath path = new FilePath(arguments.required("path"));
         return access.allow(caller, operation("VIEW", target, branch))
-                .then(Mono.defer(() -> commits.read(target, caller, branch, path)));
+                .then(Mono.defer(() -> commits.read(target, caller, branch, path,
+                        size -> raw.checkInline(size, target, branch, path))));
     }
 
     private Mono<CommitResult> commit(GraphQlCall call, AuthenticatedCaller caller,

@@ -14,7 +14,7 @@ import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Commits to Git repositories, through GraphQL: see docs/commits.md. */
+/** Commits to Git repositories, through GraphQL, and reads of their files: see docs/commits.md. */
 public final class CommitsProvider implements EdgeHandlerProvider {
     /** The handler's key under {@code handlers}. */
     public static final String NAME = "commits";
@@ -33,8 +33,8 @@ public final class CommitsProvider implements EdgeHandlerProvider {
     }
 
     @Override
-    public @Nullable String mount() {
-        return null;
+    public String mount() {
+        return CommitsHandler.MOUNT;
     }
 
     @Override
@@ -46,13 +46,14 @@ public final class CommitsProvider implements EdgeHandlerProvider {
         var created = new Commits(settings, services.tokens());
         commits = created;
         var drafts = new CommitDrafts(settings, InstantSource.system());
-        return new CommitsHandler(services, created, drafts,
+        return new CommitsHandler(services, created, new RawFiles(settings, created), drafts,
                 shared(settings.sharedConfiguration(), context.runtime(), services, created, drafts));
     }
 
     @Override
     public HandlerLimits limits() {
-        // Calls wait in lanes of their own, without a thread. Blocking work has threads of its own.
+        // Calls wait in lanes of their own, without a thread. Blocking work has threads of its own, but for
+        // reads of copies on the disk.
         return new HandlerLimits(MAX_CALLS, TIMEOUT, 2);
     }
 

@@ -15,9 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param cacheFolder the folder for parts of repositories between commits
  * @param cacheBytes the maximum size of these, 1 MiB or more
  * @param cacheRepositories the maximum number of cached repositories, 1..10000
- * @param maxFileBytes the maximum size of a file that is written or read, 1..100 MiB
+ * @param maxFileBytes the maximum size of a file that is written, 1..100 MiB
  * @param maxCommitBytes the maximum size of all files of one commit, 1..100 MiB
  * @param maxFiles the maximum number of files of one commit, 1..10000
+ * @param maxReadBytes the maximum size of a file that GraphQL returns, 1..16 MiB
+ * @param maxRawBytes the maximum size of a file that the raw endpoint sends, 1..1 GiB
+ * @param maxRawReads the maximum number of concurrent reads of the raw endpoint, 1..200
  * @param maxCommits the maximum number of concurrent commits, 1..256
  * @param maxWaiting the maximum number of commits that wait for one repository, 1..10000
  * @param maxAttempts the maximum number of attempts of a commit to a branch that moves, 1..100
@@ -28,15 +31,20 @@ public record CommitsSettings(
         @Setting(value = "Folder for what is kept of repositories between commits: for this process alone, emptied at its start", byDefault = "commits-cache") Path cacheFolder,
         @Setting(value = "What that may take on the disk; the newest state of a branch without its files is kept", byDefault = "1GiB", accepts = "1MiB or more") ByteSize cacheBytes,
         @Setting(value = "Repositories that something is kept of; those used longest ago are dropped", byDefault = "100", accepts = "1..10000") int cacheRepositories,
-        @Setting(value = "Largest file that is committed or read", byDefault = "5MiB", accepts = "1..100MiB") ByteSize maxFileBytes,
+        @Setting(value = "Largest file that is committed", byDefault = "5MiB", accepts = "1..100MiB") ByteSize maxFileBytes,
         @Setting(value = "Largest sum of all files of a commit; a whole request has 8 MiB at most, in JSON and base64", byDefault = "5MiB", accepts = "1..100MiB") ByteSize maxCommitBytes,
         @Setting(value = "Files of a commit", byDefault = "500", accepts = "1..10000") int maxFiles,
+        @Setting(value = "Largest file that readFile answers with; larger ones are read at /app-proxy/api/files", byDefault = "1MiB", accepts = "1..16MiB") ByteSize maxReadBytes,
+        @Setting(value = "Largest file that /app-proxy/api/files sends", byDefault = "32MiB", accepts = "1..1GiB") ByteSize maxRawBytes,
+        @Setting(value = "Files that it sends at the same time, shared by user; each has a copy in cacheFolder meanwhile", byDefault = "32", accepts = "1..200") int maxRawReads,
         @Setting(value = "Commits and reads at the same time, each of them of another repository", byDefault = "16", accepts = "1..256") int maxCommits,
         @Setting(value = "Commits that wait for one repository; beyond it they are answered 503", byDefault = "100", accepts = "1..10000") int maxWaiting,
         @Setting(value = "Attempts at a branch on which others commit meanwhile; after the last one: 409", byDefault = "10", accepts = "1..100") int maxAttempts,
         @Setting(value = "How long a Git provider may take to connect, and between two bytes", byDefault = "30s", accepts = "1s..10m") Duration timeout,
         @Nullable SharedConfiguration sharedConfiguration) {
     private static final long LARGEST = 100L << 20;
+    private static final long LARGEST_READ = 16L << 20;
+    private static final long LARGEST_RAW = 1L << 30;
 
     public CommitsSettings {
         within("cacheBytes", cacheBytes.bytes(), 1 << 20, Long.MAX_VALUE, "1MiB or more");
@@ -44,6 +52,9 @@ public record CommitsSettings(
         within("maxFileBytes", maxFileBytes.bytes(), 1, LARGEST, "1..100MiB");
         within("maxCommitBytes", maxCommitBytes.bytes(), 1, LARGEST, "1..100MiB");
         within("maxFiles", maxFiles, 1, 10_000, "1..10000");
+        within("maxReadBytes", maxReadBytes.bytes(), 1, LARGEST_READ, "1..16MiB");
+        within("maxRawBytes", maxRawBytes.bytes(), 1, LARGEST_RAW, "1..1GiB");
+        within("maxRawReads", maxRawReads, 1, 200, "1..200");
         within("maxCommits", maxCommits, 1, 256, "1..256");
         within("maxWaiting", maxWaiting, 1, 10_000, "1..10000");
         within("maxAttempts", maxAttempts, 1, 100, "1..100");
@@ -53,7 +64,8 @@ public record CommitsSettings(
     /** Makes settings with the defaults and a folder. */
     public static CommitsSettings of(Path cacheFolder, @Nullable SharedConfiguration sharedConfiguration) {
         return new CommitsSettings(cacheFolder, new ByteSize(1 << 30), 100, new ByteSize(5 << 20),
-                new ByteSize(20 << 20), 500, 16, 100, 10, Duration.ofSeconds(30), sharedConfiguration);
+                new ByteSize(20 << 20), 500, new ByteSize(1 << 20), new ByteSize(32 << 20), 32, 16, 100, 10,
+                Duration.ofSeconds(30), sharedConfiguration);
     }
 
     private static void within(String key, long value, long least, long most, String accepted) {

@@ -24,6 +24,7 @@ final class SharedConfigurationFields {
     private static final String CREATE = "Mutation.createGitSource";
     private static final String EDIT = "Mutation.editGitSource";
     private static final String DELETE = "Mutation.deleteApplication";
+    private static final int MAX_MANIFEST_BYTES = 1 << 20;
 
     /** The fields' names. */
     static final Set<String> NAMES = Set.of(INIT, CREATE, EDIT, DELETE);
@@ -127,11 +128,18 @@ final class SharedConfigurationFields {
     private Mono<GitSource> planned(String action, GraphQlCall call, AuthenticatedCaller caller, String name,
             FilePath path,
             Function<FileRead, Plan<GitSource>> plan) {
-        return commits.read(target.get(), caller, tree.branch(), path)
+        return commits.read(target.get(), caller, tree.branch(), path, SharedConfigurationFields::admit)
                 .map(plan)
                 .onErrorResume(HandlerException.class,
                         failure -> Mono.just(new Plan<>(List.of(), Mono.error(failure))))
                 .flatMap(planned -> change(action, call, caller, name, planned));
+    }
+
+    private static void admit(long manifestBytes) {
+        if (manifestBytes > MAX_MANIFEST_BYTES) {
+            throw HandlerException.of(Reason.BODY_TOO_LARGE, "the manifest has " + manifestBytes
+                    + " bytes; at most " + MAX_MANIFEST_BYTES + " are read");
+        }
     }
 
     private Mono<GitSource> landed(AuthenticatedCaller caller, String name, FileChange change,

@@ -3,15 +3,23 @@ package dev.culvert.appproxy.commits;
 import static dev.culvert.appproxy.GitCommand.git;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
+import dev.culvert.config.ByteSize;
 import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.relay.testing.EventLoopWatch;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,6 +30,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +48,9 @@ class CommitsIT {
     private static final RequestContext CONTEXT = RequestContext.of("r1",
             InetSocketAddress.createUnresolved("127.0.0.1", 1));
 
+    /** The largest file that the raw endpoint sends. */
+    private static final int LARGE = 3 << 20;
+
     @TempDir
     static Path template;
 
@@ -51,6 +63,7 @@ class CommitsIT {
     private Path work = Path.of("");
     private @Nullable GitHttpServer server;
     private @Nullable CommitsHandler handler;
+    private @Nullable RawFiles rawFiles;
 
     /** Where the repositories are. */
     enum Way {
@@ -246,8 +259,8 @@ class CommitsIT {
 
     @Test
     void filesAreLeftOutWhereTheRemoteCan() throws IOException, InterruptedException {
-        byte[] large = new byte[4 << 20];
-        new java.util.Random(7).nextBytes(large);
+        byte[] large = new byte[LARGE];
+        new Random(7).nextBytes(large);
         Files.write(work.resolve("large"), large);
         git(work, "add", ".");
         git(work, "commit", "--quiet", "-m", "large");
@@ -257,7 +270,7 @@ class CommitsIT {
         commit("ada", file("new", null, "1"));
 
         assertThat(bytesBelow(temp.resolve("cache-first"))).isLessThan(1 << 20);
-        assertThat(Objects.requireNonNull(read("ada", "large")).encoding()).isEqualTo("BASE64");
+        assertThat(body(raw("GET", "ada", "?repo=shop&branchName=main&path=large", ""))).isEqualTo(large);
         git(repositories.resolve("shop.git"), "fsck", "--strict", "--no-progress");
     }
 
@@ -344,6 +357,96 @@ class CommitsIT {
                 () -> commitWith("ada", Map.of("msg", "m".repeat(20_000)), file("f", null, "")));
     }
 
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"FOLDER", "PARTIAL"})
+    void largeFilesAreReadRaw(Way way) throws IOException, InterruptedException {
+        byte[] content = new byte[LARGE];
+        new Random(7).nextBytes(content);
+        Files.write(work.resolve("a b\".bin"), content);
+        Files.write(work.resolve("larger"), new byte[LARGE + 1]);
+        Files.write(work.resolve("empty"), new byte[0]);
+        Files.write(work.resolve("binary"), Arrays.copyOf(content, 1000));
+        git(work, "add", ".");
+        git(work, "commit", "--quiet", "-m", "large");
+        content[LARGE / 2]++;
+        Files.write(work.resolve("a b\".bin"), content);
+        git(work, "commit", "--quiet", "-am", "changed: what Git stores as a difference");
+        git(work, "repack", "-adfq", "--depth=10");
+        git(work, "push", "--quiet", "origin", "main");
+        git(repositories.resolve("shop.git"), "repack", "-adq");
+        start(way);
+        String query = "?repo=shop&branchName=main&path=a+b%22.bin";
+        String blob = git(work, "rev-parse", "HEAD:a b\".bin");
+
+        assertThatExceptionOfType(HandlerException.class).isThrownBy(() -> read("ada", "a b\".bin"))
+                .satisfies(error -> assertThat(error.reason()).isEqualTo(Reason.BODY_TOO_LARGE))
+                .withMessageContaining("at most 1048576: GET /app-proxy/api/files?repo=shop&branchName=main"
+                        + "&path=a%20b%22.bin&integrationName=fake");
+        EdgeResponse.Http whole = raw("GET", "ada", query, "");
+        assertThat(body(whole)).isEqualTo(content);
+        assertThat(whole.headers().entries()).extracting(Map.Entry::getKey, Map.Entry::getValue)
+                .contains(tuple("etag", '"' + blob + '"'), tuple("content-length", "" + LARGE),
+                        tuple("content-type", "application/octet-stream"),
+                        tuple("x-content-type-options", "nosniff"),
+                        tuple("content-security-policy", "default-src 'none'; sandbox"),
+                        tuple("content-disposition",
+                                "attachment; filename=\"a_b_.bin\"; filename*=UTF-8''a%20b%22.bin"));
+        EdgeResponse.Http known = raw("GET", "ada", query, "\"other\", W/\"" + blob + '"');
+        assertThat(known.status().code()).isEqualTo(304);
+        assertThat(known.headers().get("etag")).isEqualTo('"' + blob + '"');
+        EdgeResponse.Http head = raw("HEAD", "ada", query, "\"other\"");
+        assertThat(head.headers().get("content-length")).isEqualTo("" + LARGE);
+        assertThat(body(head)).isEmpty();
+        assertThat(body(raw("GET", "ada", "?repo=shop&branchName=main&path=empty", ""))).isEmpty();
+        assertThat(Objects.requireNonNull(read("ada", "binary")).encoding()).isEqualTo("BASE64");
+        failsWith(Reason.BODY_TOO_LARGE,
+                () -> raw("GET", "ada", "?repo=shop&branchName=main&path=larger", ""));
+        failsWith(Reason.NOT_FOUND, () -> raw("GET", "ada", "?repo=shop&branchName=main&path=none", ""));
+        failsWith(Reason.BAD_REQUEST, () -> raw("GET", "ada", "?repo=shop&branchName=main", ""));
+        failsWith(Reason.METHOD_NOT_ALLOWED, () -> raw("POST", "ada", query, ""));
+        failsWith(Reason.FORBIDDEN, () -> raw("GET", "nobody", query, ""));
+        access.hidden.add("main");
+        failsWith(Reason.FORBIDDEN, () -> raw("GET", "ada", query, '"' + blob + '"'));
+        assertThat(Objects.requireNonNull(rawFiles).open()).isZero();
+    }
+
+    /** Others commit to and read from the repository meanwhile; what the slow caller gets is what it asked for. */
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = {"FOLDER", "PARTIAL"})
+    void aSlowReaderOfARawFileHoldsNobodyUp(Way way) throws IOException, InterruptedException {
+        start(way);
+        EdgeResponse.Http slow = raw("GET", "ada", "?repo=shop&branchName=main&path=README.md", "");
+
+        commitWith("bob", Map.of("force", true), file("README.md", null, "by bob\n"));
+
+        assertThat(Objects.requireNonNull(rawFiles).open()).isOne();
+        assertThat(new String(body(slow), StandardCharsets.UTF_8)).isEqualTo("the shop\n");
+        assertThat(body(raw("GET", "ada", "?repo=shop&branchName=main&path=README.md", "")))
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("by bob\n");
+        assertThat(Objects.requireNonNull(rawFiles).open()).isZero();
+    }
+
+    private EdgeResponse.Http raw(String method, String user, String query, String known) {
+        var headers = new DefaultHttpHeaders().set("authorization", user);
+        if (!known.isEmpty()) {
+            headers.set("if-none-match", known);
+        }
+        var request = new EdgeRequest(HttpMethod.valueOf(method), "/app-proxy/api/files" + query, headers,
+                Flux.empty(), CONTEXT);
+        return (EdgeResponse.Http) Objects.requireNonNull(handler().handle(request).block(TIME));
+    }
+
+    /** The body, read as the server does: with what is held for it. */
+    private static byte[] body(EdgeResponse.Http response) {
+        var bytes = new ByteArrayOutputStream();
+        Mono.firstWithSignal(response.hold(), response.body().doOnNext(part -> {
+            bytes.writeBytes(ByteBufUtil.getBytes(part));
+            part.release();
+        }).then()).block(TIME);
+        return bytes.toByteArray();
+    }
+
     @Test
     void whereThereAreNoPullRequestsNothingIsCommittedForOne() throws IOException, InterruptedException {
         start(Way.FOLDER);
@@ -383,13 +486,15 @@ class CommitsIT {
         // Of two App-Proxies one may lose often: on a busy machine ten times in a row, which is no matter of this test.
         var settings = new CommitsSettings(usual.cacheFolder(), usual.cacheBytes(),
                 usual.cacheRepositories(), usual.maxFileBytes(), usual.maxCommitBytes(), usual.maxFiles(),
-                usual.maxCommits(), usual.maxWaiting(), 100, usual.timeout(), null);
+                usual.maxReadBytes(), new ByteSize(LARGE), usual.maxRawReads(), usual.maxCommits(),
+                usual.maxWaiting(), 100, usual.timeout(), null);
         var commits = new Commits(settings, new FakeTokens());
         commits.start().block(TIME);
         started.add(commits);
+        rawFiles = new RawFiles(settings, commits);
         return new CommitsHandler(
                 new CommitsHandler.Services(access, new FakeIntegrations(integration), new FakeTokens()),
-                commits,
+                commits, rawFiles,
                 new CommitDrafts(settings, InstantSource.system()), null);
     }
 

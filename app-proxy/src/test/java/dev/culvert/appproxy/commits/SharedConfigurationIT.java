@@ -170,13 +170,13 @@ class SharedConfigurationIT {
         var shared = new SharedConfiguration("isc", null, "main", null, "argocd", "apps",
                 configurationRuntime);
         var integration = FakeIntegration.of(temp);
-        var drafts = new CommitDrafts(CommitsSettings.of(temp.resolve("cache"), shared),
-                InstantSource.system());
+        var settings = CommitsSettings.of(temp.resolve("cache"), shared);
+        var drafts = new CommitDrafts(settings, InstantSource.system());
         var fields = new SharedConfigurationFields(access, commits, drafts,
                 new SharedConfigurationTree(shared, runtime), () -> new Target(integration, "isc"));
         var services = new CommitsHandler.Services(access, new FakeIntegrations(integration),
                 new FakeTokens());
-        var handler = new CommitsHandler(services, commits, drafts, fields);
+        var handler = new CommitsHandler(services, commits, new RawFiles(settings, commits), drafts, fields);
         return Objects.requireNonNull(Objects.requireNonNull(handler.fields().get("Mutation." + field))
                 .call(new GraphQlCall(Map.of("args", args),
                         new DefaultHttpHeaders().set("authorization", user),

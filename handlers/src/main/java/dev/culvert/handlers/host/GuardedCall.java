@@ -104,7 +104,7 @@ final class GuardedCall {
     private EdgeResponse outwards(EdgeResponse response) {
         return switch (response) {
             case EdgeResponse.Http http -> new EdgeResponse.Http(http.status(), http.headers(), body(http),
-                    http.trailers().subscribeOn(guard.scheduler()));
+                    http.trailers().subscribeOn(guard.scheduler()), http.hold());
             case EdgeResponse.WebSocket webSocket -> {
                 answered(true); // the exchange of frames is counted separately, and only if the caller requested an upgrade
                 yield new EdgeResponse.WebSocket(webSocket.headers(),

@@ -145,7 +145,7 @@ final class HandlerExchange {
         }
         int status = response.status().code();
         if (incoming.method().equals(HttpMethod.HEAD) || status == 204 || status == 304) {
-            abandon(response.body());
+            abandon(response);
             return outgoing.send();
         }
         var begun = new AtomicBoolean();
@@ -158,21 +158,30 @@ final class HandlerExchange {
         });
         Mono<Void> body = new PacedWriter<>(channel, response.body().doOnSubscribe(s -> begun.set(true)),
                 ByteBuf::readableBytes).then(response.trailers().doOnNext(trailers::set).then());
-        return outgoing.sendHeaders().then(body.onErrorResume(this::truncated)).then().doFinally(signal -> {
+        Mono<Void> held = response.hold().equals(EdgeResponse.Http.NOTHING)
+                ? body
+                : Mono.firstWithSignal(response.hold(), body);
+        return outgoing.sendHeaders().then(held.onErrorResume(this::truncated)).then().doFinally(signal -> {
             if (!begun.get()) {
-                abandon(response.body());
+                abandon(response);
             }
         });
     }
 
-    /** Subscribes to a body that is not sent and cancels it, so that its resources are freed. */
-    private static void abandon(Flux<ByteBuf> body) {
-        body.subscribe(new BaseSubscriber<>() {
-            @Override
-            protected void hookOnSubscribe(Subscription subscription) {
-                subscription.cancel();
-            }
-        });
+    /**
+     * Subscribes to a body that is not sent, and to what is held for it, and cancels them, so that their
+     * resources are freed.
+     */
+    private static void abandon(EdgeResponse.Http response) {
+        response.body().subscribe(new Abandoning<>());
+        response.hold().subscribe(new Abandoning<>());
+    }
+
+    private static final class Abandoning<T> extends BaseSubscriber<T> {
+        @Override
+        protected void hookOnSubscribe(Subscription subscription) {
+            subscription.cancel();
+        }
     }
 
     /**

@@ -25,11 +25,22 @@ public sealed interface EdgeResponse {
      *     (HEAD, 204, 304, a disconnected caller), it is subscribed and cancelled at once
      * @param trailers its trailers, subscribed after the body; only those that a {@code Trailer} field names
      *     are sent
+     * @param hold what the response keeps until the socket has taken all of it: subscribed before the body,
+     *     and cancelled when the response is written or the caller has disconnected. If it fails, the response
+     *     is reset. It does not complete, its signals do not block, and a repeated cancellation has no effect
      */
     record Http(HttpResponseStatus status, HttpHeaders headers, Flux<ByteBuf> body,
-            Mono<HttpHeaders> trailers)
+            Mono<HttpHeaders> trailers, Mono<Void> hold)
             implements
                 EdgeResponse {
+        /** The hold of a response that keeps nothing. */
+        public static final Mono<Void> NOTHING = Mono.never();
+
+        /** A response that keeps nothing. */
+        public Http(HttpResponseStatus status, HttpHeaders headers, Flux<ByteBuf> body,
+                Mono<HttpHeaders> trailers) {
+            this(status, headers, body, trailers, NOTHING);
+        }
 
         /** A response with a streamed body. */
         public static Http streaming(HttpResponseStatus status, HttpHeaders headers, Flux<ByteBuf> body) {
@@ -50,6 +61,11 @@ public sealed interface EdgeResponse {
                 headers.set(HttpHeaderNames.CONTENT_LENGTH, 0);
             }
             return streaming(status, headers, Flux.empty());
+        }
+
+        /** This response with something that it keeps. */
+        public Http holding(Mono<Void> kept) {
+            return new Http(status, headers, body, trailers, kept);
         }
 
         /** This response with one more header field. */

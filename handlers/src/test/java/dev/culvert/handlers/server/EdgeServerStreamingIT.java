@@ -18,6 +18,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -25,6 +26,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 class EdgeServerStreamingIT {
     private static final String GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -174,6 +176,47 @@ class EdgeServerStreamingIT {
                 Mono.just(trailers))));
 
         assertThat(server.exchange(GET_CLOSE)).endsWith("3\r\nabc\r\n0\r\nx-sum: 7\r\n\r\n");
+    }
+
+    @Test
+    void whatAResponseHoldsIsFreedWhenTheSocketHasTakenIt() throws IOException {
+        int size = 32 << 20;
+        var freed = new AtomicInteger();
+        var emitted = new AtomicInteger();
+        server.start(request -> Mono.just(
+                EdgeResponse.Http.streaming(HttpResponseStatus.OK, new DefaultHttpHeaders(),
+                        Flux.<ByteBuf>defer(() -> Flux.just(Unpooled.wrappedBuffer(new byte[size])))
+                                .doOnComplete(emitted::incrementAndGet))
+                        .holding(Mono.<Void>never().doOnCancel(freed::incrementAndGet))));
+
+        try (var reader = server.connect()) {
+            reader.send(GET_CLOSE).readUntil("\r\n\r\n");
+            try (var leaver = server.connect()) {
+                leaver.send(GET_CLOSE).readUntil("\r\n\r\n");
+                await().untilAsserted(() -> assertThat(emitted).hasValue(2));
+                assertThat(freed).hasValue(0);
+            }
+            await().untilAsserted(() -> assertThat(freed).hasValue(1));
+            reader.readAll();
+            await().untilAsserted(() -> assertThat(freed).hasValue(2));
+        }
+        server.exchange("HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        await().untilAsserted(() -> assertThat(freed).hasValue(3));
+    }
+
+    @Test
+    void aHoldThatFailsResetsTheConnection() throws IOException {
+        Sinks.Empty<Void> cut = Sinks.empty();
+        server.start(request -> Mono.just(EdgeResponse.Http
+                .streaming(HttpResponseStatus.OK, new DefaultHttpHeaders(),
+                        Flux.just(bytes("abc")).concatWith(Flux.never()))
+                .holding(cut.asMono())));
+
+        try (var client = server.connect()) {
+            client.send(GET).readUntil("abc");
+            cut.tryEmitError(HandlerException.of(HandlerException.Reason.OVERLOADED, "full"));
+            assertThat(client.readAll()).isEqualTo("\r\n<reset>");
+        }
     }
 
     /** Reads one buffer of the body and answers never. */

@@ -134,11 +134,10 @@ public record HttpRemote(SmartHttp http, Mirror mirror, long maxBytes) implement
         }
 
         @Override
-        public byte[] blob(ObjectId id, int max) throws IOException {
+        public void provide(ObjectId id) throws IOException {
             if (!mirror.objects().getObjectDatabase().has(id)) {
                 fetchBlob(id);
             }
-            return Blobs.read(mirror.objects(), id, max);
         }
 
         private void fetchBlob(ObjectId id) throws IOException {

@@ -31,11 +31,8 @@ public interface Remote {
         /** The objects to read, and the store for those of a new commit. */
         Repository objects();
 
-        /**
-         * Reads a blob that a tip's trees name, and stores it in {@link #objects}. Throws HandlerException
-         * BODY_TOO_LARGE.
-         */
-        byte[] blob(ObjectId id, int maxBytes) throws IOException;
+        /** Stores a blob that a tip's trees name in {@link #objects}, if it is not there. */
+        void provide(ObjectId id) throws IOException;
 
         /**
          * Sets the branch to {@code commit} if it is still at {@code tip}. Returns false if it is not.
