@@ -18,22 +18,33 @@ final class Binder {
     private static final Pattern CREDENTIALS = Pattern.compile("://[^/\\s]*@");
 
     private final List<Shape.Group> roots;
+    /** Precedes every key: empty for a whole file. */
+    private final String prefix;
     private final ConfigNode.@Nullable Entries file;
     private final SettingTexts texts;
     private final List<String> errors = new ArrayList<>();
     private final Map<String, ConfigBinding.Effective> effective = new LinkedHashMap<>();
 
+    /** Binds a section of a file, whose keys have {@code prefix} before them. No other source sets it. */
+    Binder(List<Shape.Group> roots, String prefix, ConfigNode.Entries section) {
+        this.roots = roots;
+        this.prefix = prefix;
+        this.file = section;
+        this.texts = new SettingTexts(List.of(), ConfigSources.of(Map.of()));
+    }
+
     Binder(List<Shape.Group> roots, ConfigSources sources) {
         this.roots = roots;
+        this.prefix = "";
         this.file = sources.file();
         this.texts = new SettingTexts(roots, sources);
     }
 
     ConfigBinding bind() {
-        unknownKeys(roots.stream().flatMap(root -> root.fields().stream()).toList(), "", file);
+        unknownKeys(roots.stream().flatMap(root -> root.fields().stream()).toList(), prefix, file);
         var records = new LinkedHashMap<Class<?>, Object>();
         for (Shape.Group root : roots) {
-            Object bound = group(root, "", file);
+            Object bound = group(root, prefix, file);
             if (bound != null) {
                 records.put(root.type(), bound);
             }
@@ -100,7 +111,7 @@ final class Binder {
 
     private void missing(@Nullable Origin origin, Shape.Field field, String key, String expected) {
         SettingInfo info = SettingList.info(field, key);
-        String how = info.fileOnly() || key.contains("[")
+        String how = info.fileOnly() || key.contains("[") || !prefix.isEmpty()
                 ? ""
                 : "; set it in the file, with " + info.flag() + " or " + info.variable();
         error(origin, key, "missing (expected: " + expected + how + ")");
@@ -131,6 +142,17 @@ final class Binder {
             }
             case Shape.Many many -> many(many, field, key, node);
             case Shape.Keyed keyed -> keyed(keyed, field, key, node);
+            case Shape.Section section -> section(key, node);
+        };
+    }
+
+    private @Nullable Object section(String key, ConfigNode node) {
+        return switch (node) {
+            case ConfigNode.Entries entries -> new ConfigSection(key, entries);
+            case ConfigNode.Scalar scalar when scalar.text().isEmpty() -> new ConfigSection(key,
+                    new ConfigNode.Entries(Map.of(), scalar.origin()));
+            case ConfigNode.Scalar scalar -> refused(key, quoted(scalar.text()), scalar.origin(), "keys");
+            case ConfigNode.Items items -> refused(key, "a list", items.origin(), "keys");
         };
     }
 

@@ -39,6 +39,9 @@ final class SettingList {
             case Shape.One one -> {
                 // A scalar has no keys below it.
             }
+            case Shape.Section section -> {
+                // Its keys are known later.
+            }
         }
     }
 

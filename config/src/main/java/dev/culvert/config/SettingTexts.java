@@ -54,6 +54,7 @@ final class SettingTexts {
             case Shape.Keyed keyed -> keyed(text, origin);
             case Shape.One one -> new ConfigNode.Scalar(text, origin);
             case Shape.Group group -> new ConfigNode.Scalar(text, origin);
+            case Shape.Section section -> new ConfigNode.Scalar(text, origin);
         };
     }
 

@@ -53,6 +53,19 @@ sealed interface Shape {
         }
     }
 
+    /** Keys whose record is known later. */
+    record Section() implements Shape {
+        @Override
+        public String accepts() {
+            return "keys";
+        }
+
+        @Override
+        public boolean flat() {
+            return false;
+        }
+    }
+
     /** A record. */
     record Group(Class<?> type, List<Field> fields) implements Shape {
         @Override
@@ -119,6 +132,9 @@ sealed interface Shape {
         }
         if (type instanceof ParameterizedType generic && generic.getRawType() == Map.class) {
             return new Keyed(of(generic.getActualTypeArguments()[1], component));
+        }
+        if (type == ConfigSection.class) {
+            return new Section();
         }
         if (type instanceof Class<?> plain && plain.isRecord() && !ScalarType.handles(plain)) {
             return group(plain);

@@ -53,14 +53,14 @@ public final class SqliteDatabase {
     private final Scheduler scheduler;
     private final Connection connection;
     private final SqliteLease lease;
-    private final SqliteSchema schema;
+    private final DatabaseSchema schema;
     private final Sinks.One<StoreException.Held> lost = Sinks.one();
     private final Disposable.Swap heartbeat = Disposables.swap();
     /** Confined to the database's thread. */
     private boolean released;
 
     private SqliteDatabase(Path file, @Nullable Object identity, Scheduler scheduler, Connection connection,
-            SqliteLease lease, SqliteSchema schema) {
+            SqliteLease lease, DatabaseSchema schema) {
         this.file = file;
         this.identity = identity;
         this.scheduler = scheduler;
@@ -83,7 +83,7 @@ public final class SqliteDatabase {
      * and takes its lease. Errors: {@link StoreException.Held} if another process still holds the lease after
      * {@link SqliteLimits#lockTimeout}; {@link StoreException.Failed}.
      */
-    public static Mono<SqliteDatabase> open(Path file, SqliteSchema schema, SqliteLimits limits,
+    public static Mono<SqliteDatabase> open(Path file, DatabaseSchema schema, SqliteLimits limits,
             Clock clock) {
         return Mono.defer(() -> {
             Scheduler scheduler = Schedulers.newBoundedElastic(1, limits.maxQueued(), "culvert-store",

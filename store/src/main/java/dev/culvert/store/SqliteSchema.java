@@ -15,12 +15,12 @@ import java.util.List;
  * @param table a table that exists since version 1 and distinguishes this schema from other schemas of
  *     Culvert
  */
-public record SqliteSchema(List<List<String>> versions, String table) {
+public record SqliteSchema(List<List<String>> versions, String table) implements DatabaseSchema {
     public SqliteSchema {
         versions = List.copyOf(versions);
     }
 
-    /** Migrates the database to the newest version, in the caller's transaction. */
+    @Override
     public void migrate(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
