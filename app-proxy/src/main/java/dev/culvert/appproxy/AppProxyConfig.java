@@ -9,7 +9,7 @@ import dev.culvert.appproxy.repositories.RepositoriesConfig;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
-import dev.culvert.handlers.spi.HandlerLimits;
+import dev.culvert.handlers.host.LimitSettings;
 import dev.culvert.http.net.Cidr;
 import java.net.URI;
 import java.nio.file.Path;
@@ -42,7 +42,7 @@ public record AppProxyConfig(
         @Nullable ControlPlaneSettings controlPlane,
         @Setting("Folder of the audit log, audit-changes.log and audit-refused.log, made when absent; left out: its records are lines of the log") @Nullable Path audit,
         Handlers handlers,
-        @Setting("What a handler may use, by its name, as git or graphql; left out: what the handler asks for") Map<String, Limits> limits,
+        @Setting("What a handler may use, by its name, as git or graphql; left out: what the handler asks for") Map<String, LimitSettings> limits,
         @Setting("Handlers that are no part of Culvert, found on the class path: settings by the handler's name; {} for one without") Map<String, Map<String, String>> plugins,
         @Setting(value = "Handlers in processes of their own", fileOnly = true) List<Remote> remote,
         @Nullable Cors cors,
@@ -140,36 +140,6 @@ public record AppProxyConfig(
                 throw new ConfigException("allowOrigins",
                         "scheme://host[:port] each, as https://app.example.com");
             }
-        }
-    }
-
-    /**
-     * The configured limits of one handler.
-     *
-     * @param maxConcurrent the maximum number of concurrent calls; 0: the handler's own limit
-     * @param timeout the limit from a call to the head of its response; null: the handler's own limit, zero:
-     *        none
-     * @param threads the number of threads for its calls and its blocking work; 0: the handler's own number
-     */
-    public record Limits(
-            @Setting(value = "Calls of the handler at the same time; beyond it they are answered 503", byDefault = "0", accepts = "1..100000, or 0: as the handler asks, mostly 64") int maxConcurrent,
-            @Setting(value = "Time to the response's head, 504 after it; 0s is without end; left out: as the handler asks, mostly 1m") @Nullable Duration timeout,
-            @Setting(value = "Threads of its own, where its calls run and block nobody else", byDefault = "0", accepts = "1..256, or 0: as the handler asks, mostly 8") int threads) {
-        static final Limits OWN = new Limits(0, null, 0);
-
-        public Limits {
-            if (maxConcurrent < 0 || maxConcurrent > 100_000) {
-                throw new ConfigException("maxConcurrent",
-                        "1..100000; remove the key for what the handler asks");
-            }
-            if (threads < 0 || threads > 256) {
-                throw new ConfigException("threads", "1..256; remove the key for what the handler asks");
-            }
-        }
-
-        HandlerLimits over(HandlerLimits own) {
-            return new HandlerLimits(maxConcurrent == 0 ? own.maxConcurrent() : maxConcurrent,
-                    timeout == null ? own.timeout() : timeout, threads == 0 ? own.threads() : threads);
         }
     }
 

@@ -27,8 +27,8 @@ public final class InfoProvider implements EdgeHandlerProvider {
     }
 
     @Override
-    public String mount() {
-        return MOUNT;
+    public List<String> mounts() {
+        return List.of(MOUNT);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.culvert.appproxy;
 import dev.culvert.appproxy.access.Access;
 import dev.culvert.config.ConfigException;
 import dev.culvert.handlers.host.HandlerHost;
+import dev.culvert.handlers.host.LimitSettings;
 import dev.culvert.handlers.host.RemoteHandler;
 import dev.culvert.handlers.spi.EdgeHandlerProvider;
 import dev.culvert.handlers.spi.EdgeRequest;
@@ -43,7 +44,7 @@ final class ProxyHandlers {
         known("limits", config.limits().keySet(), limited);
         return new HandlerHost.Setup(providers,
                 provider -> new ProxyContext(config, names, provider.name(), access),
-                (name, asked) -> config.limits().getOrDefault(name, AppProxyConfig.Limits.OWN).over(asked),
+                (name, asked) -> config.limits().getOrDefault(name, LimitSettings.OWN).over(asked),
                 registry, GRAPHQL_MOUNT, request -> account(access, request));
     }
 

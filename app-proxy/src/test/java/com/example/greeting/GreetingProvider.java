@@ -11,6 +11,7 @@ import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.HandlerException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -28,8 +29,8 @@ public final class GreetingProvider implements EdgeHandlerProvider {
     }
 
     @Override
-    public String mount() {
-        return "/app-proxy/greeting/";
+    public List<String> mounts() {
+        return List.of("/app-proxy/greeting/");
     }
 
     @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.culvert.config.ConfigErrors;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
+import dev.culvert.handlers.host.LimitSettings;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -88,7 +89,7 @@ class HandlersPageIT {
         assertThatThrownBy(() -> start(plugins(Map.of("none", Map.of())))).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("none");
         assertThatThrownBy(
-                () -> start(config(Map.of(), Map.of("none", new AppProxyConfig.Limits(1, null, 1)), null)))
+                () -> start(config(Map.of(), Map.of("none", new LimitSettings(1, null, 1)), null)))
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContaining("none");
     }
@@ -152,7 +153,7 @@ class HandlersPageIT {
     }
 
     private static AppProxyConfig config(Map<String, Map<String, String>> plugins,
-            Map<String, AppProxyConfig.Limits> limits, AppProxyConfig.@Nullable Cors cors) {
+            Map<String, LimitSettings> limits, AppProxyConfig.@Nullable Cors cors) {
         return new AppProxyConfig(new HostPort("127.0.0.1", 0), null, null, null,
                 AppProxyConfig.Handlers.of(), limits, plugins,
                 List.of(), cors, List.of());

@@ -11,6 +11,7 @@ import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.HandlerLimits;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -33,8 +34,8 @@ public final class CommitsProvider implements EdgeHandlerProvider {
     }
 
     @Override
-    public String mount() {
-        return CommitsHandler.MOUNT;
+    public List<String> mounts() {
+        return List.of(CommitsHandler.MOUNT);
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.culvert.handlers.spi.EdgeHandlerProvider;
 import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.HandlerLimits;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -27,8 +28,8 @@ public final class GitProvider implements EdgeHandlerProvider {
     }
 
     @Override
-    public String mount() {
-        return MOUNT;
+    public List<String> mounts() {
+        return List.of(MOUNT);
     }
 
     @Override

@@ -29,11 +29,6 @@ public final class RepositoriesProvider implements EdgeHandlerProvider {
     }
 
     @Override
-    public @Nullable String mount() {
-        return null;
-    }
-
-    @Override
     public Map<Class<?>, Function<HandlerContext, ?>> services() {
         return Map.of(Integrations.class, this::integrations, GitTokens.class, this::tokens);
     }

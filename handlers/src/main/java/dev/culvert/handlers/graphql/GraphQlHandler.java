@@ -21,6 +21,7 @@ import graphql.execution.preparsed.PreparsedDocumentEntry;
 import graphql.language.Document;
 import graphql.parser.ParserOptions;
 import graphql.schema.GraphQLSchema;
+import graphql.schema.idl.SchemaPrinter;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -100,6 +101,12 @@ public final class GraphQlHandler implements EdgeHandler {
                 .captureLineComments(false)
                 .maxCharacters(limits.maxDocumentChars())
                 .build();
+    }
+
+    /** The schema in GraphQL's schema language. */
+    public String schemaText() {
+        return new SchemaPrinter(SchemaPrinter.Options.defaultOptions().includeDirectiveDefinitions(false))
+                .print(schema);
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.culvert.handlers.spi.EdgeHandlerProvider;
 import dev.culvert.handlers.spi.HandlerContext;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -30,6 +31,7 @@ final class HandlerAssembly {
     private final SequencedSet<EdgeHandlerProvider> order = new LinkedHashSet<>();
     private final List<Mount> mounts = new ArrayList<>();
     private final List<GraphQlFunction> functions = new ArrayList<>();
+    private final Map<String, String> fieldOwners = new HashMap<>();
 
     HandlerAssembly(HandlerHost.Setup setup) {
         this.setup = setup;
@@ -67,14 +69,24 @@ final class HandlerAssembly {
     private void make(EdgeHandlerProvider provider) {
         EdgeHandler handler = provider.create(new Context(provider, setup.contexts().apply(provider)));
         HandlerGuard guard = guard(provider);
-        String mount = provider.mount();
-        if (mount != null) {
-            mounts.add(new Mount(provider.name(), mount, guard.around(handler)));
-        }
+        EdgeHandler guarded = guard.around(handler);
+        provider.mounts().forEach(mount -> mounts.add(new Mount(provider.name(), mount, guarded)));
         if (handler instanceof GraphQlFunction function) {
+            requireFree(provider.name(), function);
             functions.add(guard.around(function));
         }
         order.add(provider);
+    }
+
+    /** Throws if another handler answers one of the function's root fields. */
+    private void requireFree(String name, GraphQlFunction function) {
+        for (String field : function.fields().keySet()) {
+            String other = fieldOwners.putIfAbsent(field, name);
+            if (other != null) {
+                throw new IllegalArgumentException("handlers " + other + " and " + name
+                        + " both answer the GraphQL field " + field + " (expected: one of them)");
+            }
+        }
     }
 
     private HandlerGuard guard(EdgeHandlerProvider provider) {
@@ -92,9 +104,16 @@ final class HandlerAssembly {
         if (type == MeterRegistry.class) {
             return type.cast(setup.registry());
         }
+        return offers.containsKey(type) ? service(type) : part.service(type);
+    }
+
+    /**
+     * The service of a handler, created at the first call. Throws IllegalArgumentException if none offers it.
+     */
+    <S> S service(Class<S> type) {
         Offer offer = offers.get(type);
         if (offer == null) {
-            return part.service(type);
+            throw new IllegalArgumentException("no handler offers " + type.getName());
         }
         Object made = services.get(type);
         if (made == null) {

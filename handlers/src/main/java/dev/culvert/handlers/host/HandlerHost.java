@@ -39,6 +39,8 @@ public final class HandlerHost implements EdgeHandler {
     /** Additional time for a handler that aborts unfinished work at the end of its grace. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
+    private final HandlerAssembly assembly;
+    private final @Nullable String graphQlSchema;
     private final List<EdgeHandlerProvider> order;
     private final SequencedMap<EdgeHandlerProvider, HandlerGuard> guards;
     private final List<HandlerGuard> all;
@@ -50,7 +52,7 @@ public final class HandlerHost implements EdgeHandler {
      * Also throws the exceptions of a provider that refuses its configuration.
      */
     public HandlerHost(Setup setup) {
-        var assembly = new HandlerAssembly(setup);
+        assembly = new HandlerAssembly(setup);
         order = List.copyOf(assembly.order());
         guards = assembly.guards();
         all = new ArrayList<>(guards.values());
@@ -66,8 +68,24 @@ public final class HandlerHost implements EdgeHandler {
                     Schedulers.immediate(), setup.accounts());
             places.add(new Mount(GRAPHQL, mount, guard.around(handler)));
             all.add(guard);
+            graphQlSchema = handler.schemaText();
+        } else {
+            graphQlSchema = null;
         }
         mounts = new Mounts(places);
+    }
+
+    /**
+     * A service that one of the handlers offers, for the hosting service itself. Throws
+     * IllegalArgumentException if none offers it.
+     */
+    public <S> S service(Class<S> type) {
+        return assembly.service(type);
+    }
+
+    /** The joined schema in GraphQL's schema language; null without functions. */
+    public @Nullable String graphQlSchema() {
+        return graphQlSchema;
     }
 
     @Override

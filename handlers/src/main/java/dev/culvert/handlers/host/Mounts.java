@@ -11,35 +11,42 @@ import dev.culvert.http.problem.Problem.Hop;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /**
- * Dispatches requests to mounted handlers. The longest mount that is a prefix of the request's path answers
- * it. Paths are compared raw; paths that would need normalising are refused with 400.
+ * Dispatches requests to mounted handlers. The mount of exactly the request's path answers it, else the
+ * longest one that is a prefix of it. Paths are compared raw; paths that would need normalising are refused
+ * with 400.
  */
 final class Mounts implements EdgeHandler {
-    private final List<Mount> mounts;
+    private final Map<String, Mount> exact = new HashMap<>();
+    private final List<Mount> prefixes;
 
     /**
-     * Throws IllegalArgumentException for a mount that does not start and end with a slash, or that two
-     * handlers share.
+     * Throws IllegalArgumentException for a mount that does not start with a slash or that covers a path
+     * which another mount has.
      */
     Mounts(Collection<Mount> all) {
         List<Mount> sorted = new ArrayList<>();
         for (Mount mount : all) {
-            if (!mount.prefix.startsWith("/") || !mount.prefix.endsWith("/")) {
-                throw new IllegalArgumentException("handler " + mount.name + ": mount " + mount.prefix
-                        + " (expected: a path that starts and ends with /)");
+            if (!mount.path.startsWith("/")) {
+                throw new IllegalArgumentException("handler " + mount.name + ": mount " + mount.path
+                        + " (expected: a path that starts with /, and ends with / when it covers what is below)");
             }
-            if (sorted.stream().anyMatch(other -> other.prefix.equals(mount.prefix))) {
-                throw new IllegalArgumentException(
-                        "handler " + mount.name + ": mount " + mount.prefix + " is taken by another handler");
+            Mount other = exact.putIfAbsent(mount.own(), mount);
+            if (other != null) {
+                throw new IllegalArgumentException("handlers " + other.name + " and " + mount.name
+                        + " both claim the path " + mount.own() + " (expected: one of them)");
             }
-            sorted.add(mount);
+            if (mount.isPrefix()) {
+                sorted.add(mount);
+            }
         }
-        sorted.sort(Comparator.comparingInt((Mount mount) -> mount.prefix.length()).reversed());
-        mounts = List.copyOf(sorted);
+        sorted.sort(Comparator.comparingInt((Mount mount) -> mount.path.length()).reversed());
+        prefixes = List.copyOf(sorted);
     }
 
     @Override
@@ -49,8 +56,12 @@ final class Mounts implements EdgeHandler {
             return Mono.error(new EdgeException(Problem.of(Cause.BAD_REQUEST, Hop.EDGE,
                     "the path has dot segments, backslashes, control bytes or broken escapes")));
         }
-        for (Mount mount : mounts) {
-            if (mount.covers(path)) {
+        Mount here = exact.get(path);
+        if (here != null) {
+            return here.handler.handle(request);
+        }
+        for (Mount mount : prefixes) {
+            if (path.startsWith(mount.path)) {
                 return mount.handler.handle(request);
             }
         }
@@ -62,12 +73,16 @@ final class Mounts implements EdgeHandler {
      * The mount of a handler.
      *
      * @param name the handler's name
-     * @param prefix the path prefix; {@code /x/} covers {@code /x} and all paths below
+     * @param path the path; {@code /x/} covers {@code /x} and all paths below, {@code /x} that path alone
      */
-    record Mount(String name, String prefix, EdgeHandler handler) {
-        boolean covers(String path) {
-            return path.startsWith(prefix)
-                    || (path.length() == prefix.length() - 1 && prefix.startsWith(path));
+    record Mount(String name, String path, EdgeHandler handler) {
+        boolean isPrefix() {
+            return path.endsWith("/");
+        }
+
+        /** The one path that no other mount may cover. */
+        String own() {
+            return isPrefix() && path.length() > 1 ? path.substring(0, path.length() - 1) : path;
         }
     }
 }

@@ -90,8 +90,8 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
     }
 
     @Override
-    public String mount() {
-        return mount;
+    public List<String> mounts() {
+        return List.of(mount);
     }
 
     @Override

@@ -1,9 +1,9 @@
 package dev.culvert.handlers.spi;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -15,11 +15,13 @@ public interface EdgeHandlerProvider {
     String name();
 
     /**
-     * The path prefix that the handler serves. {@code /app-proxy/git/} matches {@code /app-proxy/git} and all
-     * paths below. Null for a handler that is reachable only through GraphQL.
+     * The paths that the handler serves. {@code /app-proxy/git/} matches {@code /app-proxy/git} and all paths
+     * below; without a slash at its end a mount matches that path alone. No two handlers may have the same
+     * one. None for a handler that is reachable only through GraphQL.
      */
-    @Nullable
-    String mount();
+    default List<String> mounts() {
+        return List.of();
+    }
 
     /** Creates the handler. Validates its configuration; does no IO and starts no threads. */
     EdgeHandler create(HandlerContext context);

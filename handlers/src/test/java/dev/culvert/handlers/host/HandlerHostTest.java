@@ -3,8 +3,12 @@ package dev.culvert.handlers.host;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.culvert.handlers.graphql.GraphQlField;
+import dev.culvert.handlers.graphql.GraphQlFunction;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.EdgeHandlerProvider;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.TestHandlers;
 import dev.culvert.http.problem.EdgeException;
@@ -34,9 +38,11 @@ class HandlerHostTest {
     private record Second(String name) {}
 
     @ParameterizedTest
-    @CsvSource({"/a,a", "/a/,a", "/a/x?q=/a/b/,a", "/a/b,ab", "/a/b/c,ab", "/a/bc,a", "/a//b,a"})
+    @CsvSource({"/a,a", "/a/,a", "/a/x?q=/a/b/,a", "/a/b,ab", "/a/b/c,ab", "/a/bc,a", "/a//b,a",
+            "/other/x,a", "/a/only,only", "/a/only?q,only", "/a/only/,a"})
     void theLongestMountAnswers(String target, String name) {
-        var host = TestHandlers.host(new Named("a", "/a/"), new Named("ab", "/a/b/"));
+        var host = TestHandlers.host(new Named("a", "/a/ /other/"), new Named("ab", "/a/b/"),
+                new Named("only", "/a/only"));
 
         StepVerifier.create(host.handle(TestHandlers.get(target))).expectNextCount(1).verifyComplete();
 
@@ -56,11 +62,43 @@ class HandlerHostTest {
 
     @Test
     void aMountHasOneHandler() {
+        for (String other : List.of("/x/", "/x", "/y/ /x")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> TestHandlers.host(new Named("a", "/x/"), new Named("b", other)))
+                    .withMessageContaining("handlers a and b both claim the path /x ");
+        }
+        assertThatIllegalArgumentException().isThrownBy(() -> TestHandlers.host(new Named("a", "x/")))
+                .withMessageContaining("mount x/");
+    }
+
+    @Test
+    void aFieldHasOneHandler() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> TestHandlers.host(new Named("a", "/x/"), new Named("b", "/x/")))
-                .withMessageContaining("/x/");
-        assertThatIllegalArgumentException().isThrownBy(() -> TestHandlers.host(new Named("a", "/x")))
-                .withMessageContaining("/x");
+                .isThrownBy(() -> TestHandlers.host(new Fielded("a"), new Fielded("b")))
+                .withMessageContaining("handlers a and b both answer the GraphQL field Query.who");
+    }
+
+    /** Answers one field. */
+    private record Fielded(String name) implements EdgeHandlerProvider, EdgeHandler, GraphQlFunction {
+        @Override
+        public EdgeHandler create(HandlerContext context) {
+            return this;
+        }
+
+        @Override
+        public Mono<EdgeResponse> handle(EdgeRequest request) {
+            return TestHandlers.ok();
+        }
+
+        @Override
+        public String schema() {
+            return "extend type Query { who: String }";
+        }
+
+        @Override
+        public Map<String, GraphQlField> fields() {
+            return Map.of("Query.who", call -> Mono.just(name));
+        }
     }
 
     @Test
@@ -211,8 +249,8 @@ class HandlerHostTest {
         }
 
         @Override
-        public @Nullable String mount() {
-            return mount;
+        public List<String> mounts() {
+            return mount == null ? List.of() : List.of(mount.split(" "));
         }
 
         @Override

@@ -35,8 +35,8 @@ public final class TestHandlers {
             }
 
             @Override
-            public String mount() {
-                return mount;
+            public List<String> mounts() {
+                return List.of(mount);
             }
 
             @Override

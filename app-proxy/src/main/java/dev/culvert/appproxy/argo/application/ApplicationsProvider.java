@@ -10,6 +10,7 @@ import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.HandlerLimits;
 import java.time.Duration;
+import java.util.List;
 
 /** State changes and logs of Argo CD's applications: handler {@code applications}. */
 public final class ApplicationsProvider extends ApiProvider {
@@ -21,8 +22,8 @@ public final class ApplicationsProvider extends ApiProvider {
     }
 
     @Override
-    public String mount() {
-        return ApplicationsHandler.MOUNT;
+    public List<String> mounts() {
+        return List.of(ApplicationsHandler.MOUNT);
     }
 
     @Override

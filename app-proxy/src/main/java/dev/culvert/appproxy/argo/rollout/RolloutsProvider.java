@@ -8,7 +8,6 @@ import dev.culvert.appproxy.argo.api.Kind;
 import dev.culvert.appproxy.argo.api.RemoteApi;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.HandlerContext;
-import org.jspecify.annotations.Nullable;
 
 /** State changes of Argo Rollouts: handler {@code rollouts}, reached through GraphQL alone. */
 public final class RolloutsProvider extends ApiProvider {
@@ -17,11 +16,6 @@ public final class RolloutsProvider extends ApiProvider {
     @Override
     public String name() {
         return NAME;
-    }
-
-    @Override
-    public @Nullable String mount() {
-        return null;
     }
 
     @Override

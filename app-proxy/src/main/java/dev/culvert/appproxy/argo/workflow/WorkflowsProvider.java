@@ -10,6 +10,7 @@ import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.HandlerLimits;
 import java.time.Duration;
+import java.util.List;
 
 /** State changes, logs and events of Argo Workflows: handler {@code workflows}. */
 public final class WorkflowsProvider extends ApiProvider {
@@ -21,8 +22,8 @@ public final class WorkflowsProvider extends ApiProvider {
     }
 
     @Override
-    public String mount() {
-        return WorkflowsHandler.MOUNT;
+    public List<String> mounts() {
+        return List.of(WorkflowsHandler.MOUNT);
     }
 
     @Override
