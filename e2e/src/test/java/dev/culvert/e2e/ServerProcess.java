@@ -3,6 +3,7 @@ package dev.culvert.e2e;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -13,7 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A tunnel server as a process of its own, {@code culvert server …}, that can be killed. */
+/** A tunnel server, or another part, as a process of its own that can be killed. */
 final class ServerProcess implements AutoCloseable {
     private static final int PATIENCE_SECONDS = 60;
 
@@ -32,18 +33,32 @@ final class ServerProcess implements AutoCloseable {
      * @param tunnelPort where clients find it; 0 picks one
      */
     static ServerProcess start(Path folder, String domain, int tunnelPort) throws IOException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        var command = new ArrayList<>(List.of(java, "-cp", System.getProperty("java.class.path"),
-                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-                "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "dev.culvert.launcher.Main", "server",
-                "--edge-listen", "127.0.0.1:0", "--edge-domain", domain, "--tunnel-listen",
-                "127.0.0.1:" + tunnelPort, "--admin-listen", "127.0.0.1:0", "--admin-token-file",
-                folder.resolve("admin.token").toString(), "--data-dir", folder.resolve("data").toString()));
+        var command = new ArrayList<>(
+                List.of("server", "--edge-listen", "127.0.0.1:0", "--edge-domain", domain,
+                        "--tunnel-listen", "127.0.0.1:" + tunnelPort, "--admin-listen", "127.0.0.1:0",
+                        "--admin-token-file", folder.resolve("admin.token").toString(), "--data-dir",
+                        folder.resolve("data").toString()));
         for (String listener : List.of("edge-tls:edge", "tunnel-tls:tunnel", "tunnel-ca:ca")) {
             String file = folder.resolve(listener.substring(listener.indexOf(':') + 1)).toString();
             String key = "--" + listener.substring(0, listener.indexOf(':'));
             command.addAll(List.of(key + "-certificate", file + ".crt", key + "-key", file + ".key"));
         }
+        return part("", command);
+    }
+
+    /**
+     * Starts any part.
+     *
+     * @param classPath jars beside those of the test; empty: none
+     * @param arguments those of {@code culvert}
+     */
+    static ServerProcess part(String classPath, List<String> arguments) throws IOException {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var command = new ArrayList<>(List.of(java, "-cp",
+                System.getProperty("java.class.path") + File.pathSeparator + classPath,
+                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+                "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "dev.culvert.launcher.Main"));
+        command.addAll(arguments);
         return new ServerProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
     }
 
@@ -62,7 +77,7 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** The address of a listener, {@code edge}, {@code tunnel} or {@code admin}, once it listens. */
+    /** The address of a listener, such as {@code edge}, {@code tunnel} or {@code admin}, once it listens. */
     String address(String listener) {
         try {
             return Objects.requireNonNull(listening.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
@@ -70,7 +85,7 @@ final class ServerProcess implements AutoCloseable {
                     .asText();
         } catch (Exception e) {
             synchronized (lines) {
-                throw new AssertionError("the server does not listen:\n" + String.join("\n", lines), e);
+                throw new AssertionError("it does not listen:\n" + String.join("\n", lines), e);
             }
         }
     }

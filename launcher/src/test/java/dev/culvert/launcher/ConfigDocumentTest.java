@@ -6,7 +6,7 @@ import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.client.dial.ClientConfig;
 import dev.culvert.config.SettingInfo;
 import dev.culvert.launcher.run.PartConfig;
-import dev.culvert.platform.directory.ControlPlaneConfig;
+import dev.culvert.platform.host.ControlPlaneConfig;
 import dev.culvert.router.RouterConfig;
 import dev.culvert.server.ServerConfig;
 import java.io.IOException;

@@ -35,6 +35,8 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.handler.active", "Calls of a handler in progress."),
             Map.entry("culvert.handler.busy.threads", "Threads of a handler that run its code."),
             Map.entry("culvert.handler.healthy", "Whether a handler is healthy: 1 or 0."),
+            Map.entry("culvert.outbox.messages", "Changes that another part has not received yet."),
+            Map.entry("culvert.outbox.deliveries", "Attempts to deliver changes to other parts."),
             Map.entry("culvert.git.tokens.unreadable",
                     "Git tokens that no key can decrypt; they are kept but not used."),
             Map.entry("culvert.tls.handshakes",

@@ -3,8 +3,8 @@ package dev.culvert.launcher.command;
 import dev.culvert.config.ConfigBinding;
 import dev.culvert.launcher.run.PartCommand;
 import dev.culvert.launcher.run.RunningPart;
-import dev.culvert.platform.directory.ControlPlane;
-import dev.culvert.platform.directory.ControlPlaneConfig;
+import dev.culvert.platform.host.ControlPlane;
+import dev.culvert.platform.host.ControlPlaneConfig;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
@@ -15,6 +15,11 @@ import reactor.core.publisher.Mono;
 final class ControlPlaneCommand extends PartCommand {
     ControlPlaneCommand() {
         super(ControlPlaneConfig.class);
+    }
+
+    @Override
+    public void check(ConfigBinding binding) {
+        ControlPlane.check(binding.value(ControlPlaneConfig.class));
     }
 
     @Override

@@ -37,11 +37,17 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
     /** Starts the service. Emits when it listens. After an error no component is left running. */
     public abstract Mono<RunningPart> start(ConfigBinding binding);
 
+    /**
+     * Checks settings that only the service knows. Opens no file. Throws {@link
+     * dev.culvert.config.ConfigErrors}.
+     */
+    public void check(ConfigBinding binding) {}
+
     @Override
     public final Mono<Integer> run() {
         return Mono.defer(() -> {
             ConfigBinding binding = binding();
-            return checkConfig ? check(binding) : serve(binding);
+            return checkConfig ? describe(binding) : serve(binding);
         });
     }
 
@@ -65,7 +71,8 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
                 .doOnSuccess(done -> LOG.atInfo().addKeyValue("part", part.name()).log("drained"));
     }
 
-    private static Mono<Integer> check(ConfigBinding binding) {
+    private Mono<Integer> describe(ConfigBinding binding) {
+        check(binding);
         binding.warnings().forEach(warning -> System.err.println("culvert: " + warning));
         System.out.println(PartConfig.describe(binding));
         return Mono.just(ExitCode.DONE);

@@ -1,32 +1,18 @@
 package dev.culvert.platform.directory;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.handlers.rest.JsonFields;
-import dev.culvert.handlers.spi.EdgeRequest;
-import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.platform.directory.store.Id;
 import dev.culvert.platform.directory.store.Rule;
 import dev.culvert.platform.directory.store.RuntimeTokens;
-import io.netty.handler.codec.http.HttpResponseStatus;
-import java.io.UncheckedIOException;
-import java.lang.reflect.RecordComponent;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
-/** The JSON of requests, as records, and of responses. */
+/** The bodies of requests. */
 final class Bodies {
-    /** A rule with all its values. */
-    private static final int MAX_BYTES = 64 << 10;
     private static final int MAX_TEXT = 256;
-    private static final JsonMapper JSON = new JsonMapper();
 
     private Bodies() {}
 
@@ -139,30 +125,6 @@ final class Bodies {
 
         Reach {
             text("url", url);
-        }
-    }
-
-    record Items<T>(List<T> items, @Nullable String next) {
-        static <T> Items<T> of(List<T> items) {
-            return new Items<>(items, null);
-        }
-    }
-
-    /** Reads a request's body. Errors: HandlerException with BAD_REQUEST or BODY_TOO_LARGE. */
-    static <T extends Record> Mono<T> read(EdgeRequest request, Class<T> type,
-            Function<JsonFields, T> making) {
-        return request.aggregate(MAX_BYTES)
-                .map(bytes -> JsonFields.read(bytes, Arrays.stream(type.getRecordComponents())
-                        .map(RecordComponent::getName)
-                        .collect(Collectors.toSet()), making));
-    }
-
-    static EdgeResponse.Http answer(HttpResponseStatus status, Object view) {
-        try {
-            return EdgeResponse.Http.of(status, "application/json", JSON.writeValueAsBytes(view))
-                    .with("cache-control", "no-store");
-        } catch (JsonProcessingException e) {
-            throw new UncheckedIOException("records of strings and numbers always render", e);
         }
     }
 

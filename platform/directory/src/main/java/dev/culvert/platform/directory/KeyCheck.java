@@ -1,17 +1,17 @@
 package dev.culvert.platform.directory;
 
-import dev.culvert.handlers.graphql.GraphQlCall;
-import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
-import dev.culvert.platform.directory.Call.Who;
 import dev.culvert.platform.directory.store.Account;
 import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.directory.store.Id;
 import dev.culvert.platform.directory.store.KeyOwner;
+import dev.culvert.platform.host.rest.StoreRefusal;
+import dev.culvert.platform.host.spi.Callers;
+import dev.culvert.platform.host.spi.PlatformCaller;
 import dev.culvert.store.StoreException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
@@ -23,13 +23,12 @@ import reactor.core.publisher.Sinks;
 
 /**
  * Authenticates callers by the key in {@code Authorization} (bare, or after {@code Bearer}) or {@code
- * x-access-token}, and checks their permissions here.
+ * x-access-token}.
  */
-final class KeyCheck {
+final class KeyCheck implements Callers {
     /** The maximum number of concurrent look-ups of API keys: a tenth of the database's queue. */
     static final int MAX_LOOK_UPS = 1_000;
 
-    private static final String ACCOUNT = "account=";
     private static final Duration RETRY = Duration.ofSeconds(1);
 
     private final Quota<SourceAddress> lookUps = new Quota<>(MAX_LOOK_UPS);
@@ -50,23 +49,17 @@ final class KeyCheck {
         this.accounts = accounts;
     }
 
-    /**
-     * Finds the holder of a request's key. Errors: HandlerException UNAUTHORIZED, OVERLOADED. Always emits a
-     * value.
-     */
-    Mono<KeyOwner> holder(EdgeRequest request) {
-        return holder(request.headers(), request.context());
+    @Override
+    public Mono<PlatformCaller> caller(HttpHeaders headers, RequestContext context) {
+        return context.caller() instanceof KeyOwner known
+                ? Mono.just(known) // a filter has found it
+                : found(headers, context).cast(PlatformCaller.class);
     }
 
-    /** The same for a GraphQL field. */
-    Mono<KeyOwner> holder(GraphQlCall call) {
-        return holder(call.headers(), call.context());
-    }
-
-    private Mono<KeyOwner> holder(HttpHeaders headers, RequestContext context) {
+    private Mono<KeyOwner> found(HttpHeaders headers, RequestContext context) {
         String token = token(headers);
         Mono<KeyOwner> found = token == null ? Mono.empty() : inTurn(holders.apply(token), context);
-        return found.onErrorMap(StoreException.class, DirectoryApi::told)
+        return found.onErrorMap(StoreException.class, StoreRefusal::told)
                 .switchIfEmpty(Mono.error(() -> HandlerException.of(Reason.UNAUTHORIZED,
                         "an API key of this control plane is needed in Authorization")));
     }
@@ -91,33 +84,15 @@ final class KeyCheck {
                 .retryAfter(RETRY);
     }
 
-    /** The account of the call. Errors: HandlerException FORBIDDEN, NOT_FOUND. */
-    Mono<String> admit(Who who, KeyOwner holder, EdgeRequest request) {
-        boolean may = switch (who) {
-            case HOLDER -> true;
-            case ADMIN -> holder.isAdmin();
-            case OPERATOR -> holder.isOperator();
-            case RUNTIME -> holder.key().runtime() != null;
-        };
-        if (!may) {
-            return Mono.error(HandlerException.of(Reason.FORBIDDEN, switch (who) {
-                case RUNTIME -> "only a runtime's key may ask this";
-                case OPERATOR -> "only the control plane's operators may do this";
-                default -> "only administrators of the account may do this";
-            }));
-        }
-        String query = request.query();
-        if (who != Who.ADMIN || query == null || query.isEmpty()) {
-            return Mono.just(holder.account());
-        }
-        String named = query.startsWith(ACCOUNT) ? query.substring(ACCOUNT.length()) : "";
-        if (!Id.valid(named)) {
+    @Override
+    public Mono<String> account(PlatformCaller caller, String id) {
+        if (!Id.valid(id)) {
             return Mono.error(Bodies.invalid("the query has to be account=ID, or none"));
         }
-        if (!named.equals(holder.account()) && !holder.isOperator()) {
+        if (!id.equals(caller.account()) && !caller.isOperator()) {
             return Mono.error(HandlerException.of(Reason.NOT_FOUND, "there is no such account"));
         }
-        return accounts.apply(named).map(Account::id);
+        return accounts.apply(id).map(Account::id);
     }
 
     private static @Nullable String token(HttpHeaders headers) {

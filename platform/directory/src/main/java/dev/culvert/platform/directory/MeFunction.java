@@ -7,7 +7,10 @@ import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.platform.directory.store.Account;
 import dev.culvert.platform.directory.store.Directory;
+import dev.culvert.platform.directory.store.KeyOwner;
 import dev.culvert.platform.directory.store.User;
+import dev.culvert.platform.host.rest.StoreRefusal;
+import dev.culvert.platform.host.spi.Callers;
 import dev.culvert.store.StoreException;
 import java.util.List;
 import java.util.Map;
@@ -16,11 +19,11 @@ import reactor.core.publisher.Mono;
 /** The GraphQL field {@code me}: the caller's user. */
 final class MeFunction implements GraphQlFunction {
     private final Directory directory;
-    private final KeyCheck keys;
+    private final Callers callers;
 
-    MeFunction(Directory directory, KeyCheck keys) {
+    MeFunction(Directory directory, Callers callers) {
         this.directory = directory;
-        this.keys = keys;
+        this.callers = callers;
     }
 
     record Me(String id, String name, String email, boolean isAdmin, List<Account> accounts,
@@ -48,15 +51,15 @@ final class MeFunction implements GraphQlFunction {
     }
 
     private Mono<Me> me(GraphQlCall call) {
-        return keys.holder(call).flatMap(holder -> {
-            User user = holder.user();
+        return callers.caller(call.headers(), call.context()).flatMap(caller -> {
+            User user = KeyOwner.of(caller).user();
             if (user == null) {
                 return Mono.error(HandlerException.of(Reason.FORBIDDEN, "a runtime's key is nobody's"));
             }
             return directory.account(user.account())
                     .map(account -> new Me(user.id(), user.name(), user.email(), user.admin(),
                             List.of(account), account))
-                    .onErrorMap(StoreException.class, DirectoryApi::told);
+                    .onErrorMap(StoreException.class, StoreRefusal::told);
         });
     }
 }

@@ -3,8 +3,6 @@ package dev.culvert.platform.directory;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
-import dev.culvert.platform.directory.Bodies.Items;
-import dev.culvert.platform.directory.Call.Who;
 import dev.culvert.platform.directory.store.Account;
 import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.directory.store.Id;
@@ -13,6 +11,10 @@ import dev.culvert.platform.directory.store.Rule;
 import dev.culvert.platform.directory.store.StoredKey;
 import dev.culvert.platform.directory.store.Team;
 import dev.culvert.platform.directory.store.User;
+import dev.culvert.platform.host.rest.CallScope;
+import dev.culvert.platform.host.rest.JsonBodies;
+import dev.culvert.platform.host.rest.RestCall;
+import dev.culvert.platform.host.rest.RestCall.Who;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.List;
@@ -45,61 +47,79 @@ final class PeopleCalls {
     /** A runtime that has registered its URL. */
     record RuntimeView(String name, String url) {}
 
-    static List<Call> of(Directory directory) {
+    static List<RestCall> of(Directory directory) {
         var calls = new PeopleCalls(directory);
         return List.of(
-                new Call(HttpMethod.GET, "/api/accounts", Who.OPERATOR,
-                        scope -> list(directory.accounts())),
-                new Call(HttpMethod.POST, "/api/accounts", Who.OPERATOR, calls::addAccount),
-                new Call(HttpMethod.GET, "/api/users", Who.ADMIN,
-                        scope -> list(directory.users(scope.account()))),
-                new Call(HttpMethod.POST, "/api/users", Who.ADMIN, calls::addUser),
-                new Call(HttpMethod.DELETE, "/api/users/{id}", Who.ADMIN,
-                        calls::removeUser),
-                new Call(HttpMethod.GET, "/api/teams", Who.ADMIN,
-                        scope -> list(directory.teams(scope.account()))),
-                new Call(HttpMethod.POST, "/api/teams", Who.ADMIN, calls::addTeam),
-                new Call(HttpMethod.DELETE, "/api/teams/{id}", Who.ADMIN,
+                RestCall.of(HttpMethod.GET, "/api/accounts", Who.OPERATOR,
+                        "All accounts", scope -> list(directory.accounts())).lists(Account.class),
+                RestCall.of(HttpMethod.POST, "/api/accounts", Who.OPERATOR,
+                        "Creates an account", calls::addAccount)
+                        .takes(Bodies.NewAccount.class)
+                        .gives(Account.class),
+                RestCall.of(HttpMethod.DELETE, "/api/accounts/{id}", Who.OPERATOR,
+                        "Deletes an account with all that belongs to it",
+                        scope -> gone(directory.removeAccount(scope.segment("id")))),
+                RestCall.of(HttpMethod.GET, "/api/users", Who.ADMIN,
+                        "The users of the account", scope -> list(directory.users(scope.account())))
+                        .lists(User.class),
+                RestCall.of(HttpMethod.POST, "/api/users", Who.ADMIN,
+                        "Creates a user", calls::addUser).takes(Bodies.NewUser.class).gives(User.class),
+                RestCall.of(HttpMethod.DELETE, "/api/users/{id}", Who.ADMIN,
+                        "Deletes a user, with their keys", calls::removeUser),
+                RestCall.of(HttpMethod.GET, "/api/teams", Who.ADMIN,
+                        "The teams of the account", scope -> list(directory.teams(scope.account())))
+                        .lists(Team.class),
+                RestCall.of(HttpMethod.POST, "/api/teams", Who.ADMIN,
+                        "Creates a team", calls::addTeam).takes(Bodies.NewTeam.class).gives(Team.class),
+                RestCall.of(HttpMethod.DELETE, "/api/teams/{id}", Who.ADMIN,
+                        "Deletes a team",
                         scope -> gone(directory.removeTeam(scope.account(), scope.segment("id")))),
-                new Call(HttpMethod.PUT, "/api/teams/{id}/members/{user}", Who.ADMIN,
-                        scope -> gone(calls.member(scope, true))),
-                new Call(HttpMethod.DELETE, "/api/teams/{id}/members/{user}", Who.ADMIN,
-                        scope -> gone(calls.member(scope, false))),
-                new Call(HttpMethod.GET, "/api/keys", Who.ADMIN,
-                        scope -> list(directory.keys(scope.account()))),
-                new Call(HttpMethod.POST, "/api/keys", Who.ADMIN, calls::addKey),
-                new Call(HttpMethod.DELETE, "/api/keys/{id}", Who.ADMIN,
-                        calls::removeKey),
-                new Call(HttpMethod.GET, "/api/runtimes", Who.ADMIN, calls::runtimes),
-                new Call(HttpMethod.GET, "/api/abac", Who.ADMIN,
-                        scope -> list(directory.rules(scope.account()))),
-                new Call(HttpMethod.POST, "/api/abac", Who.ADMIN, calls::addRule),
-                new Call(HttpMethod.DELETE, "/api/abac/{id}", Who.ADMIN,
+                RestCall.of(HttpMethod.PUT, "/api/teams/{id}/members/{user}", Who.ADMIN,
+                        "Adds a user to a team", scope -> gone(calls.member(scope, true))),
+                RestCall.of(HttpMethod.DELETE, "/api/teams/{id}/members/{user}", Who.ADMIN,
+                        "Removes a user from a team", scope -> gone(calls.member(scope, false))),
+                RestCall.of(HttpMethod.GET, "/api/keys", Who.ADMIN,
+                        "The API keys of the account, without their secrets",
+                        scope -> list(directory.keys(scope.account()))).lists(StoredKey.class),
+                RestCall.of(HttpMethod.POST, "/api/keys", Who.ADMIN,
+                        "Creates an API key for a user or a runtime; the answer alone shows it",
+                        calls::addKey).takes(Bodies.NewKey.class).gives(IssuedView.class),
+                RestCall.of(HttpMethod.DELETE, "/api/keys/{id}", Who.ADMIN,
+                        "Revokes an API key", calls::removeKey),
+                RestCall.of(HttpMethod.GET, "/api/runtimes", Who.ADMIN,
+                        "The runtimes that registered a URL", calls::runtimes).lists(RuntimeView.class),
+                RestCall.of(HttpMethod.GET, "/api/abac", Who.ADMIN,
+                        "The rules of the account", scope -> list(directory.rules(scope.account())))
+                        .lists(Rule.class),
+                RestCall.of(HttpMethod.POST, "/api/abac", Who.ADMIN,
+                        "Creates a rule", calls::addRule).takes(Bodies.NewRule.class).gives(Rule.class),
+                RestCall.of(HttpMethod.DELETE, "/api/abac/{id}", Who.ADMIN,
+                        "Deletes a rule",
                         scope -> gone(directory.removeRule(scope.account(), scope.segment("id")))));
     }
 
-    private Mono<EdgeResponse.Http> addAccount(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewAccount.class, Bodies.NewAccount::of)
+    private Mono<EdgeResponse.Http> addAccount(CallScope scope) {
+        return JsonBodies.read(scope.request(), Bodies.NewAccount.class, Bodies.NewAccount::of)
                 .flatMap(wanted -> created(scope, directory
                         .addAccount(wanted.id() == null ? Id.create() : wanted.id(), wanted.name()),
                         Account::id));
     }
 
-    private Mono<EdgeResponse.Http> addUser(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewUser.class, Bodies.NewUser::of)
+    private Mono<EdgeResponse.Http> addUser(CallScope scope) {
+        return JsonBodies.read(scope.request(), Bodies.NewUser.class, Bodies.NewUser::of)
                 .flatMap(wanted -> created(scope, directory.addUser(scope.account(), wanted.name(),
                         wanted.email(), wanted.admin()), User::id));
     }
 
-    private Mono<EdgeResponse.Http> removeUser(Scope scope) {
+    private Mono<EdgeResponse.Http> removeUser(CallScope scope) {
         String id = scope.segment("id");
-        if (scope.holder().name().equals(id)) {
+        if (scope.caller().getName().equals(id)) {
             return Mono.error(HandlerException.of(Reason.CONFLICT, "nobody removes themselves"));
         }
         return sparingOperators(scope, id, gone(directory.removeUser(scope.account(), id)));
     }
 
-    private Mono<EdgeResponse.Http> removeKey(Scope scope) {
+    private Mono<EdgeResponse.Http> removeKey(CallScope scope) {
         String id = scope.segment("id");
         return sparingOperators(scope, id, gone(directory.removeKey(scope.account(), id).then()));
     }
@@ -108,8 +128,8 @@ final class PeopleCalls {
      * Restricts changes of operators to operators. Other administrators of their account must not become
      * operators by a new key, nor lock operators out.
      */
-    private <T> Mono<T> sparingOperators(Scope scope, @Nullable String id, Mono<T> work) {
-        return id == null || scope.holder().isOperator()
+    private <T> Mono<T> sparingOperators(CallScope scope, @Nullable String id, Mono<T> work) {
+        return id == null || scope.caller().isOperator()
                 ? work
                 : directory.isOperators(scope.account(), id)
                         .flatMap(theirs -> theirs
@@ -118,18 +138,18 @@ final class PeopleCalls {
                                 : work);
     }
 
-    private Mono<EdgeResponse.Http> addTeam(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewTeam.class, Bodies.NewTeam::of)
+    private Mono<EdgeResponse.Http> addTeam(CallScope scope) {
+        return JsonBodies.read(scope.request(), Bodies.NewTeam.class, Bodies.NewTeam::of)
                 .flatMap(wanted -> created(scope,
                         directory.addTeam(scope.account(), wanted.name(), wanted.members()), Team::id));
     }
 
-    private Mono<Void> member(Scope scope, boolean member) {
+    private Mono<Void> member(CallScope scope, boolean member) {
         return directory.setMember(scope.account(), scope.segment("id"), scope.segment("user"), member);
     }
 
-    private Mono<EdgeResponse.Http> addKey(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewKey.class, Bodies.NewKey::of)
+    private Mono<EdgeResponse.Http> addKey(CallScope scope) {
+        return JsonBodies.read(scope.request(), Bodies.NewKey.class, Bodies.NewKey::of)
                 .flatMap(wanted -> wanted.expires() != null && wanted.expires() <= directory.now()
                         ? Mono.error(Bodies.invalid("expires: " + wanted.expires()
                                 + " is past (expected: seconds since 1970, in the future)"))
@@ -139,7 +159,7 @@ final class PeopleCalls {
                                 .map(IssuedView::of), IssuedView::id)));
     }
 
-    private Mono<EdgeResponse.Http> runtimes(Scope scope) {
+    private Mono<EdgeResponse.Http> runtimes(CallScope scope) {
         return list(directory.urls(scope.account())
                 .map(urls -> urls.entrySet()
                         .stream()
@@ -147,8 +167,8 @@ final class PeopleCalls {
                         .toList()));
     }
 
-    private Mono<EdgeResponse.Http> addRule(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.NewRule.class, Bodies.NewRule::of).flatMap(wanted -> {
+    private Mono<EdgeResponse.Http> addRule(CallScope scope) {
+        return JsonBodies.read(scope.request(), Bodies.NewRule.class, Bodies.NewRule::of).flatMap(wanted -> {
             try {
                 return created(scope, directory.addRule(scope.account(), wanted.rule()), Rule::id);
             } catch (IllegalArgumentException e) {
@@ -158,11 +178,12 @@ final class PeopleCalls {
     }
 
     private static Mono<EdgeResponse.Http> list(Mono<? extends List<?>> items) {
-        return items.map(all -> Bodies.answer(HttpResponseStatus.OK, Items.of(all)));
+        return items.map(all -> JsonBodies.answer(HttpResponseStatus.OK, JsonBodies.Items.of(all)));
     }
 
-    private static <T> Mono<EdgeResponse.Http> created(Scope scope, Mono<T> made, Function<T, String> id) {
-        return made.map(view -> Bodies.answer(HttpResponseStatus.CREATED, view)
+    private static <T> Mono<EdgeResponse.Http> created(CallScope scope, Mono<T> made,
+            Function<T, String> id) {
+        return made.map(view -> JsonBodies.answer(HttpResponseStatus.CREATED, view)
                 .with("location", scope.request().path() + "/" + id.apply(view)));
     }
 

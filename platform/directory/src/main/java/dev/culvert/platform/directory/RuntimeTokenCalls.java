@@ -4,12 +4,17 @@ import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.observe.AuditTrail;
-import dev.culvert.platform.directory.Call.Who;
 import dev.culvert.platform.directory.store.AccessQuery;
+import dev.culvert.platform.directory.store.Changes;
+import dev.culvert.platform.directory.store.Decision;
 import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.directory.store.KeyOwner;
 import dev.culvert.platform.directory.store.RuntimeTokens;
 import dev.culvert.platform.directory.store.User;
+import dev.culvert.platform.host.rest.CallScope;
+import dev.culvert.platform.host.rest.JsonBodies;
+import dev.culvert.platform.host.rest.RestCall;
+import dev.culvert.platform.host.rest.RestCall.Who;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.List;
@@ -40,28 +45,38 @@ final class RuntimeTokenCalls {
         static final Resolved UNKNOWN = new Resolved("unknown", null, null);
     }
 
-    static List<Call> of(Directory directory, AllowedOrigins origins, AuditTrail audit) {
+    static List<RestCall> of(Directory directory, AllowedOrigins origins, AuditTrail audit) {
         var calls = new RuntimeTokenCalls(directory, origins, audit);
-        return List.of(new Call(HttpMethod.GET, "/api/me", Who.HOLDER, RuntimeTokenCalls::me),
-                new Call(HttpMethod.POST, "/api/abac/decide", Who.HOLDER, calls::decide),
-                new Call(HttpMethod.POST, "/api/runtime-tokens", Who.HOLDER, calls::issue),
-                new Call(HttpMethod.POST, "/api/tokens/resolve", Who.RUNTIME, calls::resolve),
-                new Call(HttpMethod.GET, "/api/changes", Who.RUNTIME, calls::changes),
-                new Call(HttpMethod.PUT, "/api/runtime", Who.RUNTIME, calls::reach));
+        return List.of(RestCall.of(HttpMethod.GET, "/api/me", Who.HOLDER,
+                "The user who calls", RuntimeTokenCalls::me).gives(User.class),
+                RestCall.of(HttpMethod.POST, "/api/abac/decide", Who.HOLDER,
+                        "Whether a user may do something", calls::decide)
+                        .takes(Bodies.Ask.class)
+                        .gives(Decision.class),
+                RestCall.of(HttpMethod.POST, "/api/runtime-tokens", Who.HOLDER,
+                        "Issues a short-lived token for one runtime", calls::issue)
+                        .takes(Bodies.NewRuntimeToken.class)
+                        .gives(RuntimeTokens.Issued.class),
+                RestCall.of(HttpMethod.POST, "/api/tokens/resolve", Who.RUNTIME,
+                        "Whose a token is", calls::resolve).takes(Bodies.Token.class).gives(Resolved.class),
+                RestCall.of(HttpMethod.GET, "/api/changes", Who.RUNTIME,
+                        "What changed since a position", calls::changes).gives(Changes.class),
+                RestCall.of(HttpMethod.PUT, "/api/runtime", Who.RUNTIME,
+                        "Registers the URL of the runtime", calls::reach).takes(Bodies.Reach.class));
     }
 
-    private static Mono<EdgeResponse.Http> me(Scope scope) {
-        User user = scope.holder().user();
+    private static Mono<EdgeResponse.Http> me(CallScope scope) {
+        User user = KeyOwner.of(scope.caller()).user();
         return user == null
                 ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "a runtime's key is nobody's"))
                 : Mono.fromSupplier(() -> ok(user));
     }
 
-    private Mono<EdgeResponse.Http> decide(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.Ask.class, Bodies.Ask::of).flatMap(asked -> {
-            User self = scope.holder().user();
+    private Mono<EdgeResponse.Http> decide(CallScope scope) {
+        return JsonBodies.read(scope.request(), Bodies.Ask.class, Bodies.Ask::of).flatMap(asked -> {
+            User self = KeyOwner.of(scope.caller()).user();
             String user = asked.user() == null ? (self == null ? "" : self.id()) : asked.user();
-            if (self != null && !self.id().equals(user) && !scope.holder().isAdmin()) {
+            if (self != null && !self.id().equals(user) && !scope.caller().isAdmin()) {
                 return Mono.error(HandlerException.of(Reason.FORBIDDEN,
                         "only administrators and runtimes ask about others"));
             }
@@ -75,17 +90,17 @@ final class RuntimeTokenCalls {
         });
     }
 
-    private Mono<EdgeResponse.Http> issue(Scope scope) {
-        User user = scope.holder().user();
+    private Mono<EdgeResponse.Http> issue(CallScope scope) {
+        User user = KeyOwner.of(scope.caller()).user();
         return user == null
                 ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "a runtime's key is nobody's"))
-                : Bodies.read(scope.request(), Bodies.NewRuntimeToken.class, Bodies.NewRuntimeToken::of)
+                : JsonBodies.read(scope.request(), Bodies.NewRuntimeToken.class, Bodies.NewRuntimeToken::of)
                         .flatMap(wanted -> directory.issueToken(user, wanted.runtime(), wanted.seconds()))
-                        .map(issued -> Bodies.answer(HttpResponseStatus.CREATED, issued));
+                        .map(issued -> JsonBodies.answer(HttpResponseStatus.CREATED, issued));
     }
 
-    private Mono<EdgeResponse.Http> resolve(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.Token.class, Bodies.Token::of)
+    private Mono<EdgeResponse.Http> resolve(CallScope scope) {
+        return JsonBodies.read(scope.request(), Bodies.Token.class, Bodies.Token::of)
                 .flatMap(body -> (RuntimeTokens.looksLike(body.token())
                         ? directory.tokenOf(scope.account(), runtime(scope), body.token())
                                 .map(known -> new Resolved("known", known.user(), known.expires()))
@@ -94,8 +109,8 @@ final class RuntimeTokenCalls {
                 .map(RuntimeTokenCalls::ok);
     }
 
-    private static String runtime(Scope scope) {
-        return String.valueOf(scope.holder().key().runtime());
+    private static String runtime(CallScope scope) {
+        return String.valueOf(KeyOwner.of(scope.caller()).key().runtime());
     }
 
     /** A runtime's key belongs to no user, so neither can be used in place of the other. */
@@ -109,7 +124,7 @@ final class RuntimeTokenCalls {
                 : new Resolved("foreign", null, null);
     }
 
-    private Mono<EdgeResponse.Http> changes(Scope scope) {
+    private Mono<EdgeResponse.Http> changes(CallScope scope) {
         return directory.changes(scope.account(), since(scope.request().query())).map(RuntimeTokenCalls::ok);
     }
 
@@ -123,8 +138,8 @@ final class RuntimeTokenCalls {
         return Long.parseLong(query.substring("since=".length()));
     }
 
-    private Mono<EdgeResponse.Http> reach(Scope scope) {
-        return Bodies.read(scope.request(), Bodies.Reach.class, Bodies.Reach::of).flatMap(body -> {
+    private Mono<EdgeResponse.Http> reach(CallScope scope) {
+        return JsonBodies.read(scope.request(), Bodies.Reach.class, Bodies.Reach::of).flatMap(body -> {
             String origin = origins.origin(body.url());
             if (origin == null) {
                 return Mono.error(HandlerException.of(Reason.FORBIDDEN,
@@ -136,13 +151,13 @@ final class RuntimeTokenCalls {
         });
     }
 
-    private Mono<Void> noted(Scope scope, String origin) {
-        return audit.write(new AuditTrail.Entry(scope.holder().name(), scope.account(), "PUT", "directory",
+    private Mono<Void> noted(CallScope scope, String origin) {
+        return audit.write(new AuditTrail.Entry(scope.caller().getName(), scope.account(), "PUT", "directory",
                 "/api/runtime " + origin, AuditTrail.Decision.ALLOWED,
                 scope.request().context().requestId(), null, null));
     }
 
     private static EdgeResponse.Http ok(Object view) {
-        return Bodies.answer(HttpResponseStatus.OK, view);
+        return JsonBodies.answer(HttpResponseStatus.OK, view);
     }
 }

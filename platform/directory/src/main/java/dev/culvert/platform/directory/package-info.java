@@ -1,6 +1,6 @@
 /**
  * The control plane's directory: accounts, users, API keys, teams and rules, the decisions by these rules,
- * and the changes. Start with {@link dev.culvert.platform.directory.ControlPlane}; {@code Directory} stores
+ * and the changes. Start with {@link dev.culvert.platform.host.ControlPlane}; {@code Directory} stores
  * the data.
  */
 @NullMarked

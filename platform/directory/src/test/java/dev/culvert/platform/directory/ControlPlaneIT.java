@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.config.HostPort;
+import dev.culvert.platform.host.ControlPlane;
+import dev.culvert.platform.host.ControlPlaneConfig;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -17,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
@@ -68,6 +71,44 @@ class ControlPlaneIT {
 
         assertThat(call("GET", "/api/users", admin, "").statusCode()).isEqualTo(200);
         assertThat(json(call("GET", "/api/keys", admin, "")).path("items")).hasSize(1);
+    }
+
+    @Test
+    void theDocumentListsEveryPathThatIsMounted() throws Exception {
+        List<String> paths = new ArrayList<>();
+        json(call("GET", "/openapi.json", "", "")).path("paths").fieldNames().forEachRemaining(paths::add);
+
+        List<String> mounts = new ArrayList<>(new DirectoryProvider().mounts());
+        mounts.addAll(List.of("/api/ping", "/openapi.json", "/graphql.sdl", "/api/outbox"));
+        assertThat(mounts).allSatisfy(mount -> assertThat(paths).as(mount)
+                .anyMatch(path -> mount.endsWith("/") ? (path + "/").startsWith(mount) : path.equals(mount)));
+        assertThat(paths).allSatisfy(path -> assertThat(mounts).as(path)
+                .anyMatch(
+                        mount -> mount.endsWith("/") ? (path + "/").startsWith(mount) : path.equals(mount)));
+        for (String path : paths) {
+            assertThat(call("OPTIONS", path.replaceAll("[{}]", ""), admin, "").statusCode()).as(path)
+                    .isEqualTo(405);
+        }
+        assertThat(call("GET", "/graphql.sdl", "", "").body()).contains("me: User!");
+    }
+
+    @Test
+    void anAccountIsDeletedWithItsUsersKeys() throws Exception {
+        String other = id(call("POST", "/api/accounts", admin, "{\"name\":\"other\"}"));
+        String own = json(call("GET", "/api/me", admin, "")).path("account").textValue();
+        String user = id(call("POST", "/api/users?account=" + other, admin,
+                "{\"name\":\"X\",\"email\":\"x@other.test\"}"));
+        String key = json(call("POST", "/api/keys?account=" + other, admin, "{\"user\":\"" + user + "\"}"))
+                .path("key")
+                .textValue();
+        assertThat(call("GET", "/api/me", key, "").statusCode()).isEqualTo(200);
+
+        assertThat(call("DELETE", "/api/accounts/" + other, key, "").statusCode()).isEqualTo(403);
+        assertThat(call("DELETE", "/api/accounts/" + own, admin, "").statusCode()).isEqualTo(409);
+        assertThat(call("DELETE", "/api/accounts/" + other, admin, "").statusCode()).isEqualTo(204);
+
+        assertThat(call("GET", "/api/me", key, "").statusCode()).isEqualTo(401);
+        assertThat(call("DELETE", "/api/accounts/" + other, admin, "").statusCode()).isEqualTo(404);
     }
 
     @Test

@@ -2,18 +2,15 @@ package dev.culvert.platform.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.platform.directory.store.KeyText;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
-import io.netty.handler.codec.http.HttpMethod;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 class KeyCheckTest {
@@ -57,9 +54,7 @@ class KeyCheckTest {
     }
 
     private void lookUp(RequestContext context, List<HandlerException.Reason> refused) {
-        keys.holder(new EdgeRequest(HttpMethod.GET, "/api/me",
-                new DefaultHttpHeaders().set("authorization", KeyText.create().reveal()), Flux.empty(),
-                context))
+        keys.caller(new DefaultHttpHeaders().set("authorization", KeyText.create().reveal()), context)
                 .subscribe(holder -> {}, failed -> refused.add(((HandlerException) failed).reason()));
     }
 }

@@ -1,5 +1,6 @@
 package dev.culvert.platform.directory.store;
 
+import dev.culvert.platform.host.spi.EventPage;
 import java.util.List;
 
 /**
@@ -12,5 +13,12 @@ import java.util.List;
 public record Changes(long next, boolean reset, boolean more, List<Change> changes) {
     public Changes {
         changes = List.copyOf(changes);
+    }
+
+    static Changes of(EventPage page) {
+        return new Changes(page.next(), page.reset(), page.more(), page.events()
+                .stream()
+                .map(event -> new Change(event.seq(), event.kind(), event.subject()))
+                .toList());
     }
 }

@@ -1,67 +1,48 @@
 package dev.culvert.platform.directory.store;
 
-import dev.culvert.store.SqliteDatabase;
-import dev.culvert.store.SqliteDatabase.Work;
+import dev.culvert.platform.host.spi.AccountEnds;
+import dev.culvert.platform.host.spi.Events;
+import dev.culvert.platform.host.spi.Store;
+import dev.culvert.platform.host.spi.Store.Work;
 import dev.culvert.store.StoreException;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Stores accounts, users, API keys, teams, rules and their changes in one SQLite file. All work runs on the
- * database's own thread. Every operation fails with {@link StoreException}: Absent, Conflict, Full for the
- * request; Busy, Held, Failed for the database. Callable from any thread.
+ * Stores accounts, users, API keys, teams and rules, and tells their changes in the platform's feed. Every
+ * operation fails with {@link StoreException}: Absent, Conflict, Full for the request; Busy, Held, Failed for
+ * the database. Callable from any thread.
  */
 public final class Directory {
-    private final SqliteDatabase database;
+    private final Store store;
+    private final Events events;
+    private final AccountEnds ends;
     private final Clock clock;
     private final PeopleTable people;
     private final KeyTable keys;
     private final RuleTable rules;
-    private final ChangeTable changes;
-    private volatile Consumer<String> changed = account -> {};
 
-    private Directory(SqliteDatabase database, DirectoryLimits limits, Clock clock) {
-        this.database = database;
+    /** @param ends told of each account that is deleted */
+    public Directory(Store store, Events events, AccountEnds ends, DirectoryLimits limits, Clock clock) {
+        this.store = store;
+        this.events = events;
+        this.ends = ends;
         this.clock = clock;
         this.people = new PeopleTable(limits);
         this.keys = new KeyTable(limits);
         this.rules = new RuleTable(limits);
-        this.changes = new ChangeTable(limits);
     }
 
     /** Stores the first key. Called on the database's thread; may block. */
     @FunctionalInterface
     public interface FirstKey {
         void keep(KeyText key);
-    }
-
-    /** Opens or creates {@code file}. */
-    public static Mono<Directory> open(Path file, DirectoryLimits limits, Clock clock) {
-        return SqliteDatabase.open(file, DirectorySchema.SCHEMA, limits.ofDatabase(), clock)
-                .map(database -> new Directory(database, limits, clock));
-    }
-
-    /** Called with the account, on the database's thread, after each change. Must not block. */
-    public void onChange(Consumer<String> listener) {
-        changed = listener;
-    }
-
-    /** Never emits. Fails when another process has taken over the database. */
-    public Mono<Void> lost() {
-        return database.lost();
-    }
-
-    public Mono<Void> close() {
-        return database.close();
     }
 
     /**
@@ -138,6 +119,18 @@ public final class Directory {
         return write(connection -> people.addAccount(connection, id, name));
     }
 
+    /**
+     * Deletes an account with all that modules keep for it. Errors: Conflict for the account of operators.
+     */
+    public Mono<Void> removeAccount(String id) {
+        return write(connection -> {
+            PeopleTable.requireRemovable(connection, id);
+            ends.ended(connection, id);
+            PeopleTable.removeAccount(connection, id);
+            return id;
+        }).then();
+    }
+
     public Mono<List<User>> users(String account) {
         return read(connection -> PeopleTable.users(connection, account));
     }
@@ -205,11 +198,11 @@ public final class Directory {
 
     /** Revokes a key, which is refused from now on. */
     public Mono<StoredKey> removeKey(String account, String id) {
-        return database.transact(connection -> {
+        return write(connection -> {
             StoredKey gone = KeyTable.remove(connection, account, id);
-            changes.add(connection, account, "key", gone.user());
+            events.add(connection, account, "key", gone.user());
             return gone;
-        }, gone -> told(account, gone));
+        });
     }
 
     public Mono<List<Rule>> rules(String account) {
@@ -232,7 +225,7 @@ public final class Directory {
     }
 
     public Mono<Changes> changes(String account, long since) {
-        return read(connection -> ChangeTable.since(connection, account, since));
+        return read(connection -> Changes.of(events.since(connection, account, since)));
     }
 
     /**
@@ -257,11 +250,11 @@ public final class Directory {
     }
 
     private <T> Mono<T> read(Work<T> work) {
-        return database.read(work);
+        return store.read(work);
     }
 
     private <T> Mono<T> write(Work<T> work) {
-        return database.transact(work, Function.identity());
+        return store.change(work);
     }
 
     /** Seconds since 1970. */
@@ -270,15 +263,10 @@ public final class Directory {
     }
 
     private <T> Mono<T> change(String account, String what, @Nullable String user, Work<T> work) {
-        return database.transact(connection -> {
+        return write(connection -> {
             T result = work.run(connection);
-            changes.add(connection, account, what, user);
+            events.add(connection, account, what, user);
             return result;
-        }, result -> told(account, result));
-    }
-
-    private <T> T told(String account, T result) {
-        changed.accept(account);
-        return result;
+        });
     }
 }

@@ -1,13 +1,13 @@
 package dev.culvert.platform.directory.store;
 
-import dev.culvert.store.SqliteSchema;
 import java.util.List;
 
 /**
  * The directory's tables, by version. A released version is never edited: a later version changes its tables.
  */
-final class DirectorySchema {
-    private static final List<List<String>> VERSIONS = List.of(List.of("""
+public final class DirectorySchema {
+    /** The statements of each version. */
+    public static final List<List<String>> VERSIONS = List.of(List.of("""
             CREATE TABLE accounts (
               id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT""", """
             CREATE TABLE users (
@@ -50,9 +50,8 @@ final class DirectorySchema {
                     "CREATE TABLE token_secret (only INTEGER PRIMARY KEY CHECK (only = 1), secret BLOB NOT NULL) STRICT",
                     """
                             DELETE FROM runtimes WHERE NOT EXISTS (SELECT 1 FROM api_keys k
-                              WHERE k.account = runtimes.account AND k.runtime = runtimes.name)"""));
-
-    static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "api_keys");
+                              WHERE k.account = runtimes.account AND k.runtime = runtimes.name)"""),
+            List.of("DROP TABLE changes")); // now events of the platform
 
     private DirectorySchema() {}
 }

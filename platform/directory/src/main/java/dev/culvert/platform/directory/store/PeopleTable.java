@@ -40,6 +40,20 @@ final class PeopleTable {
         return new Account(id, name);
     }
 
+    /** Throws {@link StoreException} if there is no such account, or if it has an operator. */
+    static void requireRemovable(Connection connection, String id) throws SQLException {
+        requireOne(account(connection, id) == null ? 0 : 1, "account");
+        if (Rows.count(connection, "SELECT count(*) FROM users WHERE account = ? AND operator <> 0",
+                id) > 0) {
+            throw new StoreException.Conflict("the account has an operator (expected: an account without)");
+        }
+    }
+
+    /** Deletes an account with its users, keys, teams and rules. */
+    static void removeAccount(Connection connection, String id) throws SQLException {
+        SqliteDatabase.update(connection, "DELETE FROM accounts WHERE id = ?", id);
+    }
+
     static List<User> users(Connection connection, String account) throws SQLException {
         return Rows.list(connection, PeopleTable::user, USER + "account = ? ORDER BY name, id", account);
     }

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.culvert.config.ConfigException;
 import dev.culvert.store.StoreException;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,22 +20,24 @@ import reactor.core.publisher.Mono;
 class DirectoryTest {
     private static final Duration TIME = Duration.ofMinutes(1);
     /** Few of each, so that tests cross them. */
-    private static final DirectoryLimits FEW = new DirectoryLimits(100, 3, 2, 3, 3, 2, 2);
+    private static final DirectoryLimits FEW = new DirectoryLimits(2, 3, 3, 2, 2);
     private static final String ACCOUNT = "6791f6184c56bd51c65784a2";
 
+    private DirectoryFile open;
     private Directory directory;
     private String user = "";
 
     @BeforeEach
     void open(@TempDir Path folder) {
-        directory = get(Directory.open(folder.resolve("directory.db"), FEW, Clock.systemUTC()));
+        open = DirectoryFile.open(folder.resolve("directory.db"), FEW);
+        directory = open.directory();
         get(directory.addAccount(ACCOUNT, "acme"));
         user = get(directory.addUser(ACCOUNT, "Jo", "jo@acme.test", false)).id();
     }
 
     @AfterEach
     void close() {
-        directory.close().block(TIME);
+        open.close();
     }
 
     @Test
@@ -169,7 +170,8 @@ class DirectoryTest {
 
     @Test
     void aFirstKeyThatCannotBeKeptIsNotMade(@TempDir Path folder) {
-        Directory empty = get(Directory.open(folder.resolve("directory.db"), FEW, Clock.systemUTC()));
+        DirectoryFile other = DirectoryFile.open(folder.resolve("directory.db"), FEW);
+        Directory empty = other.directory();
         try {
             assertThatThrownBy(() -> empty.bootstrap("main", key -> {
                 throw new ConfigException("adminKeyFile", "a file that can be written");
@@ -177,7 +179,34 @@ class DirectoryTest {
 
             assertThat(get(empty.accounts())).isEmpty();
         } finally {
-            empty.close().block(TIME);
+            other.close();
+        }
+    }
+
+    @Test
+    void anAccountGoesWithAllThatBelongsToIt() {
+        String text = get(directory.addKey(ACCOUNT, user, null, "laptop", null)).text().reveal();
+
+        directory.removeAccount(ACCOUNT).block(TIME);
+
+        assertThat(directory.holder(text).block(TIME)).isNull();
+        assertThat(get(directory.accounts())).isEmpty();
+        assertThat(open.ended()).containsExactly(ACCOUNT);
+        assertThatThrownBy(() -> directory.removeAccount(ACCOUNT).block(TIME))
+                .isInstanceOf(StoreException.Absent.class);
+    }
+
+    @Test
+    void theAccountOfAnOperatorStays(@TempDir Path folder) {
+        DirectoryFile other = DirectoryFile.open(folder.resolve("directory.db"), FEW);
+        try {
+            other.directory().bootstrap("main", key -> {}).block(TIME);
+            String account = get(other.directory().accounts()).getFirst().id();
+
+            assertThatThrownBy(() -> other.directory().removeAccount(account).block(TIME))
+                    .isInstanceOf(StoreException.Conflict.class);
+        } finally {
+            other.close();
         }
     }
 

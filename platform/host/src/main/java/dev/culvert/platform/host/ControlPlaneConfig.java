@@ -1,12 +1,15 @@
-package dev.culvert.platform.directory;
+package dev.culvert.platform.host;
 
 import dev.culvert.certs.CertificateFiles;
 import dev.culvert.config.ConfigException;
+import dev.culvert.config.ConfigSection;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
+import dev.culvert.handlers.host.LimitSettings;
 import dev.culvert.http.net.Cidr;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param adminKeyFile the file for the first administrator's key
  * @param firstAccount the name of the first account of an empty database
  * @param nudge the runtimes that are notified of changes at once
+ * @param handlers the settings of modules, by name
+ * @param limits the limits of single modules, where they differ from the module's own
  * @param trustedProxies networks whose {@code X-Forwarded-For} is trusted to name the source address of a
  *        request
  */
@@ -29,6 +34,8 @@ public record ControlPlaneConfig(
         @Setting("File for the API key of the first administrator, made with mode 0600 when the database is empty; left out: admin.key in dataDir") @Nullable Path adminKeyFile,
         @Setting(value = "Name of the account that an empty database begins with", byDefault = "main") String firstAccount,
         Nudge nudge,
+        @Setting(value = "Settings of modules, by the module's name: what each accepts is in its own documentation", fileOnly = true) Map<String, ConfigSection> handlers,
+        @Setting("What a module may use, by its name; left out: what the module asks for") Map<String, LimitSettings> limits,
         @Setting(value = "Networks of ingress controllers and balancers before it: the last address of X-Forwarded-For that is in none of them has its share of the API keys that are looked up", byDefault = PRIVATE_NETWORKS, accepts = "addresses or CIDR blocks, as 10.0.0.0/8,::1") List<String> trustedProxies) {
     private static final String PRIVATE_NETWORKS = "127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7";
 
@@ -44,10 +51,11 @@ public record ControlPlaneConfig(
     /** Makes a configuration with defaults and a folder. */
     public static ControlPlaneConfig of(HostPort listen, Path dataDir, Nudge nudge) {
         return new ControlPlaneConfig(listen, null, dataDir, null, "main", nudge,
-                List.of(PRIVATE_NETWORKS.split(",")));
+                Map.of(), Map.of(), List.of(PRIVATE_NETWORKS.split(",")));
     }
 
-    Path adminKey() {
+    /** The file for the first administrator's key. */
+    public Path adminKey() {
         return adminKeyFile == null ? dataDir.resolve("admin.key") : adminKeyFile;
     }
 

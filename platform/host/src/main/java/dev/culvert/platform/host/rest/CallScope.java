@@ -1,18 +1,19 @@
-package dev.culvert.platform.directory;
+package dev.culvert.platform.host.rest;
 
 import dev.culvert.handlers.spi.EdgeRequest;
-import dev.culvert.platform.directory.store.KeyOwner;
+import dev.culvert.platform.host.spi.PlatformCaller;
 import java.util.Map;
 
 /**
  * An authorised call.
  *
- * @param holder the caller
  * @param account the account: the caller's own, unless an operator named another
  * @param segments the values of the path's variable segments
  */
-record Scope(KeyOwner holder, String account, EdgeRequest request, Map<String, String> segments) {
-    String segment(String name) {
+public record CallScope(PlatformCaller caller, String account, EdgeRequest request,
+        Map<String, String> segments) {
+    /** The value of a variable segment. */
+    public String segment(String name) {
         return segments.getOrDefault(name, "");
     }
 }

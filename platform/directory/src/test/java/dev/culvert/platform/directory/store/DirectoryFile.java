@@ -1,0 +1,41 @@
+package dev.culvert.platform.directory.store;
+
+import dev.culvert.platform.host.store.EndingAccounts;
+import dev.culvert.platform.host.store.EventFeed;
+import dev.culvert.platform.host.store.ModuleTables;
+import dev.culvert.platform.host.store.PlatformStore;
+import dev.culvert.store.SqliteLimits;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A directory in a file of its own, for tests.
+ *
+ * @param ended the accounts that were deleted
+ */
+public record DirectoryFile(Directory directory, PlatformStore store, List<String> ended) {
+    private static final Duration TIME = Duration.ofMinutes(1);
+
+    /** Opens or creates the file; its feed keeps three events. */
+    public static DirectoryFile open(Path file, DirectoryLimits limits) {
+        var tables = new ModuleTables(new LinkedHashMap<>(Map.of("directory", DirectorySchema.VERSIONS)));
+        PlatformStore store = Objects.requireNonNull(PlatformStore
+                .open(file, tables, new SqliteLimits(100, Duration.ofSeconds(5)), Clock.systemUTC())
+                .block(TIME));
+        var ends = new EndingAccounts();
+        List<String> ended = new ArrayList<>();
+        ends.add((change, account) -> ended.add(account));
+        return new DirectoryFile(new Directory(store, new EventFeed(store, 3).of("directory"), ends, limits,
+                Clock.systemUTC()), store, ended);
+    }
+
+    public void close() {
+        store.close().block(TIME);
+    }
+}

@@ -1,0 +1,224 @@
+package dev.culvert.platform.host;
+
+import dev.culvert.certs.tls.TlsContexts;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.handlers.host.HandlerHost;
+import dev.culvert.handlers.host.LimitSettings;
+import dev.culvert.handlers.server.EdgeServer;
+import dev.culvert.handlers.server.HealthFilter;
+import dev.culvert.handlers.spi.EdgeFilter;
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeHandlerProvider;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.http.net.Cidr;
+import dev.culvert.http.observe.Readiness;
+import dev.culvert.platform.host.spi.Callers;
+import dev.culvert.platform.host.spi.PlatformModule;
+import dev.culvert.platform.host.store.PlatformStore;
+import dev.culvert.store.DatabaseProblem;
+import dev.culvert.store.SqliteCopy;
+import dev.culvert.store.SqliteLimits;
+import dev.culvert.store.StoreException;
+import io.netty.handler.ssl.SslContext;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * A running control plane: the modules on the class path behind one listener, with {@code /healthz}, {@code
+ * /readyz}, {@code /metrics}. Callable from any thread.
+ */
+public final class ControlPlane {
+    private static final String FILE = "directory.db";
+    private static final String GRAPHQL = "/2.0/api/graphql";
+    /** Operations that wait for the database; more are refused at once. */
+    private static final SqliteLimits DATABASE = new SqliteLimits(10_000, Duration.ofSeconds(5));
+    /** How often the outbox is asked whether it is late. */
+    private static final Duration LOOK = Duration.ofSeconds(15);
+
+    private final PlatformParts parts;
+    private final HandlerHost host;
+    private final EdgeServer server;
+    private final State state;
+
+    private ControlPlane(PlatformParts parts, HandlerHost host, EdgeServer server, State state) {
+        this.parts = parts;
+        this.host = host;
+        this.server = server;
+        this.state = state;
+    }
+
+    /**
+     * Starts the listener, the database and all modules. Errors: {@link
+     * dev.culvert.http.net.ListenException}, {@link StoreException}, {@link
+     * dev.culvert.certs.CertsException}, {@link ConfigException}, {@link dev.culvert.config.ConfigErrors};
+     * after an error nothing is left running.
+     */
+    public static Mono<ControlPlane> start(ControlPlaneConfig config) {
+        return Mono.fromCallable(() -> PlatformModules.of(config))
+                .onErrorMap(IllegalArgumentException.class, ControlPlane::unfit)
+                .flatMap(modules -> start(config, modules));
+    }
+
+    /** Throws ConfigErrors for mistakes in the settings of modules. Opens no file. */
+    public static void check(ControlPlaneConfig config) {
+        PlatformModules.of(config);
+    }
+
+    static Mono<ControlPlane> start(ControlPlaneConfig config, PlatformModules modules) {
+        return PlatformStore
+                .open(config.dataDir().resolve(FILE), modules.tables(), DATABASE, Clock.systemUTC())
+                .flatMap(store -> Mono.fromCallable(() -> PlatformParts.of(config, modules, store))
+                        .onErrorResume(failed -> store.close().then(Mono.error(failed))))
+                .flatMap(parts -> begin(parts)
+                        .onErrorResume(failed -> parts.free(Duration.ZERO).then(Mono.error(failed))));
+    }
+
+    private static Mono<ControlPlane> begin(PlatformParts parts) {
+        return Mono.defer(() -> {
+            ControlPlaneConfig config = parts.config();
+            SslContext tls = config.tls() == null
+                    ? null
+                    : TlsContexts.edge(config.tls().files().load(), List.of());
+            HandlerHost host = host(parts);
+            var state = new State(parts, host);
+            var setup = EdgeServer.Setup.of(config.listen(), parts.loops())
+                    .telemetry(parts.telemetry())
+                    .trustedProxies(config.trustedProxies().stream().map(Cidr::parse).toList())
+                    .filter(new HealthFilter(state::readiness, parts.telemetry()))
+                    .filter(new KeyFilter(host.service(Callers.class)));
+            return host.start()
+                    .then(EdgeServer.start(tls == null ? setup : setup.tls(tls), host))
+                    .doOnNext(server -> parts.outbox().start())
+                    .map(server -> new ControlPlane(parts, host, server, state))
+                    .onErrorResume(failed -> host.stop(Duration.ZERO)
+                            .onErrorComplete()
+                            .then(Mono.error(failed)));
+        }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private static HandlerHost host(PlatformParts parts) {
+        List<PlatformModule> modules = parts.modules().modules();
+        List<String> names = modules.stream().map(PlatformModule::name).toList();
+        var own = new PlatformCalls(parts);
+        List<EdgeHandlerProvider> providers = new ArrayList<>(modules);
+        providers.add(own);
+        try {
+            var host = new HandlerHost(new HandlerHost.Setup(providers,
+                    provider -> new PlatformContext(parts, provider.name(), names),
+                    (name, asked) -> parts.config()
+                            .limits()
+                            .getOrDefault(name, LimitSettings.OWN)
+                            .over(asked),
+                    parts.telemetry().registry(), GRAPHQL, ControlPlane::account));
+            own.publish(host.graphQlSchema());
+            return host;
+        } catch (IllegalArgumentException failed) {
+            throw unfit(failed);
+        }
+    }
+
+    private static ConfigException unfit(IllegalArgumentException failed) {
+        return new ConfigException("handlers", "modules that fit together: " + failed.getMessage());
+    }
+
+    /**
+     * The account whose share of memory a GraphQL request uses: that of the caller, whom the filter found.
+     */
+    private static Mono<?> account(EdgeRequest request) {
+        return Mono.justOrEmpty(request.context().caller())
+                .<Object>map(caller -> caller.getName())
+                .switchIfEmpty(Mono.error(() -> HandlerException.of(HandlerException.Reason.UNAUTHORIZED,
+                        "an API key is needed in Authorization")));
+    }
+
+    /**
+     * Writes the present database in {@code dataDir} to a new file, mode 0600. The file is complete, checked
+     * and on the disk, or absent. A running control plane is not interrupted. Emits the file. Errors: {@link
+     * StoreException}.
+     */
+    public static Mono<Path> backup(Path dataDir, Path to) {
+        Path file = dataDir.resolve(FILE);
+        return Mono.fromCallable(() -> {
+            SqliteCopy.write(file, to);
+            return to;
+        })
+                .subscribeOn(Schedulers.boundedElastic())
+                .onErrorMap(SQLException.class, failed -> DatabaseProblem.of(file, failed))
+                .onErrorMap(IOException.class, failed -> DatabaseProblem.of(file, failed));
+    }
+
+    /** The address of the listener, with the actual port. */
+    public HostPort address() {
+        return server.address();
+    }
+
+    /** Never emits. Fails when another process has taken over the database. */
+    public Mono<Void> lost() {
+        return parts.store().lost();
+    }
+
+    /** Drains within {@code grace}, then releases all resources. Completes after that. */
+    public Mono<Void> stop(Duration grace) {
+        return Mono.defer(() -> {
+            state.drain();
+            return Flux.concatDelayError(server.stop(grace), host.stop(grace), parts.free(grace)).then();
+        });
+    }
+
+    /** Requires a known key for GraphQL, before anything of the request is read. */
+    private record KeyFilter(Callers callers) implements EdgeFilter {
+        @Override
+        public Mono<EdgeResponse> filter(EdgeRequest request, EdgeHandler next) {
+            return request.path().equals(GRAPHQL)
+                    ? callers.caller(request.headers(), request.context())
+                            .flatMap(caller -> next
+                                    .handle(request.withContext(request.context().withCaller(caller))))
+                    : next.handle(request);
+        }
+    }
+
+    /** What {@code /readyz} tells. */
+    private static final class State {
+        private final HandlerHost host;
+        private final AtomicReference<List<String>> late = new AtomicReference<>(List.of());
+        private final Disposable looking;
+        private volatile boolean draining;
+
+        State(PlatformParts parts, HandlerHost host) {
+            this.host = host;
+            looking = Flux.interval(LOOK)
+                    .onBackpressureDrop()
+                    .concatMap(tick -> parts.outbox().troubles().onErrorComplete(), 0)
+                    .subscribe(late::set);
+        }
+
+        Readiness readiness() {
+            return draining
+                    ? Readiness.notReady("draining")
+                    : Readiness.degraded(Stream.concat(host.troubles()
+                            .entrySet()
+                            .stream()
+                            .map(trouble -> "handler " + trouble.getKey() + ": " + trouble.getValue()),
+                            late.get().stream()).toList());
+        }
+
+        void drain() {
+            draining = true;
+            looking.dispose();
+        }
+    }
+}

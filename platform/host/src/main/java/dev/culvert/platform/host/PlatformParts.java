@@ -1,0 +1,40 @@
+package dev.culvert.platform.host;
+
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.http.observe.Telemetry;
+import dev.culvert.platform.host.rest.ApiDocument;
+import dev.culvert.platform.host.store.EndingAccounts;
+import dev.culvert.platform.host.store.EventFeed;
+import dev.culvert.platform.host.store.OutboxLimits;
+import dev.culvert.platform.host.store.OutboxSender;
+import dev.culvert.platform.host.store.PlatformStore;
+import java.time.Clock;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+
+/** What modules share, with the lifetime of the control plane. */
+record PlatformParts(ControlPlaneConfig config, PlatformModules modules, PlatformStore store,
+        EventFeed events, OutboxSender outbox, EndingAccounts accountEnds, AuditTrail audit,
+        ApiDocument document, EventLoops loops, Telemetry telemetry) {
+    /** The number of events that the change feed keeps. */
+    private static final int MAX_EVENTS = 10_000;
+
+    /** Takes over {@code store}. */
+    static PlatformParts of(ControlPlaneConfig config, PlatformModules modules, PlatformStore store) {
+        var telemetry = new Telemetry();
+        return new PlatformParts(config, modules, store, new EventFeed(store, MAX_EVENTS),
+                new OutboxSender(store, OutboxLimits.defaults(), Clock.systemUTC(), telemetry.registry()),
+                new EndingAccounts(), AuditTrail.in(config.dataDir(), Clock.systemUTC()), new ApiDocument(),
+                EventLoops.create(), telemetry);
+    }
+
+    /** Ends deliveries, then writes what waits and closes everything. */
+    Mono<Void> free(Duration grace) {
+        return Mono.<Void>fromRunnable(outbox::stop)
+                .then(audit.close())
+                .then(Mono.<Void>fromRunnable(telemetry::close))
+                .then(loops.disposeLater(Duration.ZERO, grace))
+                .then(store.close());
+    }
+}

@@ -1,0 +1,155 @@
+package dev.culvert.platform.host.rest;
+
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collects the calls of all modules and writes the OpenAPI 3.1 document. Filled by {@code create} of the
+ * modules, one after the other, and read after that.
+ */
+public final class ApiDocument {
+    private static final Pattern SEGMENT = Pattern.compile("\\{([a-zA-Z]+)}");
+    private static final String JSON = "application/json";
+
+    private final SortedMap<String, Map<String, Object>> paths = new TreeMap<>();
+    private final SortedMap<String, Object> schemas = new TreeMap<>();
+
+    /** Adds the calls of a module. */
+    public void add(String module, List<RestCall> calls) {
+        calls.forEach(call -> operation(call.method().name(), call.template().toString(),
+                operation(module, call)));
+    }
+
+    /** Adds a call that is not JSON, or needs no credentials. */
+    public void add(String module, String path, String summary, String mediaType) {
+        operation("GET", path, ordered("tags", List.of(module), "summary", summary, "security", List.of(),
+                "responses", Map.of("200", ordered("description", "OK", "content",
+                        Map.of(mediaType, Map.of())))));
+    }
+
+    private void operation(String method, String path, Map<String, Object> operation) {
+        Map<String, Object> there = paths.computeIfAbsent(path, absent -> new TreeMap<>());
+        List<Map<String, Object>> segments = new ArrayList<>();
+        Matcher segment = SEGMENT.matcher(path);
+        while (segment.find()) {
+            segments.add(ordered("name", segment.group(1), "in", "path", "required", true, "schema",
+                    Map.of("type", "string")));
+        }
+        if (!segments.isEmpty()) {
+            there.put("parameters", segments);
+        }
+        there.put(method.toLowerCase(Locale.ROOT), operation);
+    }
+
+    /** The document, as JSON. */
+    public byte[] json(String version) {
+        return JsonBodies.bytes(ordered("openapi", "3.1.0",
+                "info", ordered("title", "Culvert control plane", "version", version),
+                "security", List.of(Map.of("key", List.of())),
+                "paths", paths,
+                "components", ordered("schemas", schemas, "securitySchemes",
+                        Map.of("key", ordered("type", "apiKey", "in", "header", "name", "Authorization",
+                                "description", "An API key, bare or after Bearer")))));
+    }
+
+    private Map<String, Object> operation(String module, RestCall call) {
+        Map<String, Object> operation = ordered("tags", List.of(module), "summary", call.summary(),
+                "description", switch (call.who()) {
+                    case HOLDER -> "For every key.";
+                    case ADMIN -> "For administrators of the account; operators may name another.";
+                    case OPERATOR -> "For operators.";
+                    case RUNTIME -> "For keys of runtimes.";
+                });
+        if (call.who() == RestCall.Who.ADMIN) {
+            operation.put("parameters", List.of(ordered("name", "account", "in", "query", "required", false,
+                    "schema", Map.of("type", "string"))));
+        }
+        Class<? extends Record> takes = call.takes();
+        if (takes != null) {
+            operation.put("requestBody",
+                    ordered("required", true, "content", Map.of(JSON, Map.of("schema", reference(takes)))));
+        }
+        operation.put("responses", responses(call));
+        return operation;
+    }
+
+    private Map<String, Object> responses(RestCall call) {
+        Map<String, Object> responses = new LinkedHashMap<>();
+        Class<? extends Record> gives = call.gives();
+        if (gives == null) {
+            responses.put("204", Map.of("description", "Done"));
+        } else {
+            Object schema = call.isList()
+                    ? ordered("type", "object", "required", List.of("items", "next"), "properties",
+                            ordered("items", ordered("type", "array", "items", reference(gives)),
+                                    "next", Map.of("type", List.of("string", "null"))))
+                    : reference(gives);
+            responses.put(call.method().name().equals("POST") && call.changes() ? "201" : "200",
+                    ordered("description", "OK", "content", Map.of(JSON, Map.of("schema", schema))));
+        }
+        responses.put("default", ordered("description", "A problem (RFC 9457)", "content",
+                Map.of("application/problem+json", Map.of())));
+        return responses;
+    }
+
+    private Map<String, Object> reference(Class<?> type) {
+        String name = type.getSimpleName();
+        if (!schemas.containsKey(name)) {
+            Map<String, Object> properties = new LinkedHashMap<>();
+            schemas.put(name, properties); // before its components, which may refer to it
+            List<String> required = new ArrayList<>();
+            for (RecordComponent component : type.getRecordComponents()) {
+                boolean optional = component.getAnnotatedType().isAnnotationPresent(Nullable.class);
+                properties.put(component.getName(), schema(component.getGenericType(), optional));
+                if (!optional) {
+                    required.add(component.getName());
+                }
+            }
+            schemas.put(name, ordered("type", "object", "required", required, "properties", properties));
+        }
+        return Map.of("$ref", "#/components/schemas/" + name);
+    }
+
+    private Map<String, Object> schema(Type type, boolean optional) {
+        if (type instanceof ParameterizedType generic && generic.getRawType() == List.class) {
+            return ordered("type", "array", "items", schema(generic.getActualTypeArguments()[0], false));
+        }
+        if (type instanceof ParameterizedType generic && generic.getRawType() == Map.class) {
+            return ordered("type", "object", "additionalProperties",
+                    schema(generic.getActualTypeArguments()[1], false));
+        }
+        if (type instanceof Class<?> plain && plain.isRecord()) {
+            return reference(plain);
+        }
+        if (type instanceof Class<?> plain && plain.isEnum()) {
+            return ordered("type", "string", "enum",
+                    Arrays.stream(plain.getEnumConstants()).map(String::valueOf).toList());
+        }
+        String name = type == boolean.class || type == Boolean.class
+                ? "boolean"
+                : type == int.class || type == long.class || type == Integer.class || type == Long.class
+                        ? "integer"
+                        : "string";
+        return optional ? Map.of("type", List.of(name, "null")) : Map.of("type", name);
+    }
+
+    private static Map<String, Object> ordered(Object... keysAndValues) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            map.put((String) keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return map;
+    }
+}

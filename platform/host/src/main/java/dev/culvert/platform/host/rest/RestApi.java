@@ -1,0 +1,142 @@
+package dev.culvert.platform.host.rest;
+
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerContext;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.platform.host.rest.RestCall.Who;
+import dev.culvert.platform.host.spi.Callers;
+import dev.culvert.platform.host.spi.PlatformCaller;
+import dev.culvert.store.StoreException;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Serves a module's REST calls: finds the call, authenticates and authorises the caller, and writes the audit
+ * records of changes.
+ */
+public final class RestApi implements EdgeHandler {
+    private static final String ACCOUNT = "account=";
+
+    private final String module;
+    private final List<RestCall> calls;
+    private final Callers callers;
+    private final AuditTrail audit;
+
+    /**
+     * @param module the entity of audit records
+     * @param audit where changes are recorded
+     */
+    public RestApi(String module, List<RestCall> calls, Callers callers, AuditTrail audit) {
+        this.module = module;
+        this.calls = List.copyOf(calls);
+        this.callers = callers;
+        this.audit = audit;
+    }
+
+    /** The API of a module, listed in {@code /openapi.json}. Called by its {@code create}. */
+    public static RestApi of(String module, HandlerContext context, List<RestCall> calls) {
+        context.service(ApiDocument.class).add(module, calls);
+        return new RestApi(module, calls, context.service(Callers.class), context.service(AuditTrail.class));
+    }
+
+    @Override
+    public Mono<EdgeResponse> handle(EdgeRequest request) {
+        String path = request.path();
+        List<RestCall> there = calls.stream().filter(call -> call.template().match(path) != null).toList();
+        if (there.isEmpty()) {
+            return Mono.error(HandlerException.of(Reason.NOT_FOUND, "there is nothing at this path"));
+        }
+        return there.stream()
+                .filter(call -> call.method().equals(request.method()))
+                .findFirst()
+                .map(call -> answer(call, request))
+                .orElseGet(() -> Mono.error(HandlerException.methodNotAllowed(
+                        there.stream().map(RestCall::method).toArray(HttpMethod[]::new))));
+    }
+
+    private Mono<EdgeResponse> answer(RestCall call, EdgeRequest request) {
+        return callers.caller(request.headers(), request.context())
+                .flatMap(caller -> {
+                    var place = new AtomicReference<>(caller.account());
+                    Mono<EdgeResponse> work = admit(call.who(), caller, request)
+                            .doOnNext(place::set)
+                            .flatMap(account -> call.work()
+                                    .answer(new CallScope(caller, account, request,
+                                            segments(call, request))))
+                            .onErrorMap(StoreException.class, StoreRefusal::told)
+                            .cast(EdgeResponse.class);
+                    return call.changes() ? audited(request, caller, place, work) : work;
+                });
+    }
+
+    private static Map<String, String> segments(RestCall call, EdgeRequest request) {
+        Map<String, String> segments = call.template().match(request.path());
+        return segments == null ? Map.of() : segments;
+    }
+
+    /** The account of the call. Errors: HandlerException FORBIDDEN, NOT_FOUND, BAD_REQUEST. */
+    private Mono<String> admit(Who who, PlatformCaller caller, EdgeRequest request) {
+        boolean may = switch (who) {
+            case HOLDER -> true;
+            case ADMIN -> caller.isAdmin();
+            case OPERATOR -> caller.isOperator();
+            case RUNTIME -> caller.runtime() != null;
+        };
+        if (!may) {
+            return Mono.error(HandlerException.of(Reason.FORBIDDEN, switch (who) {
+                case RUNTIME -> "only a runtime's key may ask this";
+                case OPERATOR -> "only the control plane's operators may do this";
+                default -> "only administrators of the account may do this";
+            }));
+        }
+        String query = request.query();
+        if (who != Who.ADMIN || query == null || query.isEmpty()) {
+            return Mono.just(caller.account());
+        }
+        return query.startsWith(ACCOUNT)
+                ? callers.account(caller, query.substring(ACCOUNT.length()))
+                : Mono.error(HandlerException.of(Reason.BAD_REQUEST,
+                        "the query has to be account=ID, or none"));
+    }
+
+    /** Writes one record, however the call ends, also when the caller disconnects at once. */
+    private Mono<EdgeResponse> audited(EdgeRequest request, PlatformCaller caller,
+            AtomicReference<String> place, Mono<EdgeResponse> work) {
+        var object = new AtomicReference<>(request.path());
+        Records records = (decision, reason) -> audit.write(new AuditTrail.Entry(caller.getName(),
+                place.get(), request.method().name(), module, object.get(), decision,
+                request.context().requestId(), null, reason));
+        return Mono.usingWhen(Mono.just(records),
+                same -> work.doOnNext(answer -> made(answer).ifPresent(object::set)),
+                done -> done.write(AuditTrail.Decision.ALLOWED, null),
+                (same, failed) -> failed instanceof HandlerException told
+                        ? same.write(told.reason() == Reason.FORBIDDEN
+                                ? AuditTrail.Decision.DENIED
+                                : AuditTrail.Decision.FAILED, told.detail())
+                        : same.write(AuditTrail.Decision.FAILED, "it failed"),
+                left -> left.write(AuditTrail.Decision.FAILED, "the caller left; it may have happened"));
+    }
+
+    /** Writes the record of one call. */
+    @FunctionalInterface
+    private interface Records {
+        Mono<Void> write(AuditTrail.Decision decision, @Nullable String reason);
+    }
+
+    /** The path of the object that a call created. */
+    private static Optional<String> made(EdgeResponse answer) {
+        return answer instanceof EdgeResponse.Http http
+                ? Optional.ofNullable(http.headers().get(HttpHeaderNames.LOCATION))
+                : Optional.empty();
+    }
+}

@@ -1,0 +1,34 @@
+package dev.culvert.platform.host.rest;
+
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.store.StoreException;
+import java.time.Duration;
+
+/** What callers are told when the database refuses or fails a change. */
+public final class StoreRefusal {
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private StoreRefusal() {}
+
+    /** The failure for the caller. Failures of the database itself do not show their message. */
+    public static HandlerException told(StoreException failed) {
+        return switch (failed) {
+            case StoreException.Conflict taken -> HandlerException.of(Reason.CONFLICT, message(taken));
+            case StoreException.Full full -> HandlerException.of(Reason.CONFLICT, message(full));
+            case StoreException.Absent absent -> HandlerException.of(Reason.NOT_FOUND, message(absent));
+            case StoreException.Busy busy ->
+                HandlerException.of(Reason.OVERLOADED, message(busy)).retryAfter(RETRY);
+            case StoreException.Held held ->
+                HandlerException.of(Reason.UNAVAILABLE, "the database is another process's")
+                        .retryAfter(RETRY);
+            case StoreException.Failed broken ->
+                HandlerException.of(Reason.UNAVAILABLE, "the database can't be used").retryAfter(RETRY);
+            default -> HandlerException.of(Reason.UNAVAILABLE, "the database can't be used");
+        };
+    }
+
+    private static String message(StoreException failed) {
+        return String.valueOf(failed.getMessage());
+    }
+}

@@ -1,0 +1,25 @@
+package dev.culvert.platform.host.spi;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+
+/** The platform's change feed. The last 10,000 events are kept. */
+public interface Events {
+    /** Adds an event to a change. Followers get it when the change is committed. Blocks. */
+    void add(Connection change, String account, String kind, @Nullable String subject) throws SQLException;
+
+    /**
+     * The events of this module in an account after {@code since}, at most 1,000; if negative, only the
+     * present position. Blocks.
+     */
+    EventPage since(Connection connection, String account, long since) throws SQLException;
+
+    /**
+     * The events of all modules and accounts that are committed from now on, in order, read at the
+     * subscriber's pace. A subscriber that lags behind the kept events misses those that were deleted. Never
+     * completes; ends with the host.
+     */
+    Flux<Event> follow();
+}

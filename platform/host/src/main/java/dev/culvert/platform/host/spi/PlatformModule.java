@@ -1,0 +1,30 @@
+package dev.culvert.platform.host.spi;
+
+import dev.culvert.handlers.spi.EdgeHandlerProvider;
+import java.util.List;
+
+/**
+ * A module of the platform, found by {@link java.util.ServiceLoader}: a jar on the control plane's class path
+ * is served. Its life: its tables are migrated, then {@link #create}, {@link #start}, serve, {@link #stop}.
+ *
+ * <p>{@code create} gets from its context the services {@link Callers}, {@link Decisions}, {@link
+ * RuntimeCalls}, {@link Store}, {@link Outbox}, {@link Events}, {@link AccountEnds} and those that other
+ * modules offer.
+ */
+public interface PlatformModule extends EdgeHandlerProvider {
+    /** The record of its settings, {@code handlers.<name>} in control-plane.yaml. */
+    default Class<? extends Record> settings() {
+        return None.class;
+    }
+
+    /**
+     * The statements that create its tables: for each version those that change the tables of the version
+     * before. A released version is never edited. Names of tables and indexes begin with the module's name.
+     */
+    default List<List<String>> tables() {
+        return List.of();
+    }
+
+    /** The settings of a module without settings. */
+    record None() {}
+}

@@ -1,0 +1,27 @@
+package dev.culvert.platform.host.store;
+
+import dev.culvert.platform.host.spi.AccountEnds;
+import dev.culvert.store.SqliteDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Runs the modules' work at the end of an account, and deletes what the host keeps for it. */
+public final class EndingAccounts implements AccountEnds {
+    private final List<Forgetting> modules = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void add(Forgetting forgetting) {
+        modules.add(forgetting);
+    }
+
+    @Override
+    public void ended(Connection change, String account) throws SQLException {
+        for (Forgetting module : modules) {
+            module.forget(change, account);
+        }
+        SqliteDatabase.update(change, "DELETE FROM platform_outbox WHERE account = ?", account);
+        SqliteDatabase.update(change, "DELETE FROM platform_events WHERE account = ?", account);
+    }
+}

@@ -1,0 +1,137 @@
+package dev.culvert.platform.host.store;
+
+import dev.culvert.platform.host.spi.Event;
+import dev.culvert.platform.host.spi.EventPage;
+import dev.culvert.platform.host.spi.Events;
+import dev.culvert.store.SqliteDatabase;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** The change feed of all modules, in one table. */
+public final class EventFeed {
+    /** The maximum number of events in one page. */
+    private static final int PAGE = 1_000;
+
+    private final PlatformStore store;
+    private final int maxEvents;
+    /** Rings after a commit that added events. A ring that nobody hears is not missed: readers read all. */
+    private final Sinks.Many<Boolean> bell = Sinks.many().multicast().directBestEffort();
+    /** Confined to the database's thread. */
+    private boolean added;
+
+    /** @param maxEvents the number of events to keep */
+    public EventFeed(PlatformStore store, int maxEvents) {
+        this.store = store;
+        this.maxEvents = maxEvents;
+        store.afterCommit(() -> {
+            if (added) {
+                added = false;
+                bell.tryEmitNext(true);
+            }
+        });
+    }
+
+    /** The feed as one module sees it. */
+    public Events of(String module) {
+        return new OfModule(module);
+    }
+
+    private Flux<Event> follow() {
+        return Mono.defer(() -> store.read(EventFeed::last)).flatMapMany(start -> {
+            var position = new AtomicLong(start);
+            return bell.asFlux()
+                    .startWith(true)
+                    .onBackpressureLatest()
+                    .concatMap(ring -> after(position), 0);
+        });
+    }
+
+    /** All events after the position, page by page. */
+    private Flux<Event> after(AtomicLong position) {
+        return Mono.defer(() -> store.read(connection -> list(connection,
+                "SELECT seq, account, module, kind, subject FROM platform_events WHERE seq > ? ORDER BY seq LIMIT "
+                        + PAGE,
+                position.get())))
+                .repeat()
+                .takeUntil(page -> page.size() < PAGE)
+                .concatMap(page -> Flux.fromIterable(page).doOnNext(event -> position.set(event.seq())), 0);
+    }
+
+    private static long last(Connection connection) throws SQLException {
+        return number(connection, "SELECT coalesce(max(seq), 0) FROM platform_events");
+    }
+
+    private static long number(Connection connection, String sql) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql);
+                ResultSet row = statement.executeQuery()) {
+            return row.next() ? row.getLong(1) : 0;
+        }
+    }
+
+    private static List<Event> list(Connection connection, String sql, Object... values) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < values.length; i++) {
+                statement.setObject(i + 1, values[i]);
+            }
+            List<Event> read = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    read.add(new Event(row.getLong(1), row.getString(2), row.getString(3), row.getString(4),
+                            row.getString(5)));
+                }
+            }
+            return read;
+        }
+    }
+
+    private final class OfModule implements Events {
+        private final String module;
+
+        OfModule(String module) {
+            this.module = module;
+        }
+
+        @Override
+        public void add(Connection change, String account, String kind, @Nullable String subject)
+                throws SQLException {
+            SqliteDatabase.update(change,
+                    "INSERT INTO platform_events (account, module, kind, subject) VALUES (?, ?, ?, ?)",
+                    account, module, kind, subject);
+            SqliteDatabase.update(change, "DELETE FROM platform_events WHERE seq <= ?",
+                    last(change) - maxEvents);
+            added = true;
+        }
+
+        @Override
+        public EventPage since(Connection connection, String account, long since) throws SQLException {
+            long last = last(connection);
+            if (since < 0) {
+                return new EventPage(last, false, false, List.of());
+            }
+            long oldest = number(connection, "SELECT coalesce(min(seq), 0) FROM platform_events");
+            if (since > last || since + 1 < oldest) {
+                return new EventPage(last, true, false, List.of());
+            }
+            List<Event> read = list(connection,
+                    "SELECT seq, account, module, kind, subject FROM platform_events"
+                            + " WHERE account = ? AND module = ? AND seq > ? ORDER BY seq LIMIT " + PAGE,
+                    account, module, since);
+            boolean more = read.size() == PAGE;
+            return new EventPage(more ? read.getLast().seq() : last, false, more, read);
+        }
+
+        @Override
+        public Flux<Event> follow() {
+            return EventFeed.this.follow();
+        }
+    }
+}

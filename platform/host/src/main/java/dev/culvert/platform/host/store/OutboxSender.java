@@ -1,0 +1,274 @@
+package dev.culvert.platform.host.store;
+
+import dev.culvert.config.Reason;
+import dev.culvert.platform.host.spi.Outbox;
+import dev.culvert.platform.host.spi.OutboxEntry;
+import dev.culvert.platform.host.store.OutboxTable.Backlog;
+import dev.culvert.platform.host.store.OutboxTable.Stored;
+import dev.culvert.store.StoreException;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Stores the modules' messages and delivers them. A round reads the due messages and starts their deliveries;
+ * rounds run one after the other, after a commit that added messages, after a delivery, and when the next
+ * message is due. Safe for use by any thread.
+ */
+public final class OutboxSender {
+    /** The message of an error that operators see. */
+    private static final int MAX_ERROR_CHARS = 500;
+    /** The age of a module's oldest message at which the platform counts as degraded. */
+    private static final Duration LATE = Duration.ofMinutes(1);
+    /** The pause after a round that failed, because the database is busy. */
+    private static final Duration ROUND_AGAIN = Duration.ofSeconds(1);
+    private static final Logger log = LoggerFactory.getLogger(OutboxSender.class);
+
+    private final PlatformStore store;
+    private final OutboxLimits limits;
+    private final Clock clock;
+    private final MeterRegistry registry;
+    private final Map<String, Outbox.Courier> couriers = new ConcurrentHashMap<>();
+    private final Map<String, AtomicInteger> waiting = new ConcurrentHashMap<>();
+    /** Deliveries in progress: account by {@link OutboxTable#targetKey}. */
+    private final Map<String, String> inProgress = new ConcurrentHashMap<>();
+    private final AtomicInteger rounds = new AtomicInteger();
+    private final Disposable.Swap timer = Disposables.swap();
+    private final Disposable.Composite deliveries = Disposables.composite();
+    /** Confined to the database's thread. */
+    private boolean added;
+    private volatile boolean stopped = true;
+
+    public OutboxSender(PlatformStore store, OutboxLimits limits, Clock clock, MeterRegistry registry) {
+        this.store = store;
+        this.limits = limits;
+        this.clock = clock;
+        this.registry = registry;
+        store.afterCommit(() -> {
+            if (added) {
+                added = false;
+                round();
+            }
+        });
+    }
+
+    /** The outbox of one module. */
+    public Outbox of(String module) {
+        return new OfModule(module);
+    }
+
+    /** Begins to deliver what waits, also from before a crash. */
+    public void start() {
+        stopped = false;
+        round();
+    }
+
+    /** Ends deliveries in progress; their messages stay. */
+    public void stop() {
+        stopped = true;
+        timer.dispose();
+        deliveries.dispose();
+    }
+
+    /** The up to 100 oldest messages. */
+    public Mono<List<WaitingMessage>> oldest() {
+        return store.read(connection -> OutboxTable.oldest(connection, 100)
+                .stream()
+                .map(WaitingMessage::of)
+                .toList());
+    }
+
+    /** One line for each module whose oldest message waits for more than a minute. */
+    public Mono<List<String>> troubles() {
+        return store.read(OutboxTable::backlogs)
+                .map(all -> all.stream().filter(this::isLate).map(this::trouble).toList());
+    }
+
+    private boolean isLate(Backlog backlog) {
+        return clock.millis() - backlog.oldest() > LATE.toMillis();
+    }
+
+    private String trouble(Backlog backlog) {
+        return "outbox of " + backlog.module() + ": " + backlog.count() + " messages wait, the oldest for "
+                + (clock.millis() - backlog.oldest()) / 1000 + " s"
+                + (backlog.error() == null ? "" : ": " + backlog.error());
+    }
+
+    private void round() {
+        if (!stopped && rounds.getAndIncrement() == 0) {
+            next();
+        }
+    }
+
+    private void next() {
+        int seen = rounds.get();
+        store.read(this::due).doOnNext(this::begin).then().onErrorResume(failed -> {
+            log.atWarn().addKeyValue("reason", Reason.of(failed)).log("outbox not read");
+            schedule(ROUND_AGAIN);
+            return Mono.empty();
+        }).subscribe(none -> {}, failed -> {}, () -> {
+            if (rounds.addAndGet(-seen) > 0 && !stopped) {
+                next();
+            }
+        });
+    }
+
+    /**
+     * What a round does.
+     *
+     * @param due the messages to deliver now
+     * @param pause until the next message is due; null: none is known
+     */
+    private record Round(List<Stored> due, @Nullable Duration pause) {}
+
+    private Round due(Connection connection) throws SQLException {
+        long now = clock.millis();
+        int room = limits.concurrent() - inProgress.size();
+        Map<String, Integer> ofAccount = new HashMap<>();
+        inProgress.values().forEach(account -> ofAccount.merge(account, 1, Integer::sum));
+        Set<String> busyAccounts = ofAccount.entrySet()
+                .stream()
+                .filter(account -> account.getValue() >= limits.concurrentPerAccount())
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+        List<Stored> due = room <= 0 || couriers.isEmpty()
+                ? List.of()
+                : OutboxTable.due(connection, now, Set.copyOf(inProgress.keySet()), busyAccounts,
+                        Set.copyOf(couriers.keySet()), room);
+        Map<String, Long> counts = OutboxTable.backlogs(connection)
+                .stream()
+                .collect(Collectors.toMap(Backlog::module, Backlog::count));
+        waiting.forEach((module, count) -> count.set(Math.toIntExact(counts.getOrDefault(module, 0L))));
+        Long nextAt = OutboxTable.nextAt(connection, now);
+        return new Round(due, nextAt == null ? null : Duration.ofMillis(nextAt - now));
+    }
+
+    private void begin(Round round) {
+        for (Stored message : round.due()) {
+            OutboxEntry entry = message.entry();
+            String key = OutboxTable.targetKey(message.module(), entry.target());
+            long running = inProgress.values().stream().filter(entry.account()::equals).count();
+            if (running < limits.concurrentPerAccount()
+                    && inProgress.putIfAbsent(key, entry.account()) == null) {
+                deliver(message, key);
+            }
+        }
+        if (round.pause() != null) {
+            schedule(round.pause());
+        }
+    }
+
+    private void schedule(Duration pause) {
+        timer.update(Mono.delay(pause, Schedulers.parallel()).subscribe(due -> round()));
+    }
+
+    private void deliver(Stored message, String key) {
+        Outbox.Courier courier = couriers.get(message.module());
+        Mono<Void> work = courier == null ? Mono.empty() : Mono.defer(() -> courier.deliver(message.entry()));
+        var running = Disposables.swap();
+        deliveries.add(running);
+        running.update(work.timeout(limits.timeout())
+                .then(Mono.defer(() -> delivered(message)))
+                .onErrorResume(failed -> failed(message, failed))
+                .onErrorResume(unstored -> Mono.fromRunnable(() -> log.atWarn()
+                        .addKeyValue("reason", Reason.of(unstored))
+                        .log("result of a delivery not stored: it is repeated")))
+                .doFinally(end -> {
+                    inProgress.remove(key);
+                    deliveries.remove(running);
+                    round();
+                })
+                .subscribe());
+    }
+
+    private Mono<Void> delivered(Stored message) {
+        return store.change(connection -> {
+            OutboxTable.remove(connection, message.entry().id());
+            return true;
+        }).doOnNext(stored -> count(message.module(), "delivered")).then();
+    }
+
+    private Mono<Void> failed(Stored message, Throwable failure) {
+        if (failure instanceof StoreException) {
+            return Mono.error(failure);
+        }
+        OutboxEntry entry = message.entry();
+        long now = clock.millis();
+        boolean isOver = now - message.created() > limits.maxAge().toMillis();
+        long pause = limits.pause(entry.attempt()).toMillis();
+        long spread = ThreadLocalRandom.current().nextLong(Math.max(1, pause / 4));
+        String error = Reason.of(failure);
+        return store.change(connection -> {
+            if (isOver) {
+                OutboxTable.remove(connection, entry.id());
+            } else {
+                OutboxTable.failed(connection, entry.id(), entry.attempt(), now + pause + spread,
+                        error.substring(0, Math.min(MAX_ERROR_CHARS, error.length())));
+            }
+            return isOver;
+        }).doOnNext(dropped -> {
+            count(message.module(), dropped ? "dropped" : "failed");
+            if (dropped) {
+                log.atWarn()
+                        .addKeyValue("module", message.module())
+                        .addKeyValue("account", entry.account())
+                        .addKeyValue("target", entry.target())
+                        .addKeyValue("reason", error)
+                        .log("message dropped: it could not be delivered for 7 days");
+            }
+        }).then();
+    }
+
+    private void count(String module, String outcome) {
+        registry.counter("culvert.outbox.deliveries", "module", module, "outcome", outcome).increment();
+    }
+
+    private final class OfModule implements Outbox {
+        private final String module;
+
+        OfModule(String module) {
+            this.module = module;
+        }
+
+        @Override
+        public void add(Connection change, String account, String target, String body) throws SQLException {
+            if (body.length() > MAX_CHARS) {
+                throw new IllegalArgumentException(
+                        "a message of " + body.length() + " characters (expected: at most " + MAX_CHARS
+                                + ")");
+            }
+            OutboxTable.add(change, module, account, target, body, clock.millis(), limits);
+            added = true;
+        }
+
+        @Override
+        public void deliver(Courier courier) {
+            if (couriers.putIfAbsent(module, courier) != null) {
+                throw new IllegalStateException("module " + module + " has a courier already");
+            }
+            var count = waiting.computeIfAbsent(module, absent -> new AtomicInteger());
+            Gauge.builder("culvert.outbox.messages", count, AtomicInteger::get)
+                    .tag("module", module)
+                    .strongReference(true)
+                    .register(registry);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package dev.culvert.platform.host.store;
+
+import dev.culvert.platform.host.spi.OutboxEntry;
+import dev.culvert.store.SqliteDatabase;
+import dev.culvert.store.StoreException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The stored messages. Times are milliseconds since 1970. Every method runs in a transaction and blocks. */
+final class OutboxTable {
+    private OutboxTable() {}
+
+    /**
+     * A message and the module that sends it.
+     *
+     * @param created when it was stored
+     */
+    record Stored(String module, OutboxEntry entry, long created) {}
+
+    /**
+     * A waiting message, as operators see it.
+     *
+     * @param lastError why the last attempt failed; null: none was made
+     */
+    record Waiting(long id, String module, String account, String target, long created, int attempts,
+            long nextAt, @Nullable String lastError) {}
+
+    /**
+     * What waits for one module.
+     *
+     * @param oldest when its oldest message was stored
+     * @param error why the last attempt of its oldest message failed
+     */
+    record Backlog(String module, long count, long oldest, @Nullable String error) {}
+
+    static void add(Connection change, String module, String account, String target, String body, long now,
+            OutboxLimits limits) throws SQLException {
+        if (count(change, "SELECT count(*) FROM platform_outbox WHERE account = ?", account) >= limits
+                .perAccount()) {
+            throw full(module, limits.perAccount() + " messages of this account");
+        }
+        if (count(change, "SELECT count(*) FROM platform_outbox") >= limits.all()) {
+            throw full(module, limits.all() + " messages");
+        }
+        SqliteDatabase.update(change,
+                "INSERT INTO platform_outbox (module, account, target, body, created, attempts, next_at)"
+                        + " VALUES (?, ?, ?, ?, ?, 0, ?)",
+                module, account, target, body, now, now);
+    }
+
+    private static StoreException.Full full(String module, String what) {
+        return new StoreException.Full("the outbox of " + module + " is full: " + what
+                + " wait for their receivers; try again when they can be reached");
+    }
+
+    /**
+     * The due messages that are the oldest of their target, in the order in which they are due. Leaves out
+     * busy targets, as {@link #targetKey}, and busy accounts.
+     */
+    static List<Stored> due(Connection connection, long now, Collection<String> busyTargets,
+            Collection<String> busyAccounts, Collection<String> modules, int max) throws SQLException {
+        List<Object> values = new ArrayList<>(modules);
+        values.add(now);
+        values.addAll(busyAccounts);
+        values.addAll(busyTargets);
+        return list(connection, row -> new Stored(row.getString(2),
+                new OutboxEntry(row.getLong(1), row.getString(3), row.getString(4), row.getString(5),
+                        row.getInt(6) + 1),
+                row.getLong(7)),
+                "SELECT id, module, account, target, body, attempts, created FROM platform_outbox o"
+                        + " WHERE module IN (" + marks(modules) + ") AND next_at <= ? AND account NOT IN ("
+                        + marks(busyAccounts) + ") AND module || ' ' || target NOT IN (" + marks(busyTargets)
+                        + ") AND NOT EXISTS (SELECT 1 FROM platform_outbox e WHERE e.module = o.module"
+                        + " AND e.target = o.target AND e.id < o.id) ORDER BY next_at, id LIMIT " + max,
+                values.toArray());
+    }
+
+    static String targetKey(String module, String target) {
+        return module + ' ' + target;
+    }
+
+    /** When the next message is due; null: none waits. */
+    static @Nullable Long nextAt(Connection connection, long after) throws SQLException {
+        List<Long> found = list(connection, row -> row.getLong(1),
+                "SELECT next_at FROM platform_outbox WHERE next_at > ? ORDER BY next_at LIMIT 1", after);
+        return found.isEmpty() ? null : found.getFirst();
+    }
+
+    static void remove(Connection connection, long id) throws SQLException {
+        SqliteDatabase.update(connection, "DELETE FROM platform_outbox WHERE id = ?", id);
+    }
+
+    static void failed(Connection connection, long id, int attempts, long nextAt, String error)
+            throws SQLException {
+        SqliteDatabase.update(connection,
+                "UPDATE platform_outbox SET attempts = ?, next_at = ?, last_error = ? WHERE id = ?", attempts,
+                nextAt, error, id);
+    }
+
+    static List<Waiting> oldest(Connection connection, int max) throws SQLException {
+        return list(connection,
+                row -> new Waiting(row.getLong(1), row.getString(2), row.getString(3), row.getString(4),
+                        row.getLong(5), row.getInt(6), row.getLong(7), row.getString(8)),
+                "SELECT id, module, account, target, created, attempts, next_at, last_error"
+                        + " FROM platform_outbox ORDER BY id LIMIT " + max);
+    }
+
+    static List<Backlog> backlogs(Connection connection) throws SQLException {
+        // Of a bare column SQLite gives the value of the row with the minimum.
+        return list(connection,
+                row -> new Backlog(row.getString(1), row.getLong(2), row.getLong(4), row.getString(5)),
+                "SELECT module, count(*), min(id), created, last_error FROM platform_outbox GROUP BY module");
+    }
+
+    private static long count(Connection connection, String sql, Object... values) throws SQLException {
+        return list(connection, row -> row.getLong(1), sql, values).getFirst();
+    }
+
+    private static String marks(Collection<?> values) {
+        return String.join(",", Collections.nCopies(values.size(), "?"));
+    }
+
+    /** Makes a value from a row. */
+    @FunctionalInterface
+    private interface Reader<T> {
+        T read(ResultSet row) throws SQLException;
+    }
+
+    private static <T> List<T> list(Connection connection, Reader<T> reader, String sql, Object... values)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < values.length; i++) {
+                statement.setObject(i + 1, values[i]);
+            }
+            try (ResultSet row = statement.executeQuery()) {
+                List<T> read = new ArrayList<>();
+                while (row.next()) {
+                    read.add(reader.read(row));
+                }
+                return read;
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package dev.culvert.platform.host.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.platform.host.spi.Event;
+import dev.culvert.platform.host.spi.EventPage;
+import dev.culvert.platform.host.spi.Events;
+import dev.culvert.store.SqliteDatabase;
+import dev.culvert.store.SqliteLimits;
+import dev.culvert.store.SqliteSchema;
+import dev.culvert.store.StoreException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposable;
+
+/** The change feed, and the tables of modules. */
+class EventFeedTest {
+    private static final Duration TIME = Duration.ofMinutes(1);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void followersGetCommittedEventsOfAllModulesInOrder() {
+        PlatformStore store = store(Map.of());
+        var feed = new EventFeed(store, 2_000);
+        List<Event> seen = Collections.synchronizedList(new ArrayList<>());
+        Disposable following = feed.of("a").follow().subscribe(seen::add);
+        assertThatThrownBy(() -> store.change(connection -> {
+            feed.of("a").add(connection, "acme", "rule", "rolled back");
+            throw new IllegalStateException("no");
+        }).block(TIME)).hasMessage("no");
+        store.read(connection -> 1).block(TIME); // the follower has its position
+        add(store, feed.of("a"), "acme", "rule", "1");
+        store.change(connection -> {
+            for (int i = 0; i < 1_500; i++) {
+                feed.of("b").add(connection, "other", "thing", String.valueOf(i));
+            }
+            return true;
+        }).block(TIME);
+
+        await().atMost(TIME).until(() -> seen.size() == 1_501);
+
+        assertThat(seen).extracting(Event::seq).isSorted().doesNotHaveDuplicates();
+        assertThat(seen.getFirst()).extracting(Event::module, Event::subject).containsExactly("a", "1");
+        assertThat(seen.getLast()).extracting(Event::module, Event::subject).containsExactly("b", "1499");
+        following.dispose();
+        store.close().block(TIME);
+    }
+
+    @Test
+    void aModuleReadsItsOwnEventsOfAnAccount() {
+        PlatformStore store = store(Map.of());
+        var feed = new EventFeed(store, 100);
+        long before = since(store, feed.of("a"), "acme", -1).next();
+        add(store, feed.of("a"), "acme", "rule", "1");
+        add(store, feed.of("b"), "acme", "rule", "of another module");
+        add(store, feed.of("a"), "other", "rule", "of another account");
+
+        EventPage page = since(store, feed.of("a"), "acme", before);
+
+        assertThat(page.events()).extracting(Event::subject).containsExactly("1");
+        assertThat(page.next()).isEqualTo(before + 3);
+        assertThat(page.reset()).isFalse();
+        store.close().block(TIME);
+    }
+
+    @Test
+    void aFileFromBeforeModulesKeepsItsChanges() throws SQLException {
+        Path file = folder.resolve("p.db");
+        var old = new SqliteSchema(List.of(List.of(
+                "CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT, what TEXT, user TEXT)",
+                "INSERT INTO changes VALUES (41, 'acme', 'key', 'jo')"), List.of()), "changes");
+        try (Connection connection = SqliteDatabase.connect(file)) {
+            SqliteDatabase.transaction(connection, own -> {
+                old.migrate(own);
+                return true;
+            });
+        }
+
+        PlatformStore store = store(Map.of("directory", List.of(List.of("not run"), List.of("not run"),
+                List.of("DROP TABLE changes", "CREATE TABLE directory_new (x)"))));
+        var feed = new EventFeed(store, 100);
+
+        assertThat(since(store, feed.of("directory"), "acme", 40).events()).singleElement()
+                .satisfies(event -> assertThat(event)
+                        .isEqualTo(new Event(41, "acme", "directory", "key", "jo")));
+        add(store, feed.of("directory"), "acme", "key", null);
+        assertThat(since(store, feed.of("directory"), "acme", 41).next()).isEqualTo(42);
+        store.close().block(TIME);
+        store(Map.of()).close().block(TIME); // without the module its tables stay
+    }
+
+    @Test
+    void tablesThatDoNotFitNameTheirModule() {
+        assertThatThrownBy(() -> store(Map.of("builds", List.of(List.of("CREATE TABLE builds_x (")))))
+                .isInstanceOf(StoreException.Failed.class)
+                .hasRootCauseMessage("[SQLITE_ERROR] SQL error or missing database (incomplete input)")
+                .hasStackTraceContaining("the tables of module builds can't be made");
+        store(Map.of("builds", List.of(List.of("CREATE TABLE builds_x (y)"), List.of()))).close().block(TIME);
+        assertThatThrownBy(() -> store(Map.of("builds", List.of(List.of("CREATE TABLE builds_x (y)")))))
+                .hasStackTraceContaining(
+                        "version 2 of the tables of module builds, which a newer culvert wrote");
+    }
+
+    private PlatformStore store(Map<String, List<List<String>>> modules) {
+        return Objects.requireNonNull(PlatformStore
+                .open(folder.resolve("p.db"), new ModuleTables(new LinkedHashMap<>(modules)),
+                        new SqliteLimits(100, Duration.ofSeconds(5)), Clock.systemUTC())
+                .block(TIME));
+    }
+
+    private static EventPage since(PlatformStore store, Events events, String account, long since) {
+        return Objects.requireNonNull(
+                store.read(connection -> events.since(connection, account, since)).block(TIME));
+    }
+
+    private static void add(PlatformStore store, Events events, String account, String kind,
+            @Nullable String subject) {
+        store.change(connection -> {
+            events.add(connection, account, kind, subject);
+            return true;
+        }).block(TIME);
+    }
+}

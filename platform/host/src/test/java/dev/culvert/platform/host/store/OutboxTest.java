@@ -1,0 +1,208 @@
+package dev.culvert.platform.host.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.culvert.platform.host.spi.Outbox;
+import dev.culvert.platform.host.spi.OutboxEntry;
+import dev.culvert.store.SqliteLimits;
+import dev.culvert.store.StoreException;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+
+class OutboxTest {
+    private static final Duration TIME = Duration.ofMinutes(1);
+    /** Few messages and short pauses, so that tests cross them. */
+    private static final OutboxLimits FEW = new OutboxLimits(5, 3, 3, 2, Duration.ofSeconds(20),
+            Duration.ofMillis(5), Duration.ofMillis(20), Duration.ofDays(7));
+
+    @TempDir
+    Path folder;
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final List<String> arrived = Collections.synchronizedList(new ArrayList<>());
+    private PlatformStore store;
+    private OutboxSender sender;
+
+    @BeforeEach
+    void open() {
+        store = store(folder);
+        sender = new OutboxSender(store, FEW, Clock.systemUTC(), registry);
+    }
+
+    @AfterEach
+    void close() {
+        sender.stop();
+        store.close().block(TIME);
+    }
+
+    @Test
+    void messagesOfATargetArriveInOrderAlthoughTheFirstFails() {
+        var away = new AtomicInteger(3);
+        Outbox outbox = sender.of("m");
+        outbox.deliver(entry -> away.getAndDecrement() > 0
+                ? Mono.error(new IOException("it is away"))
+                : arrive(entry));
+        add(outbox, "a", "one", "1", "2");
+        add(outbox, "a", "two", "x");
+
+        sender.start();
+
+        await().atMost(TIME).until(() -> arrived.size() == 3);
+        assertThat(arrived.stream().filter(each -> each.startsWith("one"))).containsExactly("one 1", "one 2");
+        await().atMost(TIME).until(() -> Objects.requireNonNull(sender.oldest().block(TIME)).isEmpty());
+        assertThat(registry.counter("culvert.outbox.deliveries", "module", "m", "outcome", "failed").count())
+                .isEqualTo(3);
+    }
+
+    @Test
+    void whatIsAddedWhileItRunsIsSentAtOnceAndWhatFailsIsShown() {
+        var there = new AtomicBoolean();
+        Outbox outbox = sender.of("m");
+        outbox.deliver(entry -> there.get() ? arrive(entry) : Mono.error(new IOException("it is away")));
+        sender.start();
+
+        add(outbox, "a", "one", "1");
+
+        await().atMost(TIME)
+                .untilAsserted(() -> assertThat(sender.oldest().block(TIME)).singleElement()
+                        .satisfies(waiting -> assertThat(waiting.lastError()).contains("it is away")));
+        there.set(true);
+        await().atMost(TIME).until(() -> arrived.equals(List.of("one 1")));
+    }
+
+    @Test
+    void aFullOutboxRefusesTheChangeByName() {
+        Outbox outbox = sender.of("promotions");
+        add(outbox, "a", "t", "1", "2", "3");
+
+        assertThatThrownBy(() -> add(outbox, "a", "t", "4")).isInstanceOf(StoreException.Full.class)
+                .hasMessageContaining("the outbox of promotions is full: 3 messages of this account");
+        add(outbox, "b", "t", "1", "2");
+        assertThatThrownBy(() -> add(outbox, "c", "t", "1")).isInstanceOf(StoreException.Full.class)
+                .hasMessageContaining("5 messages");
+        assertThat(sender.oldest().block(TIME)).hasSize(5);
+    }
+
+    @Test
+    void oneAccountsDeadTargetsLeaveRoomForOthers() {
+        Outbox outbox = sender.of("m");
+        outbox.deliver(entry -> entry.account().equals("dead") ? Mono.never() : arrive(entry));
+        add(outbox, "dead", "d1", "1");
+        add(outbox, "dead", "d2", "1");
+        add(outbox, "dead", "d3", "1");
+        add(outbox, "live", "t", "1");
+
+        sender.start();
+
+        await().atMost(TIME).until(() -> arrived.equals(List.of("t 1")));
+    }
+
+    @Test
+    void aChangeThatIsRolledBackSendsNothing() {
+        Outbox outbox = sender.of("m");
+        outbox.deliver(this::arrive);
+        sender.start();
+
+        assertThatThrownBy(() -> store.change(connection -> {
+            outbox.add(connection, "a", "t", "no");
+            throw new IllegalStateException("rolled back");
+        }).block(TIME)).hasMessageContaining("rolled back");
+        add(outbox, "a", "t", "yes");
+
+        await().atMost(TIME).until(() -> !arrived.isEmpty());
+        assertThat(arrived).containsExactly("t yes");
+    }
+
+    @Test
+    void aMessageOfAKilledProcessArrives() throws Exception {
+        Path other = folder.resolve("killed");
+        Process process = new ProcessBuilder(ProcessHandle.current().info().command().orElse("java"), "-cp",
+                System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED",
+                Killed.class.getName(), other.toString()).redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (var out = new BufferedReader(
+                new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            String line = out.readLine();
+            while (line != null && !line.equals("stored")) {
+                line = out.readLine();
+            }
+            assertThat(line).isEqualTo("stored");
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(process.waitFor(TIME.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(128 + 9);
+
+        PlatformStore left = store(other);
+        var successor = new OutboxSender(left, FEW, Clock.systemUTC(), registry);
+        try {
+            successor.of("m").deliver(this::arrive);
+            successor.start();
+            await().atMost(TIME).until(() -> arrived.equals(List.of("t before the kill")));
+        } finally {
+            successor.stop();
+            left.close().block(TIME);
+        }
+    }
+
+    /** Stores a message whose delivery never ends, and waits to be killed. */
+    static final class Killed {
+        private Killed() {}
+
+        public static void main(String[] folder) throws InterruptedException {
+            PlatformStore store = store(Path.of(folder[0]));
+            var sender = new OutboxSender(store, FEW, Clock.systemUTC(), new SimpleMeterRegistry());
+            sender.of("m").deliver(entry -> Mono.never());
+            sender.start();
+            add(store, sender.of("m"), "a", "t", "before the kill");
+            System.out.println("stored");
+            Thread.currentThread().join();
+        }
+    }
+
+    private Mono<Void> arrive(OutboxEntry entry) {
+        return Mono.fromRunnable(() -> arrived.add(entry.target() + " " + entry.body()));
+    }
+
+    private void add(Outbox outbox, String account, String target, String... bodies) {
+        add(store, outbox, account, target, bodies);
+    }
+
+    private static void add(PlatformStore store, Outbox outbox, String account, String target,
+            String... bodies) {
+        store.change(connection -> {
+            for (String body : bodies) {
+                outbox.add(connection, account, target, body);
+            }
+            return true;
+        }).block(TIME);
+    }
+
+    private static PlatformStore store(Path folder) {
+        return Objects.requireNonNull(PlatformStore
+                .open(folder.resolve("p.db"), new ModuleTables(new LinkedHashMap<>()),
+                        new SqliteLimits(100, Duration.ofSeconds(5)), Clock.systemUTC())
+                .block(TIME));
+    }
+}
