@@ -6,6 +6,7 @@ import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import dev.culvert.relay.ResponseSink;
+import dev.culvert.relay.quota.StreamPlace;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.concurrent.ScheduledFuture;

@@ -1,4 +1,4 @@
-package dev.culvert.server.tunnel;
+package dev.culvert.relay.quota;
 
 import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * is held until both halves of the exchange have ended, also while the request waits for its tunnel. Belongs
  * to the request's event loop.
  */
-final class StreamPlace {
+public final class StreamPlace {
     /** A stream that has sent and received nothing for this long gives way before a request is refused. */
     static final Duration IDLE = Duration.ofSeconds(10);
 
@@ -21,7 +21,7 @@ final class StreamPlace {
     private boolean crowded;
 
     /** @param requestEnded whether the request has no body */
-    StreamPlace(Quota<SourceAddress> streams, boolean requestEnded) {
+    public StreamPlace(Quota<SourceAddress> streams, boolean requestEnded) {
         this.streams = streams;
         this.requestEnded = requestEnded;
     }
@@ -33,31 +33,33 @@ final class StreamPlace {
      * @param shed called once, on any thread, if the request has to give its place to another one
      * @return false when all places are taken, this source has the most, and no request is idle
      */
-    boolean take(SourceAddress source, Runnable shed) {
+    public boolean take(SourceAddress source, Runnable shed) {
         crowded = streams.used() >= streams.max();
         claim = streams.tryOpen(source, 1, shed, IDLE.toNanos());
         return claim != null;
     }
 
     /** Whether all places were taken, so that another request is about to end for this one. */
-    boolean isAnothers() {
+    public boolean isAnothers() {
         return crowded;
     }
 
-    /** Bytes crossed in either direction. */
-    void touch() {
+    /** Records that bytes crossed in either direction. */
+    public void touch() {
         Quota<SourceAddress>.Claim held = claim;
         if (held != null) {
             held.touch();
         }
     }
 
-    void requestEnded() {
+    /** The request is complete. */
+    public void requestEnded() {
         requestEnded = true;
         closeIfEnded();
     }
 
-    void responseEnded() {
+    /** The response is complete. */
+    public void responseEnded() {
         responseEnded = true;
         closeIfEnded();
     }
@@ -69,11 +71,12 @@ final class StreamPlace {
     }
 
     /** Whether the place is released. */
-    boolean isClosed() {
+    public boolean isClosed() {
         return claim == null;
     }
 
-    void close() {
+    /** Releases the place, if it is held. */
+    public void close() {
         Quota<SourceAddress>.Claim held = claim;
         if (held != null) {
             claim = null;
