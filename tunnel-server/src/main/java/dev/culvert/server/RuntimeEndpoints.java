@@ -1,12 +1,15 @@
 package dev.culvert.server;
 
+import dev.culvert.relay.Admission;
 import dev.culvert.relay.Relay;
 import dev.culvert.relay.exchange.EdgeRuntimes;
 import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.access.AccessControl;
+import dev.culvert.server.direct.DirectHosts;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.tunnel.TunnelRegistry;
 import dev.culvert.server.tunnel.TunnelRelay;
 import java.util.Map;
@@ -23,18 +26,20 @@ final class RuntimeEndpoints implements EdgeRuntimes {
     private final TunnelRegistry registry;
     private final AccessControl access;
     private final Webhooks webhooks;
+    private final DirectHosts direct;
     /** By the runtimes' ids: those that had a request, until a minute after their deletion. */
     private final Map<String, Known> byId = new ConcurrentHashMap<>();
 
     private record Known(RegisteredRuntime runtime, RuntimeEndpoint endpoint) {}
 
     RuntimeEndpoints(RuntimeStore store, RuntimeQuotas quotas, TunnelRegistry registry, AccessControl access,
-            Webhooks webhooks) {
+            Webhooks webhooks, DirectHosts direct) {
         this.store = store;
         this.quotas = quotas;
         this.registry = registry;
         this.access = access;
         this.webhooks = webhooks;
+        this.direct = direct;
     }
 
     @Override
@@ -55,9 +60,21 @@ final class RuntimeEndpoints implements EdgeRuntimes {
 
     private RuntimeEndpoint endpoint(RegisteredRuntime runtime) {
         RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
+        RuntimeUpstream upstream = runtime.upstream();
+        if (upstream != null) {
+            return direct(runtime.name().toString(), direct.relay(runtime.id(), upstream, quota), quota,
+                    access.of(runtime.id(), runtime.access()));
+        }
         Relay tunnel = new TunnelRelay(registry, runtime, quota);
         return RuntimeEndpoint.of(runtime.name().toString(), webhooks.inFrontOf(tunnel, runtime), quota,
                 access.of(runtime.id(), runtime.access()));
+    }
+
+    /** An endpoint without a tunnel: no inbox, because durable routes are announced through tunnels. */
+    private static RuntimeEndpoint direct(String name, Relay relay, RuntimeQuota quota,
+            @Nullable Admission admission) {
+        RuntimeEndpoint admitted = RuntimeEndpoint.of(name, relay, quota, admission);
+        return new RuntimeEndpoint(name, DirectHosts.guarded(admitted.relay()), quota, admitted.restricted());
     }
 
     /** Drops the endpoint of a deleted runtime. */

@@ -20,6 +20,7 @@ import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.access.AccessControl;
 import dev.culvert.server.admin.AdminApi;
+import dev.culvert.server.direct.DirectHosts;
 import dev.culvert.server.enrol.CertificateIssuer;
 import dev.culvert.server.enrol.EnrolmentService;
 import dev.culvert.server.enrol.RenewalService;
@@ -34,6 +35,7 @@ import dev.culvert.server.runtime.EnrolmentTokens;
 import dev.culvert.server.runtime.Generations;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeRegistrar;
+import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.store.SqliteRuntimeStore;
 import dev.culvert.server.store.StoreLimits;
 import dev.culvert.server.token.AdminToken;
@@ -62,7 +64,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events,
         ListenerSecurity entrances,
         EdgeContext edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
-        AccessControl access, Webhooks webhooks, Disposable certificateWatch) {
+        AccessControl access, Webhooks webhooks, DirectHosts direct, Disposable certificateWatch) {
 
     /**
      * The delay before the meters and quotas of a deleted runtime are dropped: its last requests are still
@@ -106,29 +108,51 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     private record Base(ServerConfig config, Files files, AdminToken adminToken, SqliteRuntimeStore store,
             EventLoops loops, Telemetry telemetry, RuntimeQuotas quotas, MemoryBudget memory,
             ServerEvents events,
-            TunnelRegistry registry, ForwardingRules rules, Clock clock) {
+            TunnelRegistry registry, ForwardingRules rules, DirectHosts direct, Clock clock) {
 
         static Base of(ServerConfig config, Files files, AdminToken token, SqliteRuntimeStore store,
                 Generations generations, Clock clock) {
             MemoryBudget memory = MemoryBudget.ofProcess(config.edge().limits().maxBufferedBytes().bytes());
             ServerEvents events = new ServerEvents(clock);
+            Telemetry telemetry = new Telemetry();
             List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
-            return new Base(config, files, token, store, EventLoops.create(), new Telemetry(),
+            return new Base(config, files, token, store, EventLoops.create(), telemetry,
                     new RuntimeQuotas(config.edge().limits().ofRuntime(), memory), memory, events,
                     new TunnelRegistry(clock, generations, events, new HeldRequests(memory)),
-                    new ForwardingRules(ForwardingRules.newPseudonym(), trusted), clock);
+                    new ForwardingRules(ForwardingRules.newPseudonym(), trusted),
+                    new DirectHosts(config.edge().limits().responseHeadTimeout(), telemetry), clock);
         }
 
         Mono<ServerParts> open() {
+            return Mono.fromRunnable(this::prepareDirectHosts)
+                    .subscribeOn(Schedulers.boundedElastic())
+                    .then(openWebhooks())
+                    .onErrorResume(failed -> close().then(Mono.error(failed)));
+        }
+
+        /** Makes connections with TLS ready, which reads files. Blocks. */
+        private void prepareDirectHosts() {
+            for (RegisteredRuntime runtime : store.runtimes()) {
+                RuntimeUpstream upstream = runtime.upstream();
+                if (upstream != null) {
+                    direct.prepare(runtime.id(), upstream);
+                }
+            }
+        }
+
+        private Mono<ServerParts> openWebhooks() {
             return Webhooks.open(config.dataDir(), config.inbox(), store,
                     Webhooks.into(store, registry, quotas),
                     loops.group(), telemetry, clock)
-                    .map(webhooks -> wire(this, webhooks))
-                    .onErrorResume(failed -> {
-                        telemetry.close();
-                        return loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2))
-                                .then(Mono.error(failed));
-                    });
+                    .map(webhooks -> wire(this, webhooks));
+        }
+
+        Mono<Void> close() {
+            return Mono.defer(() -> {
+                direct.close();
+                telemetry.close();
+                return loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2));
+            });
         }
     }
 
@@ -153,16 +177,21 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
         RenewalService renewal = new RenewalService(store, issuer, clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
-        var endpoints = new RuntimeEndpoints(store, quotas, registry, access, webhooks);
+        DirectHosts direct = base.direct;
+        var endpoints = new RuntimeEndpoints(store, quotas, registry, access, webhooks, direct);
         RuntimeRegistrar registrar = new RuntimeRegistrar(store, registry,
                 new EnrolmentTokens(() -> files.ca.get().certificate()), config.edge().domain(), clock,
-                gone -> Schedulers.parallel().schedule(() -> {
-                    meters.forget(gone.name().toString());
-                    endpoints.forget(gone.id());
-                    quotas.forget(gone.id());
-                    access.forget(gone.id());
-                    webhooks.forget(gone);
-                }, LAST_REQUESTS.toMillis(), TimeUnit.MILLISECONDS));
+                gone -> {
+                    direct.forget(gone.id());
+                    Schedulers.parallel().schedule(() -> {
+                        meters.forget(gone.name().toString());
+                        endpoints.forget(gone.id());
+                        quotas.forget(gone.id());
+                        access.forget(gone.id());
+                        webhooks.forget(gone);
+                        direct.forget(gone.id());
+                    }, LAST_REQUESTS.toMillis(), TimeUnit.MILLISECONDS);
+                }, direct);
         TunnelSessions sessions = new TunnelSessions(
                 new ServerSession.Shared(store, registry, renewal, events, webhooks,
                         new RuntimeWindows(new WindowPool(base.memory.max() / 4, base.memory::isSpent)),
@@ -207,7 +236,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 events, entrances,
                 new EdgeContext(endpoints, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports, memory),
-                handshake, sharedTunnels, access, webhooks,
+                handshake, sharedTunnels, access, webhooks, direct,
                 Disposables.composite(webhooks.tell(events, store, clock),
                         CertificateWatch.start(entrances.watched()), files.ca.watch(),
                         memory.ticking()));
@@ -222,6 +251,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 .then(webhooks.inbox().close())
                 .then(store.close())
                 .then(access.close())
+                .then(Mono.fromRunnable(direct::close))
                 .then(Mono.fromRunnable(telemetry::close))
                 .then(loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)));
     }

@@ -19,6 +19,7 @@ import dev.culvert.relay.testing.EventLoopWatch;
 import dev.culvert.server.access.AccessDefault;
 import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.admin.AdminRoute;
+import dev.culvert.server.direct.DirectHosts;
 import dev.culvert.server.runtime.IssuedToken;
 import dev.culvert.server.runtime.RuntimeRegistrar;
 import dev.culvert.server.runtime.Sha256;
@@ -78,7 +79,7 @@ public final class AdminServer implements AutoCloseable {
                         Sha256.of(runtimeId.getBytes(StandardCharsets.UTF_8)), runtimeId, expires, null,
                         null));
         var registrar = new RuntimeRegistrar(store, tunnels, issuer, "t.example", Clock.systemUTC(),
-                gone -> {});
+                gone -> {}, new DirectHosts(Duration.ofSeconds(60), telemetry));
         api = new AdminApi(
                 new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
                         store, registrar, quotas, AccessDefault.OPEN, tunnels, inbox, events,

@@ -1,5 +1,6 @@
 package dev.culvert.server.admin;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.handlers.spi.EdgeResponse;
@@ -7,6 +8,7 @@ import dev.culvert.http.observe.AuditTrail;
 import dev.culvert.server.runtime.IssuedToken;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeRegistrar;
+import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.runtime.SessionView;
 import dev.culvert.server.runtime.TunnelState;
 import dev.culvert.server.runtime.WaitingClient;
@@ -27,13 +29,17 @@ public final class AdminJson {
 
     private AdminJson() {}
 
-    public record RuntimeView(String account, String name, String host, List<String> hosts, String state,
+    public record RuntimeView(String account, String name, String host, List<String> hosts,
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String upstream, String state,
             List<TunnelView> tunnels, List<WaitingView> waiting) {
+        private static final String HOSTED = "hosted";
+
         static RuntimeView of(RegisteredRuntime runtime, TunnelState state, List<SessionView> sessions,
                 List<WaitingClient> waiting) {
             return new RuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
-                    runtime.hosts(),
-                    state.word(), sessions.stream().map(TunnelView::of).toList(),
+                    runtime.hosts(), upstreamOf(runtime),
+                    runtime.upstream() == null ? state.word() : HOSTED,
+                    sessions.stream().map(TunnelView::of).toList(),
                     waiting.stream().map(WaitingView::of).toList());
         }
     }
@@ -93,6 +99,15 @@ public final class AdminJson {
         }
     }
 
+    /** A new runtime with an upstream, which has no token. */
+    public record HostedRuntimeView(String account, String name, String host, List<String> hosts,
+            @Nullable String upstream) {
+        static HostedRuntimeView of(RegisteredRuntime runtime) {
+            return new HostedRuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
+                    runtime.hosts(), upstreamOf(runtime));
+        }
+    }
+
     public record TokenView(String enrolmentToken, String enrolmentExpiresAt) {
         static TokenView of(IssuedToken token) {
             return new TokenView(token.text(), token.stored().expires().toString());
@@ -122,6 +137,11 @@ public final class AdminJson {
             return new AuditView(entry.time().toString(), of.user(), of.action(), of.entity(), of.object(),
                     of.decision().word(), entry.requestId(), entry.address());
         }
+    }
+
+    private static @Nullable String upstreamOf(RegisteredRuntime runtime) {
+        RuntimeUpstream upstream = runtime.upstream();
+        return upstream == null ? null : upstream.toString();
     }
 
     public record Page<T>(List<T> items, @Nullable String next) {}

@@ -8,6 +8,7 @@ import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeRegistrar;
 import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.runtime.SessionView;
 import dev.culvert.server.runtime.TunnelDirectory;
 import dev.culvert.server.token.AdminRole;
@@ -62,15 +63,33 @@ final class RuntimeCalls {
 
     private Mono<EdgeResponse> create(EdgeRequest request) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
-            NewRuntime wanted = JsonFields.read(body, Set.of("account", "name", "hosts"),
+            NewRuntime wanted = JsonFields.read(body, Set.of("account", "name", "hosts", "upstream", "ca"),
                     fields -> new NewRuntime(new RuntimeName(fields.text("account"), fields.text("name")),
-                            fields.texts("hosts")));
-            return audit.noted(request.context(), "runtime created", wanted.name,
-                    registrar.register(wanted.name, wanted.hosts));
-        }).map(made -> AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.CreatedRuntimeView.of(made)));
+                            fields.texts("hosts"), upstreamIn(fields)));
+            return create(request, wanted);
+        }).map(made -> AdminJson.answer(HttpResponseStatus.CREATED, made));
     }
 
-    private record NewRuntime(RuntimeName name, List<String> hosts) {}
+    private Mono<Record> create(EdgeRequest request, NewRuntime wanted) {
+        RuntimeUpstream upstream = wanted.upstream;
+        return upstream == null
+                ? audit.noted(request.context(), "runtime created", wanted.name,
+                        registrar.register(wanted.name, wanted.hosts)).map(AdminJson.CreatedRuntimeView::of)
+                : audit.noted(request.context(), "runtime created", wanted.name + ": upstream " + upstream,
+                        registrar.register(wanted.name, wanted.hosts, upstream))
+                        .map(AdminJson.HostedRuntimeView::of);
+    }
+
+    private record NewRuntime(RuntimeName name, List<String> hosts, @Nullable RuntimeUpstream upstream) {}
+
+    private static @Nullable RuntimeUpstream upstreamIn(JsonFields fields) {
+        String url = fields.optionalText("upstream");
+        String ca = fields.optionalText("ca");
+        if (url == null && ca != null) {
+            throw new InvalidNameException("ca", "given without upstream (expected: both)");
+        }
+        return url == null ? null : RuntimeUpstream.of(url, ca);
+    }
 
     /** Runs off the event loop, because the list may be long. */
     private Mono<EdgeResponse> list() {
@@ -102,14 +121,29 @@ final class RuntimeCalls {
 
     private Mono<EdgeResponse> change(EdgeRequest request, RuntimeName name) {
         return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
-            List<String> hosts = JsonFields.read(body, Set.of("hosts"),
-                    fields -> fields.requiredTexts("hosts"));
-            return audit.noted(request.context(), "runtime hosts changed", name,
-                    registrar.replaceHosts(name, hosts));
+            Change wanted = JsonFields.read(body, Set.of("hosts", "upstream", "ca"), Change::of);
+            RuntimeUpstream upstream = wanted.upstream;
+            return upstream == null
+                    ? audit.noted(request.context(), "runtime hosts changed", name,
+                            registrar.replaceHosts(name, wanted.hosts))
+                    : audit.noted(request.context(), "runtime upstream changed",
+                            name + ": upstream " + upstream, registrar.replaceUpstream(name, upstream));
         })
                 .map(runtime -> AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
                         tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()),
                         tunnels.waitingFor(runtime.id()))));
+    }
+
+    /** Other hosts, or another upstream: each is one transaction. */
+    private record Change(List<String> hosts, @Nullable RuntimeUpstream upstream) {
+        static Change of(JsonFields fields) {
+            RuntimeUpstream upstream = upstreamIn(fields);
+            if (upstream != null && fields.has("hosts")) {
+                throw new InvalidNameException("hosts",
+                        "given with upstream (expected: one of them in a call)");
+            }
+            return new Change(upstream == null ? fields.requiredTexts("hosts") : List.of(), upstream);
+        }
     }
 
     private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {

@@ -30,15 +30,24 @@ public final class RuntimeRegistrar {
     private final String domain;
     private final Clock clock;
     private final Consumer<RegisteredRuntime> forgotten;
+    private final DirectUpstreams upstreams;
+
+    /** Makes a registrar of runtimes with tunnels only. */
+    public RuntimeRegistrar(RuntimeStore store, TunnelDirectory tunnels, TokenIssuer issuer, String domain,
+            Clock clock, Consumer<RegisteredRuntime> forgotten) {
+        this(store, tunnels, issuer, domain, clock, forgotten, DirectUpstreams.NONE);
+    }
 
     /**
      * Makes the registrar.
      *
      * @param domain the edge's domain, in lower case
      * @param forgotten called with each deleted runtime, on the store's thread
+     * @param upstreams checks the upstreams of hosted runtimes
      */
     public RuntimeRegistrar(RuntimeStore store, TunnelDirectory tunnels, TokenIssuer issuer, String domain,
-            Clock clock, Consumer<RegisteredRuntime> forgotten) {
+            Clock clock, Consumer<RegisteredRuntime> forgotten, DirectUpstreams upstreams) {
+        this.upstreams = upstreams;
         this.store = store;
         this.tunnels = tunnels;
         this.issuer = issuer;
@@ -60,13 +69,38 @@ public final class RuntimeRegistrar {
      */
     public Mono<Registration> register(RuntimeName name, List<String> customHosts) {
         return Mono.defer(() -> {
-            List<String> hosts = checked(customHosts);
-            var runtime = new RegisteredRuntime(UUID.randomUUID().toString(), UUID.randomUUID().toString(),
-                    name,
-                    name.label() + '.' + domain,
-                    hosts, now());
+            RegisteredRuntime runtime = named(name, checked(customHosts));
             IssuedToken token = issuer.issue(runtime.id(), now().plus(TOKEN_LIFE));
             return store.create(runtime, token.stored()).map(made -> new Registration(made, token));
+        }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    /**
+     * Registers a hosted runtime: one that has an upstream in place of a tunnel, and therefore no tokens.
+     * Errors, beside the class's: {@link StoreException.Conflict} when a host is taken.
+     */
+    public Mono<RegisteredRuntime> register(RuntimeName name, List<String> customHosts,
+            RuntimeUpstream upstream) {
+        return Mono.defer(() -> {
+            List<String> hosts = checked(customHosts);
+            upstreams.check(upstream);
+            return store.create(named(name, hosts).withUpstream(upstream));
+        }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private RegisteredRuntime named(RuntimeName name, List<String> hosts) {
+        return new RegisteredRuntime(UUID.randomUUID().toString(), UUID.randomUUID().toString(), name,
+                name.label() + '.' + domain, hosts, now());
+    }
+
+    /**
+     * Replaces the upstream of a hosted runtime. Requests that run have a minute to end. Errors, beside the
+     * class's: {@link StoreException.Absent}, {@link StoreException.Conflict} for a runtime with a tunnel.
+     */
+    public Mono<RegisteredRuntime> replaceUpstream(RuntimeName name, RuntimeUpstream upstream) {
+        return Mono.defer(() -> {
+            upstreams.check(upstream);
+            return store.replaceUpstream(name, upstream);
         }).subscribeOn(Schedulers.boundedElastic());
     }
 
@@ -86,13 +120,17 @@ public final class RuntimeRegistrar {
         return hosts;
     }
 
-    /** Issues another token for a runtime. Errors, beside the class's: {@link StoreException.Absent}. */
+    /**
+     * Issues another token for a runtime. Errors, beside the class's: {@link StoreException.Absent}, {@link
+     * StoreException.Conflict} for a hosted runtime.
+     */
     public Mono<IssuedToken> token(RuntimeName name, Duration life) {
         return Mono.defer(() -> {
             RegisteredRuntime runtime = store.byName(name);
             if (runtime == null) {
                 throw new StoreException.Absent("there is no runtime " + name);
             }
+            requireTunnel(runtime);
             IssuedToken token = issuer.issue(runtime.id(), now().plus(life));
             return store.add(token.stored()).thenReturn(token);
         }).subscribeOn(Schedulers.boundedElastic());
@@ -100,10 +138,17 @@ public final class RuntimeRegistrar {
 
     /**
      * Revokes all certificates and tokens of a runtime and disconnects it. Its clients need a new token.
-     * Errors, beside the class's: {@link StoreException.Absent}.
+     * Errors, beside the class's: {@link StoreException.Absent}, {@link StoreException.Conflict} for a hosted
+     * runtime.
      */
     public Mono<RegisteredRuntime> revoke(RuntimeName name) {
-        return Uncancellable.of(Mono.defer(() -> store.revoke(name, UUID.randomUUID().toString()))
+        return Uncancellable.of(Mono.defer(() -> {
+            RegisteredRuntime runtime = store.byName(name);
+            if (runtime != null) {
+                requireTunnel(runtime);
+            }
+            return store.revoke(name, UUID.randomUUID().toString());
+        })
                 .subscribeOn(Schedulers.boundedElastic())
                 .doOnNext(revoked -> tunnels.closeAll(revoked.id(), revoked(name)))
                 .doOnError(StoreException.Failed.class, failed -> closeAll(name, revoked(name))));
@@ -116,6 +161,13 @@ public final class RuntimeRegistrar {
             tunnels.closeAll(gone.id(), reason);
             forgotten.accept(gone);
         }).doOnError(StoreException.Failed.class, failed -> closeAll(name, reason)));
+    }
+
+    private static void requireTunnel(RegisteredRuntime runtime) {
+        if (runtime.upstream() != null) {
+            throw new StoreException.Conflict("the runtime " + runtime.name()
+                    + " is hosted: its requests go to its upstream, and it has no tunnel, tokens or certificates");
+        }
     }
 
     private static String revoked(RuntimeName name) {

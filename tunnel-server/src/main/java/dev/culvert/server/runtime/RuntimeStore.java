@@ -52,6 +52,12 @@ public interface RuntimeStore {
     Mono<RegisteredRuntime> create(RegisteredRuntime runtime, StoredToken first);
 
     /**
+     * Stores a new runtime with an upstream, which has no tokens. Errors and result as those of {@link
+     * #create(RegisteredRuntime, StoredToken)}.
+     */
+    Mono<RegisteredRuntime> create(RegisteredRuntime hosted);
+
+    /**
      * Deletes a runtime and its tokens. Errors: {@link StoreException.Absent}; {@link StoreException.Failed}
      * when the deletion can't be written. Then the runtime stays, but look-ups no longer find its identity
      * and tokens. Emits the deleted runtime.
@@ -72,6 +78,12 @@ public interface RuntimeStore {
      * Replaces a runtime's access rules. Errors: {@link StoreException.Absent}. Emits the changed runtime.
      */
     Mono<RegisteredRuntime> replaceAccess(RuntimeName name, AccessRules rules);
+
+    /**
+     * Replaces the upstream of a hosted runtime. Errors: {@link StoreException.Absent}, {@link
+     * StoreException.Conflict} for a runtime with a tunnel. Emits the changed runtime.
+     */
+    Mono<RegisteredRuntime> replaceUpstream(RuntimeName name, RuntimeUpstream upstream);
 
     /**
      * Gives a runtime another identity and deletes its tokens. Errors: {@link StoreException.Absent}; {@link

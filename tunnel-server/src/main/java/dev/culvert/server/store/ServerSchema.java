@@ -57,7 +57,12 @@ final class ServerSchema {
                       runtime_id TEXT NOT NULL REFERENCES runtimes (id) ON DELETE CASCADE,
                       key BLOB NOT NULL, successor BLOB NOT NULL, until INTEGER NOT NULL,
                       PRIMARY KEY (runtime_id, key)) STRICT""",
-                    "CREATE INDEX renewals_by_end ON renewals (until)"));
+                    "CREATE INDEX renewals_by_end ON renewals (until)"),
+            // Those of hosted runtimes alone.
+            List.of("""
+                    CREATE TABLE runtime_upstreams (
+                      runtime_id TEXT PRIMARY KEY REFERENCES runtimes (id) ON DELETE CASCADE,
+                      url TEXT NOT NULL, ca TEXT) STRICT"""));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "runtimes");
 

@@ -7,6 +7,7 @@ import dev.culvert.server.runtime.GenerationStore;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.runtime.Sha256;
 import dev.culvert.server.runtime.StoredToken;
 import dev.culvert.server.token.AdminTokenStore;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -137,6 +139,36 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             table.add(made);
             table.put(first);
             return made;
+        });
+    }
+
+    @Override
+    public Mono<RegisteredRuntime> create(RegisteredRuntime hosted) {
+        RuntimeUpstream upstream = Objects.requireNonNull(hosted.upstream());
+        return database.transact(connection -> {
+            table.check(hosted);
+            insert(connection, hosted);
+            SqliteRuntimeUpstreams.replace(connection, hosted.id(), upstream);
+            return hosted;
+        }, made -> {
+            table.add(made);
+            return made;
+        });
+    }
+
+    @Override
+    public Mono<RegisteredRuntime> replaceUpstream(RuntimeName name, RuntimeUpstream upstream) {
+        return database.transact(connection -> {
+            RegisteredRuntime before = present(name);
+            if (before.upstream() == null) {
+                throw new StoreException.Conflict("the runtime " + name
+                        + " has a tunnel and no upstream; delete it and create it with one");
+            }
+            SqliteRuntimeUpstreams.replace(connection, before.id(), upstream);
+            return before.withUpstream(upstream);
+        }, after -> {
+            table.replace(after);
+            return after;
         });
     }
 
@@ -381,6 +413,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         Map<String, List<String>> hosts = customHosts(connection);
         Map<String, OwnLimits> ownLimits = SqliteRuntimeLimits.load(connection);
         Map<String, AccessRules> access = SqliteRuntimeAccess.load(connection);
+        Map<String, RuntimeUpstream> upstreams = SqliteRuntimeUpstreams.load(connection);
         try (var statement = connection.createStatement();
                 ResultSet row = statement
                         .executeQuery(
@@ -395,7 +428,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
                         hosts.getOrDefault(id, List.of()), Instant.ofEpochMilli(row.getLong("created")),
                         connected == 0 ? null : Instant.ofEpochMilli(connected),
                         ownLimits.getOrDefault(id, OwnLimits.NONE),
-                        access.getOrDefault(id, AccessRules.NONE)));
+                        access.getOrDefault(id, AccessRules.NONE), upstreams.get(id)));
             }
         }
         try (var statement = connection.createStatement();

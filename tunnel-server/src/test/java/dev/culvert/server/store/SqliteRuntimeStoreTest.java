@@ -10,6 +10,7 @@ import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeRegistrar;
 import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.runtime.SessionView;
 import dev.culvert.server.runtime.Sha256;
 import dev.culvert.server.runtime.StoredToken;
@@ -275,6 +276,7 @@ class SqliteRuntimeStoreTest {
                 .getConnection("jdbc:sqlite:" + folder.resolve(SqliteRuntimeStore.FILE));
                 var statement = connection.createStatement()) {
             statement.execute("DROP TABLE renewals");
+            statement.execute("DROP TABLE runtime_upstreams");
             statement.execute("DROP TABLE generations");
             statement.execute("DROP TABLE admin_tokens");
             statement.execute("DROP TABLE audit");
@@ -293,6 +295,33 @@ class SqliteRuntimeStoreTest {
 
         assertThat(store.byIdentity(runtime.id())).isEqualTo(
                 runtime.withIdentity(runtime.id()).withConnected(runtime.created()));
+    }
+
+    @Test
+    void anUpstreamOutlivesARestartAndGoesWithItsRuntime() {
+        RegisteredRuntime tunnelled = runtime("acme", "prod");
+        store.create(tunnelled, token("t1", tunnelled)).block();
+        RuntimeUpstream first = RuntimeUpstream.of("https://a.example:8443", "a certificate");
+        RegisteredRuntime hosted = runtime("acme", "hosted", "h.example").withUpstream(first);
+        store.create(hosted).block();
+
+        reopen();
+
+        assertThat(store.byHost("h.example")).isEqualTo(hosted);
+        assertThat(store.byName(tunnelled.name())).isEqualTo(tunnelled);
+        StepVerifier.create(store.create(runtime("acme", "other", "h.example").withUpstream(first)))
+                .verifyError(StoreException.Conflict.class);
+        StepVerifier.create(store.replaceUpstream(tunnelled.name(), first))
+                .verifyError(StoreException.Conflict.class);
+        RuntimeUpstream second = RuntimeUpstream.of("http://b.example", null);
+        store.replaceUpstream(hosted.name(), second).block();
+        assertThat(store.byHost("h.example")).isEqualTo(hosted.withUpstream(second));
+        reopen();
+        assertThat(store.byHost("acme-hosted.t.example")).isEqualTo(hosted.withUpstream(second));
+        store.delete(hosted.name()).block();
+        store.create(hosted).block();
+        reopen();
+        assertThat(store.byName(hosted.name())).isEqualTo(hosted);
     }
 
     @Test
