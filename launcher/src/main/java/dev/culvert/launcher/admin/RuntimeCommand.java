@@ -2,8 +2,10 @@ package dev.culvert.launcher.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -14,7 +16,8 @@ import reactor.core.publisher.Mono;
 @Command(name = "runtime", description = "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API.", subcommands = {
         RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
         RuntimeCommand.EnrolToken.class, RuntimeCommand.Drain.class, RuntimeCommand.Disconnect.class,
-        RuntimeHostsCommand.class, RuntimeLimitsCommand.class, RuntimeAccessCommand.class,
+        RuntimeHostsCommand.class, RuntimeUpstreamCommand.class, RuntimeLimitsCommand.class,
+        RuntimeAccessCommand.class,
         RuntimeCommand.Revoke.class,
         RuntimeCommand.Delete.class}, footer = {"",
                 "Example:",
@@ -27,7 +30,7 @@ public final class RuntimeCommand {
         var rows = new ArrayList<List<String>>();
         for (String key : keys) {
             JsonNode value = runtime.path(key);
-            if (value.isMissingNode()) {
+            if (value.isMissingNode() || value.isNull()) {
                 continue;
             }
             rows.add(List.of(key, value.isArray() ? joined(value) : value.asText("")));
@@ -40,24 +43,37 @@ public final class RuntimeCommand {
     }
 
     /** {@code create ACCOUNT NAME}. */
-    @Command(name = "create", description = "Creates a runtime, and prints its one-time enrolment token or writes it to a file.", footer = {
+    @Command(name = "create", description = "Creates a runtime, and prints its one-time enrolment token or writes it to a file; with --upstream a hosted one, which has no tunnel and no token.", footer = {
             "",
-            "Example:", "  culvert runtime create acme prod --token-file token --host gitops.acme.example"})
+            "Examples:", "  culvert runtime create acme prod --token-file token --host gitops.acme.example",
+            "  culvert runtime create acme hosted --upstream http://127.0.0.1:3000"})
     static final class Create extends TokenCommand {
         @Mixin
         private RuntimeArguments runtime = new RuntimeArguments();
         @Option(names = "--host", paramLabel = "HOST", split = ",", description = "A custom host name; may be repeated.")
         private List<String> hosts = new ArrayList<>();
+        @Mixin
+        private UpstreamOptions upstream = new UpstreamOptions();
 
         @Override
         Mono<AdminClient.Answer> issue(AdminClient api) {
-            return api.call("POST", "/runtimes",
-                    Map.of("account", runtime.account(), "name", runtime.name(), "hosts", hosts));
+            Map<String, Object> wanted = new LinkedHashMap<>(upstream.fields());
+            wanted.put("account", runtime.account());
+            wanted.put("name", runtime.name());
+            wanted.put("hosts", hosts);
+            return api.call("POST", "/runtimes", wanted);
+        }
+
+        @Override
+        @Nullable
+        String whyNoToken() {
+            return upstream.isGiven() ? "a runtime with --upstream has no token" : null;
         }
 
         @Override
         String table(JsonNode answer) {
-            return facts(answer, "account", "name", "host", "hosts", "enrolmentToken", "enrolmentTokenFile",
+            return facts(answer, "account", "name", "host", "hosts", "upstream", "enrolmentToken",
+                    "enrolmentTokenFile",
                     "enrolmentExpiresAt");
         }
     }
@@ -74,11 +90,11 @@ public final class RuntimeCommand {
         @Override
         String table(JsonNode answer) {
             var rows = new ArrayList<List<String>>();
-            rows.add(List.of("ACCOUNT", "NAME", "STATE", "TUNNELS", "HOST"));
+            rows.add(List.of("ACCOUNT", "NAME", "STATE", "TUNNELS", "HOST", "UPSTREAM"));
             for (JsonNode item : answer.path("items")) {
                 rows.add(List.of(item.path("account").asText(), item.path("name").asText(),
                         item.path("state").asText(), Integer.toString(item.path("tunnels").size()),
-                        item.path("host").asText()));
+                        item.path("host").asText(), item.path("upstream").asText("-")));
             }
             return TextTable.of(rows);
         }
@@ -107,7 +123,7 @@ public final class RuntimeCommand {
                         tunnel.path("version").asText()));
             }
             String sessions = rows.size() == 1 ? "" : "\n\n" + TextTable.of(rows);
-            return facts(answer, "account", "name", "host", "hosts", "state") + sessions;
+            return facts(answer, "account", "name", "host", "hosts", "upstream", "state") + sessions;
         }
     }
 

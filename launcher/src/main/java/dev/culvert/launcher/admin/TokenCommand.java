@@ -33,9 +33,19 @@ abstract class TokenCommand extends AdminCommand {
         return "the runtime is there: culvert runtime enrol-token makes another token";
     }
 
+    /** Returns the reason why the response will contain no token, or null. */
+    @Nullable
+    String whyNoToken() {
+        return null;
+    }
+
     @Override
     final Mono<AdminClient.Answer> ask(AdminClient api) {
         Path wanted = file;
+        String without = whyNoToken();
+        if (wanted != null && without != null) {
+            throw new CommandException(ExitCode.USAGE, "--token-file: " + without);
+        }
         return wanted == null
                 ? issue(api)
                 : Mono.using(() -> TokenFile.reserve(wanted),

@@ -26,6 +26,7 @@ class TokenCommandTest {
     @TempDir
     Path folder;
     private final List<String> asked = new ArrayList<>();
+    private final List<String> bodies = new ArrayList<>();
     private HttpServer api;
     private Path token;
     private int status = 201;
@@ -37,6 +38,7 @@ class TokenCommandTest {
         api = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         api.createContext("/", exchange -> {
             asked.add(exchange.getRequestURI().getPath());
+            bodies.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
             byte[] body = (status < 300
                     ? "{\"account\":\"acme\",\"name\":\"prod\",\"enrolmentToken\":\"" + SECRET
                             + "\",\"enrolmentExpiresAt\":\"2026-01-01T00:00:00Z\"}"
@@ -121,6 +123,25 @@ class TokenCommandTest {
                     .doesNotContain("Exception");
         }
         assertThat(asked).isEmpty();
+    }
+
+    @Test
+    void aHostedRuntimeHasAnUpstreamAndNoToken() throws IOException {
+        Path ca = Files.writeString(folder.resolve("ca.crt"), "a certificate");
+        String url = "https://a.example";
+
+        assertThat(run("create", "--upstream", url, "--token-file", token.toString()).err())
+                .isEqualTo("culvert: --token-file: a runtime with --upstream has no token\n");
+        assertThat(asked).isEmpty();
+        run("create", "--upstream", url, "--upstream-ca", ca.toString());
+        run("upstream", "--upstream", "http://b.example");
+        run("upstream");
+
+        assertThat(bodies).containsExactly(
+                "{\"upstream\":\"https://a.example\",\"ca\":\"a certificate\",\"account\":\"acme\",\"name\":\"prod\",\"hosts\":[]}",
+                "{\"upstream\":\"http://b.example\"}", "");
+        assertThat(asked).containsExactly("/api/v1/runtimes", "/api/v1/runtimes/acme/prod",
+                "/api/v1/runtimes/acme/prod");
     }
 
     private Captured run(String command, String... more) {
