@@ -6,9 +6,11 @@ import dev.culvert.appproxy.argo.rollout.RolloutsSettings;
 import dev.culvert.appproxy.argo.workflow.WorkflowsSettings;
 import dev.culvert.appproxy.commits.CommitsSettings;
 import dev.culvert.appproxy.repositories.RepositoriesConfig;
+import dev.culvert.config.ByteSize;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
+import dev.culvert.handlers.graphql.GraphQlLimits;
 import dev.culvert.handlers.host.LimitSettings;
 import dev.culvert.http.net.Cidr;
 import java.net.URI;
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param audit folder of the audit log; null: its records are written to the log
  * @param handlers the handlers and their settings
  * @param limits the limits of single handlers, by name, where they differ from the handler's own
+ * @param graphql the memory of GraphQL
  * @param plugins third-party handlers from the class path: the settings, by handler name
  * @param remote handlers in processes of their own
  * @param cors the origins whose pages may call; null: none
@@ -43,6 +46,7 @@ public record AppProxyConfig(
         @Setting("Folder of the audit log, audit-changes.log and audit-refused.log, made when absent; left out: its records are lines of the log") @Nullable Path audit,
         Handlers handlers,
         @Setting("What a handler may use, by its name, as git or graphql; left out: what the handler asks for") Map<String, LimitSettings> limits,
+        GraphQl graphql,
         @Setting("Handlers that are no part of Culvert, found on the class path: settings by the handler's name; {} for one without") Map<String, Map<String, String>> plugins,
         @Setting(value = "Handlers in processes of their own", fileOnly = true) List<Remote> remote,
         @Nullable Cors cors,
@@ -60,19 +64,21 @@ public record AppProxyConfig(
 
     /** Makes a configuration with a listener and handlers, and defaults for all other settings. */
     public static AppProxyConfig of(HostPort listen, @Nullable String runtime, Handlers handlers) {
-        return new AppProxyConfig(listen, runtime, null, null, handlers, Map.of(), Map.of(), List.of(), null,
+        return new AppProxyConfig(listen, runtime, null, null, handlers, Map.of(), GraphQl.usual(), Map.of(),
+                List.of(), null,
                 List.of(PRIVATE_NETWORKS.split(",")));
     }
 
     /** Returns a copy with a control plane, and a folder for the audit log. */
     public AppProxyConfig with(ControlPlaneSettings plane, @Nullable Path auditFolder) {
-        return new AppProxyConfig(listen, runtime, plane, auditFolder, handlers, limits, plugins, remote,
+        return new AppProxyConfig(listen, runtime, plane, auditFolder, handlers, limits, graphql, plugins,
+                remote,
                 cors, trustedProxies);
     }
 
     /** Returns a copy with one more remote handler. */
     AppProxyConfig with(Remote another) {
-        return new AppProxyConfig(listen, runtime, controlPlane, audit, handlers, limits, plugins,
+        return new AppProxyConfig(listen, runtime, controlPlane, audit, handlers, limits, graphql, plugins,
                 Stream.concat(remote.stream(), Stream.of(another)).toList(), cors, trustedProxies);
     }
 
@@ -140,6 +146,37 @@ public record AppProxyConfig(
                 throw new ConfigException("allowOrigins",
                         "scheme://host[:port] each, as https://app.example.com");
             }
+        }
+    }
+
+    /**
+     * The memory of GraphQL.
+     *
+     * @param maxBytes the memory of all requests and their answers
+     * @param maxAnswerBytes the memory of one answer, at most half of {@code maxBytes}
+     */
+    public record GraphQl(
+            @Setting(value = "Memory of all GraphQL requests and their answers; one user may use half, and the heaviest gives way", byDefault = "64MiB", accepts = "16MiB..16GiB") ByteSize maxBytes,
+            @Setting(value = "Memory that one GraphQL answer may take while it is made, 413 beyond it", byDefault = "16MiB", accepts = "64KiB..1GiB, at most half of maxBytes") ByteSize maxAnswerBytes) {
+        public GraphQl {
+            if (maxBytes.bytes() < 16 << 20 || maxBytes.bytes() > 16L << 30) {
+                throw new ConfigException("maxBytes", "16MiB..16GiB; remove the key for the default 64MiB");
+            }
+            if (maxAnswerBytes.bytes() < 64 << 10 || maxAnswerBytes.bytes() > 1 << 30
+                    || maxAnswerBytes.bytes() > maxBytes.bytes() / 2) {
+                throw new ConfigException("maxAnswerBytes",
+                        "64KiB..1GiB, at most half of maxBytes; remove the key for the default 16MiB");
+            }
+        }
+
+        static GraphQl usual() {
+            GraphQlLimits usual = GraphQlLimits.defaults();
+            return new GraphQl(new ByteSize(usual.maxBufferedBytes()), new ByteSize(usual.maxAnswerBytes()));
+        }
+
+        GraphQlLimits limits() {
+            return GraphQlLimits.defaults()
+                    .withMemory(maxBytes.bytes(), Math.toIntExact(maxAnswerBytes.bytes()));
         }
     }
 

@@ -45,7 +45,7 @@ final class ProxyHandlers {
         return new HandlerHost.Setup(providers,
                 provider -> new ProxyContext(config, names, provider.name(), access),
                 (name, asked) -> config.limits().getOrDefault(name, LimitSettings.OWN).over(asked),
-                registry, GRAPHQL_MOUNT, request -> account(access, request));
+                registry, GRAPHQL_MOUNT, config.graphql().limits(), request -> account(access, request));
     }
 
     /**

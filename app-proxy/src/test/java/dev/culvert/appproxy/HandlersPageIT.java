@@ -155,7 +155,7 @@ class HandlersPageIT {
     private static AppProxyConfig config(Map<String, Map<String, String>> plugins,
             Map<String, LimitSettings> limits, AppProxyConfig.@Nullable Cors cors) {
         return new AppProxyConfig(new HostPort("127.0.0.1", 0), null, null, null,
-                AppProxyConfig.Handlers.of(), limits, plugins,
+                AppProxyConfig.Handlers.of(), limits, AppProxyConfig.GraphQl.usual(), plugins,
                 List.of(), cors, List.of());
     }
 

@@ -115,7 +115,10 @@ final class CommitsHandler implements EdgeHandler, GraphQlFunction {
         FilePath path = new FilePath(arguments.required("path"));
         return access.allow(caller, operation("VIEW", target, branch))
                 .then(Mono.defer(() -> commits.read(target, caller, branch, path,
-                        size -> raw.checkInline(size, target, branch, path))));
+                        size -> {
+                            raw.checkInline(size, target, branch, path);
+                            call.claim(FileRead.MEMORY_FACTOR * size);
+                        })));
     }
 
     private Mono<CommitResult> commit(GraphQlCall call, AuthenticatedCaller caller,

@@ -15,6 +15,9 @@ import java.util.Base64;
  * @param sha the commit it was read from
  */
 record FileRead(String path, String revision, String data, String encoding, String sha) {
+    /** The bytes in memory for each byte of a file that is read: its content, its characters, its text. */
+    static final int MEMORY_FACTOR = 5;
+
     static FileRead of(FilePath path, String revision, byte[] content, String sha) {
         try {
             String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();

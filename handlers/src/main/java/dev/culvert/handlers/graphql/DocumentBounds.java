@@ -21,6 +21,7 @@ final class DocumentBounds {
     private final Map<String, FragmentDefinition> fragments = new HashMap<>();
     private int fields;
     private int rootFields;
+    private int mostRootFields;
     private int steps;
 
     private DocumentBounds(GraphQlLimits limits) {
@@ -29,12 +30,23 @@ final class DocumentBounds {
 
     /** Describes the limit that the document exceeds, for its author. Null if it exceeds none. */
     static @Nullable String broken(Document document, GraphQlLimits limits) {
+        return new DocumentBounds(limits).broken(document);
+    }
+
+    /** The number of root fields of the operation with most. */
+    static int rootFields(Document document, GraphQlLimits limits) {
         var bounds = new DocumentBounds(limits);
+        bounds.broken(document);
+        return bounds.mostRootFields;
+    }
+
+    private @Nullable String broken(Document document) {
         document.getDefinitionsOfType(FragmentDefinition.class)
-                .forEach(fragment -> bounds.fragments.put(fragment.getName(), fragment));
+                .forEach(fragment -> fragments.put(fragment.getName(), fragment));
         for (OperationDefinition operation : document.getDefinitionsOfType(OperationDefinition.class)) {
-            bounds.rootFields = 0;
-            String broken = bounds.selections(operation.getSelectionSet(), 1, 1);
+            rootFields = 0;
+            String broken = selections(operation.getSelectionSet(), 1, 1);
+            mostRootFields = Math.max(mostRootFields, rootFields);
             if (broken != null) {
                 return broken;
             }

@@ -1,6 +1,5 @@
 package dev.culvert.handlers.graphql;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.handlers.body.BodyIntake;
 import dev.culvert.handlers.body.HeldBody;
@@ -22,9 +21,12 @@ import graphql.language.Document;
 import graphql.parser.ParserOptions;
 import graphql.schema.GraphQLSchema;
 import graphql.schema.idl.SchemaPrinter;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -55,8 +57,11 @@ public final class GraphQlHandler implements EdgeHandler {
     private final GraphQLSchema schema;
     private final GraphQL engine;
     private final ParserOptions parsing;
+    private final Quota<Object> memory;
     private final BodyIntake intake;
     private final Function<EdgeRequest, ? extends Mono<?>> accounts;
+    /** Counts; each caller has a bound of its own. */
+    private final Quota<Object> rootFields = new Quota<>(Long.MAX_VALUE);
 
     /**
      * Creates the handler. Throws IllegalArgumentException if the functions' schemas conflict or a root field
@@ -89,10 +94,12 @@ public final class GraphQlHandler implements EdgeHandler {
         this.limits = limits;
         this.reading = reading;
         this.accounts = accounts;
-        this.intake = new BodyIntake(new Quota<>(limits.maxBufferedBytes()), Schedulers.parallel());
+        this.memory = new Quota<>(limits.maxBufferedBytes());
+        this.intake = new BodyIntake(memory, Schedulers.parallel());
         this.schema = GraphQlSchema.of(functions);
         this.engine = GraphQL.newGraphQL(schema)
                 .defaultDataFetcherExceptionHandler(new GraphQlErrors())
+                .instrumentation(new FieldWeights())
                 .preparsedDocumentProvider((input, _) -> CompletableFuture.completedFuture(
                         Objects.requireNonNull(input.getGraphQLContext().get(PreparsedDocumentEntry.class))))
                 .build();
@@ -117,9 +124,22 @@ public final class GraphQlHandler implements EdgeHandler {
         if (!isJson(request) && !carriesToken(request)) {
             return Mono.error(bad("the body's content-type must be " + JSON_TYPE));
         }
-        return asking(request).flatMap(asker -> Mono.usingWhen(read(request, asker),
-                body -> Mono.just(body).publishOn(reading).flatMap(held -> answer(request, held)),
-                body -> Mono.fromRunnable(body::close)));
+        return asking(request).flatMap(asker -> {
+            var budget = new AnswerBudget(memory, rootFields, asker.account(), limits);
+            return Mono
+                    .usingWhen(read(request, asker),
+                            body -> Mono.just(body)
+                                    .publishOn(reading)
+                                    .flatMap(held -> answer(request, held, budget)),
+                            body -> Mono.fromRunnable(body::close))
+                    .doOnError(error -> budget.close())
+                    .doOnCancel(budget::left);
+        });
+    }
+
+    /** The bytes that requests and answers hold. */
+    long memoryInUse() {
+        return memory.used();
     }
 
     /**
@@ -176,14 +196,14 @@ public final class GraphQlHandler implements EdgeHandler {
                 || request.headers().contains("x-access-token");
     }
 
-    private Mono<EdgeResponse> answer(EdgeRequest request, HeldBody body) {
+    private Mono<EdgeResponse> answer(EdgeRequest request, HeldBody body, AnswerBudget budget) {
         GraphQlRequest asked;
         try {
             asked = GraphQlRequest.of(body);
         } catch (HandlerException e) {
-            return Mono.just(refused(request, e.detail()));
+            return Mono.just(refused(request, e.detail(), budget));
         }
-        var run = new GraphQlRun(request);
+        var run = new GraphQlRun(request, budget);
         var context = new LinkedHashMap<Object, Object>();
         context.put(GraphQlRun.class, run);
         context.put(ParserOptions.class, parsing);
@@ -195,25 +215,27 @@ public final class GraphQlHandler implements EdgeHandler {
                 .build();
         ParseAndValidateResult parsed = ParseAndValidate.parse(input);
         if (parsed.isFailure()) {
-            return Mono.just(refused(request, parsed.getErrors()));
+            return Mono.just(refused(request, parsed.getErrors(), budget));
         }
         Document document = Objects.requireNonNull(parsed.getDocument());
         String broken = DocumentBounds.broken(document, limits);
         if (broken != null) {
-            return Mono.just(refused(request, broken));
+            return Mono.just(refused(request, broken, budget));
         }
         List<? extends GraphQLError> invalid = ParseAndValidate.validate(schema, document, Locale.ROOT);
         if (!invalid.isEmpty()) {
-            return Mono.just(refused(request, invalid));
+            return Mono.just(refused(request, invalid, budget));
         }
         input.getGraphQLContext()
                 .put(PreparsedDocumentEntry.class, new PreparsedDocumentEntry(document));
-        return Mono.fromFuture(() -> engine.executeAsync(input), true)
+        budget.begin(DocumentBounds.rootFields(document, limits));
+        Mono<EdgeResponse> executed = Mono.fromFuture(() -> engine.executeAsync(input), true)
                 .doOnCancel(run::cancel)
-                .map(result -> answered(request, result));
+                .map(result -> answered(request, result, budget));
+        return Mono.firstWithSignal(budget.refused(), executed);
     }
 
-    private static EdgeResponse answered(EdgeRequest request, ExecutionResult result) {
+    private static EdgeResponse answered(EdgeRequest request, ExecutionResult result, AnswerBudget budget) {
         Map<String, Object> members = new LinkedHashMap<>();
         Map<String, Object> data = result.getData();
         if (result.isDataPresent()) {
@@ -224,16 +246,19 @@ public final class GraphQlHandler implements EdgeHandler {
             members.put("errors", errors);
         }
         boolean gave = data != null && data.values().stream().anyMatch(Objects::nonNull);
-        return response(request, errors.isEmpty() || gave ? 200 : status(errors.getFirst()), members);
+        return response(request, errors.isEmpty() || gave ? 200 : status(errors.getFirst()), members,
+                budget);
     }
 
-    private static EdgeResponse refused(EdgeRequest request, List<? extends GraphQLError> errors) {
-        return response(request, 400, Map.of("errors", rendered(request, errors)));
+    private static EdgeResponse refused(EdgeRequest request, List<? extends GraphQLError> errors,
+            AnswerBudget budget) {
+        return response(request, 400, Map.of("errors", rendered(request, errors)), budget);
     }
 
-    private static EdgeResponse refused(EdgeRequest request, String detail) {
+    private static EdgeResponse refused(EdgeRequest request, String detail, AnswerBudget budget) {
         return response(request, 400,
-                Map.of("errors", List.of(GraphQlErrors.refused(detail, request.context().requestId()))));
+                Map.of("errors", List.of(GraphQlErrors.refused(detail, request.context().requestId()))),
+                budget);
     }
 
     private static List<Map<String, Object>> rendered(EdgeRequest request,
@@ -250,17 +275,26 @@ public final class GraphQlHandler implements EdgeHandler {
                         : 500;
     }
 
-    private static EdgeResponse response(EdgeRequest request, int status, Map<String, Object> members) {
+    private static EdgeResponse response(EdgeRequest request, int status, Map<String, Object> members,
+            AnswerBudget budget) {
         String accept = request.headers().get(HttpHeaderNames.ACCEPT, "");
+        var json = new AnswerBytes(budget);
         try {
-            return EdgeResponse.Http
-                    .of(HttpResponseStatus.valueOf(status),
-                            (accept.contains(GRAPHQL_TYPE) ? GRAPHQL_TYPE : JSON_TYPE) + "; charset=utf-8",
-                            JSON.writeValueAsBytes(members))
-                    .with(HttpHeaderNames.CACHE_CONTROL, "no-store");
-        } catch (JsonProcessingException e) {
+            JSON.writeValue(json, members);
+        } catch (IOException e) {
+            if (e.getCause() instanceof HandlerException refusal) {
+                throw refusal;
+            }
             throw new UncheckedIOException("what the schema coerced always renders", e);
         }
+        budget.rendered(json.held());
+        HttpHeaders headers = new DefaultHttpHeaders()
+                .set(HttpHeaderNames.CONTENT_TYPE,
+                        (accept.contains(GRAPHQL_TYPE) ? GRAPHQL_TYPE : JSON_TYPE) + "; charset=utf-8")
+                .set(HttpHeaderNames.CONTENT_LENGTH, json.size())
+                .set(HttpHeaderNames.CACHE_CONTROL, "no-store");
+        return EdgeResponse.Http.streaming(HttpResponseStatus.valueOf(status), headers, json.parts())
+                .holding(budget.hold());
     }
 
     private static HandlerException bad(String detail) {

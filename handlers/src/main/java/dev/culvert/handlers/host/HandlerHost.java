@@ -64,7 +64,7 @@ public final class HandlerHost implements EdgeHandler {
             var guard = new HandlerGuard(GRAPHQL,
                     setup.limits().apply(GRAPHQL, new HandlerLimits(MAX_DOCUMENTS, Duration.ZERO, 4)),
                     setup.registry());
-            var handler = new GraphQlHandler(assembly.functions(), GraphQlLimits.defaults(),
+            var handler = new GraphQlHandler(assembly.functions(), setup.graphQlLimits(),
                     Schedulers.immediate(), setup.accounts());
             places.add(new Mount(GRAPHQL, mount, guard.around(handler)));
             all.add(guard);
@@ -147,22 +147,32 @@ public final class HandlerHost implements EdgeHandler {
      * @param limits the limits of a handler, from its name and the limits that it requests
      * @param registry the registry for the handlers' meters
      * @param graphQlMount the mount of the joined functions, or null for no GraphQL
+     * @param graphQlLimits the limits of GraphQL
      * @param accounts determines the caller's account, as {@link GraphQlHandler} requires
      */
     public record Setup(List<? extends EdgeHandlerProvider> providers,
             Function<EdgeHandlerProvider, HandlerContext> contexts,
             BiFunction<String, HandlerLimits, HandlerLimits> limits, MeterRegistry registry,
-            @Nullable String graphQlMount, Function<EdgeRequest, ? extends Mono<?>> accounts) {
+            @Nullable String graphQlMount, GraphQlLimits graphQlLimits,
+            Function<EdgeRequest, ? extends Mono<?>> accounts) {
         public Setup {
             providers = List.copyOf(providers);
         }
 
-        /** A setup that identifies callers by their source address. */
+        /** A setup with the usual limits. */
+        public Setup(List<? extends EdgeHandlerProvider> providers,
+                Function<EdgeHandlerProvider, HandlerContext> contexts,
+                BiFunction<String, HandlerLimits, HandlerLimits> limits, MeterRegistry registry,
+                @Nullable String graphQlMount, Function<EdgeRequest, ? extends Mono<?>> accounts) {
+            this(providers, contexts, limits, registry, graphQlMount, GraphQlLimits.defaults(), accounts);
+        }
+
+        /** A setup with the usual limits that identifies callers by their source address. */
         public Setup(List<? extends EdgeHandlerProvider> providers,
                 Function<EdgeHandlerProvider, HandlerContext> contexts,
                 BiFunction<String, HandlerLimits, HandlerLimits> limits, MeterRegistry registry,
                 @Nullable String graphQlMount) {
-            this(providers, contexts, limits, registry, graphQlMount,
+            this(providers, contexts, limits, registry, graphQlMount, GraphQlLimits.defaults(),
                     request -> Mono.just(SourceAddress.of(request.context().source())));
         }
     }
