@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.culvert.config.ByteSize;
+import dev.culvert.server.ServerConfig;
 import io.grpc.ManagedChannel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -14,6 +15,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -61,9 +63,9 @@ class DirectHostsIT {
 
     @BeforeAll
     static void start() throws Exception {
-        platform = Platform.start(folder);
         service = new HostedService(null);
         stoppable = new HostedService(null);
+        platform = Platform.start(folder, DirectHostsIT::withPlatform);
         secure = new HostedService(folder);
         bytes = new StreamingEcho();
         grpc = new GrpcEcho("hosted");
@@ -87,6 +89,21 @@ class DirectHostsIT {
         secure.close();
         bytes.close();
         grpc.close();
+    }
+
+    /** The platform's host leads to the service that is stopped and started again. */
+    private static ServerConfig withPlatform(ServerConfig usual) {
+        try {
+            Path rules = Files.writeString(folder.resolve("rules.json"),
+                    "{\"rules\":[{\"path\":\"/closed\",\"require\":\"deny\"},{\"path\":\"/\",\"require\":\"none\"}]}");
+            var platformHost = new ServerConfig.Platform("platform." + Platform.DOMAIN, stoppable.uri(), null,
+                    rules,
+                    new ServerConfig.PlatformLimits(1000, 0, 0, new ByteSize(2L * BLOCK), new ByteSize(0)));
+            return new ServerConfig(usual.edge().with(platformHost), usual.tcp(), usual.tunnel(),
+                    usual.admin(), usual.dataDir(), usual.store(), usual.inbox(), usual.tls());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static void host(String name, URI upstream, @Nullable String ca) {
@@ -127,7 +144,7 @@ class DirectHostsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"acme-web", "acme-tls"})
+    @ValueSource(strings = {"acme-web", "acme-tls", "platform"})
     void requestsOfBothVersionsArriveAsTheyWereSent(String host) {
         for (HttpClient caller : List.of(http1(host), http2(host))) {
             assertThat(get(caller, "/head//a%2Fb?q=1&q=%20")).startsWith("200 GET /head//a%2Fb?q=1&q=%20\n")
@@ -317,7 +334,8 @@ class DirectHostsIT {
         await().untilAsserted(() -> assertThat(get(http1("acme-stoppable"), "/api/ping")).contains(GONE));
 
         for (int i = 0; i < 20; i++) {
-            for (HttpClient caller : List.of(http1("acme-stoppable"), http2("acme-stoppable"))) {
+            for (HttpClient caller : List.of(http1("acme-stoppable"), http2("acme-stoppable"),
+                    http1("platform"), http2("platform"))) {
                 assertThat(get(caller, "/api/ping")).startsWith("502 ")
                         .contains(GONE)
                         .contains("\"hop\":\"upstream\"")
@@ -330,11 +348,50 @@ class DirectHostsIT {
         }
         stoppable.startAgain();
 
-        await().atMost(Duration.ofSeconds(5))
-                .untilAsserted(
-                        () -> assertThat(get(http1("acme-stoppable"), "/api/ping")).isEqualTo("200 ok"));
+        for (String host : List.of("acme-stoppable", "platform")) {
+            await().atMost(Duration.ofSeconds(5))
+                    .untilAsserted(() -> assertThat(get(http1(host), "/api/ping")).isEqualTo("200 ok"));
+        }
         assertThat(get(http2("acme-stoppable"), "/api/ping")).isEqualTo("200 ok");
         assertThat(asked).hasValue(40);
+    }
+
+    @Test
+    void thePlatformsHostHasLimitsRulesAndALabelOfItsOwn() {
+        platform.admin(HttpMethod.PUT, "/api/v1/limits", "{\"maxBodyBytes\":1024}");
+        String whole = Objects.requireNonNull(HostedService.hash(body(2L * BLOCK)).block(PATIENCE));
+        assertThat(upload("platform", 2L * BLOCK)).isEqualTo("200 " + whole);
+        platform.admin(HttpMethod.PUT, "/api/v1/limits", "{}");
+        assertThat(upload("platform", 4L * BLOCK)).startsWith("413 ");
+        assertThat(get(http2("platform"), "/closed/x")).startsWith("403 ");
+
+        assertThat(platform.admin(HttpMethod.GET, "/api/v1/runtimes", "")).doesNotContain("platform");
+        await().untilAsserted(() -> assertThat(platform.metrics()).containsPattern(
+                "culvert_edge_requests_seconds_count\\{hop=\"upstream\",runtime=\"platform\",status_class=\"2xx\"} [1-9]"));
+    }
+
+    private static String upload(String host, long length) {
+        return Objects.requireNonNull(http1(host).post()
+                .uri("/upload")
+                .send(ByteBufFlux.fromInbound(body(length)))
+                .responseSingle((head, text) -> text.asString()
+                        .defaultIfEmpty("")
+                        .map(answer -> head.status().code() + " " + answer))
+                .block(PATIENCE));
+    }
+
+    @Test
+    void noRuntimeGetsThePlatformsHost() {
+        String host = "platform." + Platform.DOMAIN;
+        for (String upstream : List.of("", ",\"upstream\":\"http://127.0.0.1:1\"")) {
+            assertThat(platform.admin(HttpMethod.POST, "/api/v1/runtimes",
+                    "{\"account\":\"acme\",\"name\":\"thief\",\"hosts\":[\"" + host + "\"]" + upstream + "}"))
+                    .contains("\"status\":409")
+                    .contains("the host " + host + " is the platform's (edge.platform.host)");
+        }
+        assertThat(platform.admin(HttpMethod.PATCH, "/api/v1/runtimes/acme/web",
+                "{\"hosts\":[\"" + host.toUpperCase(Locale.ROOT) + ".\"]}")).contains("\"status\":409");
+        assertThat(platform.runtime("acme", "thief")).contains("\"status\":404");
     }
 
     @Test

@@ -1,6 +1,8 @@
 package dev.culvert.server;
 
+import dev.culvert.http.fields.HostName;
 import dev.culvert.server.access.AccessRules;
+import dev.culvert.server.direct.PlatformHost;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.store.SqliteRuntimeStore;
 import org.jspecify.annotations.Nullable;
@@ -11,8 +13,14 @@ import org.jspecify.annotations.Nullable;
  * thread; never blocks.
  */
 final class ClientCertRequests {
+    private final @Nullable PlatformHost platform;
     /** Set when the store is open, before any listener is. */
     private volatile @Nullable SqliteRuntimeStore store;
+
+    /** @param platform the host of the platform; null: none */
+    ClientCertRequests(@Nullable PlatformHost platform) {
+        this.platform = platform;
+    }
 
     void read(SqliteRuntimeStore runtimes) {
         store = runtimes;
@@ -21,7 +29,8 @@ final class ClientCertRequests {
     /** Whether the rules of any runtime check client certificates. */
     boolean any() {
         SqliteRuntimeStore runtimes = store;
-        return runtimes != null && runtimes.asksForCertificates();
+        return runtimes != null && (runtimes.asksForCertificates()
+                || (platform != null && platform.rules().asksForCertificates()));
     }
 
     /**
@@ -34,6 +43,9 @@ final class ClientCertRequests {
         }
         RegisteredRuntime runtime = runtimes.byHost(serverName);
         AccessRules rules = runtime == null ? AccessRules.NONE : runtime.access();
+        if (platform != null && platform.host().equals(HostName.of(serverName))) {
+            rules = platform.rules();
+        }
         return rules.asksForCertificates();
     }
 }

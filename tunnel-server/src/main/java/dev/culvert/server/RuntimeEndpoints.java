@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.http.fields.HostName;
 import dev.culvert.relay.Admission;
 import dev.culvert.relay.Relay;
 import dev.culvert.relay.exchange.EdgeRuntimes;
@@ -7,6 +8,7 @@ import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.access.AccessControl;
 import dev.culvert.server.direct.DirectHosts;
+import dev.culvert.server.direct.PlatformHost;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.RuntimeUpstream;
@@ -17,8 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The endpoints of the registered runtimes, as the edge uses them. Each is created at the first request after
- * its runtime was registered or changed. Thread-safe.
+ * The endpoints of the registered runtimes and of the platform's host, as the edge uses them. Those of
+ * runtimes are created at the first request after their runtime was registered or changed. Thread-safe.
  */
 final class RuntimeEndpoints implements EdgeRuntimes {
     private final RuntimeStore store;
@@ -27,6 +29,7 @@ final class RuntimeEndpoints implements EdgeRuntimes {
     private final AccessControl access;
     private final Webhooks webhooks;
     private final DirectHosts direct;
+    private final @Nullable RuntimeEndpoint platform;
     /** By the runtimes' ids: those that had a request, until a minute after their deletion. */
     private final Map<String, Known> byId = new ConcurrentHashMap<>();
 
@@ -40,6 +43,8 @@ final class RuntimeEndpoints implements EdgeRuntimes {
         this.access = access;
         this.webhooks = webhooks;
         this.direct = direct;
+        PlatformHost host = direct.platform();
+        this.platform = host == null ? null : platform(host);
     }
 
     @Override
@@ -47,7 +52,7 @@ final class RuntimeEndpoints implements EdgeRuntimes {
     public @Nullable RuntimeEndpoint byHost(String authority) {
         RegisteredRuntime runtime = store.byHost(authority);
         if (runtime == null) {
-            return null;
+            return platform != null && direct.isPlatforms(HostName.of(authority)) ? platform : null;
         }
         Known known = byId.get(runtime.id());
         if (known == null || known.runtime != runtime) {
@@ -68,6 +73,13 @@ final class RuntimeEndpoints implements EdgeRuntimes {
         Relay tunnel = new TunnelRelay(registry, runtime, quota);
         return RuntimeEndpoint.of(runtime.name().toString(), webhooks.inFrontOf(tunnel, runtime), quota,
                 access.of(runtime.id(), runtime.access()));
+    }
+
+    /** Without rules the platform's service is open, whatever holds for runtimes: it knows its callers. */
+    private RuntimeEndpoint platform(PlatformHost host) {
+        RuntimeQuota quota = quotas.of(PlatformHost.NAME, host.limits());
+        return direct(PlatformHost.NAME, direct.relay(PlatformHost.NAME, host.upstream(), quota), quota,
+                host.rules().isEmpty() ? null : access.of(PlatformHost.NAME, host.rules()));
     }
 
     /** An endpoint without a tunnel: no inbox, because durable routes are announced through tunnels. */

@@ -1,6 +1,7 @@
 package dev.culvert.server;
 
 import dev.culvert.certs.CertificateFiles;
+import dev.culvert.config.ByteSize;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
@@ -8,13 +9,19 @@ import dev.culvert.http.fields.HostName;
 import dev.culvert.http.net.Cidr;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.relay.quota.CallerLimits;
+import dev.culvert.relay.quota.OwnLimits;
+import dev.culvert.relay.quota.RuntimeLimit;
 import dev.culvert.relay.tls.PostQuantum;
 import dev.culvert.relay.tls.TlsConfig;
+import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.server.access.AccessDefault;
+import dev.culvert.server.runtime.RuntimeName;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +65,11 @@ public record ServerConfig(
             throw new ConfigException("tunnel.plain",
                     "plain, proxyProtocol and trustedProxies as those of edge, because both listen on "
                             + edge.listen());
+        }
+        Platform platform = edge.platform();
+        if (platform != null && tunnel.hosts().contains(platform.host())) {
+            throw new ConfigException("edge.platform.host",
+                    "a host that is not in tunnel.hosts, where clients look for the tunnel");
         }
         if (tunnel.allowTls12() && tls.postQuantum() == PostQuantum.REQUIRE) {
             throw new ConfigException("tunnel.allowTls12",
@@ -109,6 +121,7 @@ public record ServerConfig(
      * @param serverTiming whether responses carry the time spent per hop in {@code Server-Timing}
      * @param accessLog whether the logger {@code access} writes a line for each request
      * @param access the access policy of runtimes without access rules
+     * @param platform the host that leads to the platform's service; null: none
      */
     public record Edge(
             @Setting(value = "Address of the HTTPS listener for callers; port 0 picks a free one", byDefault = "0.0.0.0:8443") HostPort listen,
@@ -121,7 +134,8 @@ public record ServerConfig(
             @Setting(value = "Whether connections begin with a PROXY protocol header (version 1 or 2), which contains the caller's address; then only trustedProxies may connect", byDefault = "false") boolean proxyProtocol,
             @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it reveals internals to callers", byDefault = "false") boolean serverTiming,
             @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog,
-            Access access) {
+            Access access,
+            @Nullable Platform platform) {
         public Edge {
             domain = domain.toLowerCase(Locale.ROOT);
             if (domain.length() > MAX_DOMAIN || !DOMAIN.matcher(domain).matches()) {
@@ -136,6 +150,9 @@ public record ServerConfig(
             if (plain && !certificates.isEmpty()) {
                 throw new ConfigException("certificates", "none where plain: true says that TLS ends before");
             }
+            if (platform != null) {
+                requireNoRuntimes(platform.host(), domain);
+            }
         }
 
         /** Makes an edge whose runtimes are open unless they have access rules. */
@@ -145,7 +162,109 @@ public record ServerConfig(
             this(listen, domain, tls, certificates, plain, limits, trustedProxies, proxyProtocol,
                     serverTiming,
                     accessLog,
-                    new Access(AccessDefault.OPEN, null));
+                    new Access(AccessDefault.OPEN, null), null);
+        }
+
+        /** Makes an edge without a host for the platform. */
+        public Edge(HostPort listen, String domain, @Nullable Tls tls, List<Tls> certificates, boolean plain,
+                CallerLimits limits, List<String> trustedProxies, boolean proxyProtocol, boolean serverTiming,
+                boolean accessLog, Access access) {
+            this(listen, domain, tls, certificates, plain, limits, trustedProxies, proxyProtocol,
+                    serverTiming, accessLog, access, null);
+        }
+
+        /** Returns a copy with a host for the platform. */
+        public Edge with(@Nullable Platform host) {
+            return new Edge(listen, domain, tls, certificates, plain, limits, trustedProxies, proxyProtocol,
+                    serverTiming, accessLog, access, host);
+        }
+    }
+
+    /**
+     * The host that leads to the platform's own service, in place of a tunnel.
+     *
+     * @param host its name; kept in the compared form
+     * @param to the service's URL
+     * @param ca authorities that may sign the service's certificate; null: the public ones
+     * @param access a file of access rules; null: the service decides about its callers
+     * @param limits its limits
+     */
+    public record Platform(
+            @Setting(value = "Host of the platform's service (the control plane), which leads there in place of a tunnel. Not the edge's domain, and none that a runtime has or may get below it: no <account>-<runtime>.<edge.domain>", accepts = "a DNS name without port, as platform.example.com") String host,
+            @Setting(value = "URL of that service, as this server reaches it", accepts = UpstreamAddress.ACCEPTED) URI to,
+            @Nullable @Setting("PEM file of the authorities that may sign the certificate of an https:// service. Left out: the public ones") Path ca,
+            @Nullable @Setting("JSON file of access rules for this host, as culvert runtime access takes them. Left out: everybody may call it, whatever edge.access.default says, because the service knows its callers") Path access,
+            PlatformLimits limits) {
+        private static final int MAX_NAME = 253;
+
+        public Platform {
+            host = host.toLowerCase(Locale.ROOT);
+            host = host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
+            if (host.length() > MAX_NAME || !DOMAIN.matcher(host).matches()) {
+                throw new ConfigException("host", "a DNS name without port, as platform.example.com");
+            }
+            try {
+                if (ca != null && !UpstreamAddress.of(to).tls()) {
+                    throw new ConfigException("ca", "none where to has no https://");
+                }
+                UpstreamAddress.of(to);
+            } catch (IllegalArgumentException e) {
+                throw new ConfigException("to", UpstreamAddress.ACCEPTED);
+            }
+        }
+    }
+
+    /**
+     * The limits of the platform's host, which are its own: those of runtimes do not hold for it.
+     *
+     * @param maxStreams the maximum concurrent exchanges; above: 503
+     * @param requestsPerSecond the maximum rate; above: 429; 0: no limit
+     * @param requestBurst the maximum requests at once after a pause; 0: as many as per second
+     * @param maxBodyBytes the maximum bytes of a request body; above: 413; 0: no limit
+     * @param bytesPerSecond the maximum rate of bodies, in each direction; excess bytes wait; 0: no limit
+     */
+    public record PlatformLimits(
+            @Setting(value = "Concurrent streams of this host; more is answered 503", byDefault = "1000", accepts = "1..1000000") int maxStreams,
+            @Setting(value = "Requests per second of this host; more is answered 429. 0: no limit", byDefault = "0", accepts = "0..1000000") int requestsPerSecond,
+            @Setting(value = "Requests at once after a pause, where requestsPerSecond limits them. 0: as many as that", byDefault = "0", accepts = "0..1000000") int requestBurst,
+            @Setting(value = "Bytes of a request body; more is answered 413. 0: no limit", byDefault = "0", accepts = "0..1048576GiB") ByteSize maxBodyBytes,
+            @Setting(value = "Body bytes per second, in each direction; more wait. 0: no limit", byDefault = "0", accepts = "0, or 1KiB..1024GiB") ByteSize bytesPerSecond) {
+        public PlatformLimits {
+            require(RuntimeLimit.MAX_STREAMS, maxStreams);
+            require(RuntimeLimit.REQUESTS_PER_SECOND, requestsPerSecond);
+            require(RuntimeLimit.REQUEST_BURST, requestBurst);
+            require(RuntimeLimit.MAX_BODY_BYTES, maxBodyBytes.bytes());
+            require(RuntimeLimit.BYTES_PER_SECOND, bytesPerSecond.bytes());
+        }
+
+        /** Returns the limits of a host that configures none. */
+        public static PlatformLimits defaults() {
+            return new PlatformLimits(1000, 0, 0, new ByteSize(0), new ByteSize(0));
+        }
+
+        /** All limits, so that none of the server's holds. */
+        OwnLimits all() {
+            return new OwnLimits(Map.of(RuntimeLimit.MAX_STREAMS, (long) maxStreams,
+                    RuntimeLimit.REQUESTS_PER_SECOND, (long) requestsPerSecond, RuntimeLimit.REQUEST_BURST,
+                    (long) requestBurst, RuntimeLimit.MAX_BODY_BYTES, maxBodyBytes.bytes(),
+                    RuntimeLimit.BYTES_PER_SECOND, bytesPerSecond.bytes()));
+        }
+
+        private static void require(RuntimeLimit limit, long value) {
+            if (!limit.takes(value)) {
+                throw new ConfigException(limit.key(), limit.accepts());
+            }
+        }
+    }
+
+    /** Requires a host to be no runtime's, present or future: see {@link RuntimeName#label}. */
+    private static void requireNoRuntimes(String host, String domain) {
+        boolean below = host.endsWith("." + domain);
+        String label = below ? host.substring(0, host.length() - domain.length() - 1) : "";
+        if (host.equals(domain) || RuntimeName.isLabel(label)) {
+            throw new ConfigException("platform.host",
+                    "a host that is not the edge's domain and no runtime's,"
+                            + " as <account>-<runtime>." + domain + " is one");
         }
     }
 

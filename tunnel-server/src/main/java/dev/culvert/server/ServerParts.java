@@ -1,6 +1,8 @@
 package dev.culvert.server;
 
 import dev.culvert.certs.PemFiles;
+import dev.culvert.config.ConfigException;
+import dev.culvert.http.fields.HostName;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.Cidr;
 import dev.culvert.http.net.EventLoops;
@@ -21,6 +23,7 @@ import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.access.AccessControl;
 import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.direct.DirectHosts;
+import dev.culvert.server.direct.PlatformHost;
 import dev.culvert.server.enrol.CertificateIssuer;
 import dev.culvert.server.enrol.EnrolmentService;
 import dev.culvert.server.enrol.RenewalService;
@@ -53,6 +56,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -74,17 +78,19 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
 
     /** The files that a server reads at its start. */
     private record Files(ListenerSecurity entrances, AuthorityFiles ca, ClientCertRequests asked,
-            List<X509Certificate> accessAuthorities) {
+            List<X509Certificate> accessAuthorities, @Nullable PlatformHost platform) {
 
         /** Blocks. */
         static Files load(ServerConfig config, Clock clock) {
             // The handshake names no authority to clients: authorities may change, and a client has only one
             // certificate.
-            ClientCertRequests asked = new ClientCertRequests();
+            PlatformHost platform = PlatformFiles.load(config.edge().platform());
+            ClientCertRequests asked = new ClientCertRequests(platform);
             Path accessCa = config.edge().access().ca();
             return new Files(ListenerSecurity.load(config, List.of(), asked, clock),
                     new AuthorityFiles(config.tunnel().ca(), clock), asked,
-                    accessCa == null ? List.of() : PemFiles.readCertificates(accessCa));
+                    accessCa == null ? List.of() : PemFiles.readCertificates(accessCa),
+                    platform);
         }
     }
 
@@ -120,7 +126,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                     new RuntimeQuotas(config.edge().limits().ofRuntime(), memory), memory, events,
                     new TunnelRegistry(clock, generations, events, new HeldRequests(memory)),
                     new ForwardingRules(ForwardingRules.newPseudonym(), trusted),
-                    new DirectHosts(config.edge().limits().responseHeadTimeout(), telemetry), clock);
+                    new DirectHosts(files.platform, config.edge().limits().responseHeadTimeout(), telemetry),
+                    clock);
         }
 
         Mono<ServerParts> open() {
@@ -132,6 +139,15 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
 
         /** Makes connections with TLS ready, which reads files. Blocks. */
         private void prepareDirectHosts() {
+            PlatformHost platform = files.platform;
+            if (platform != null) {
+                RegisteredRuntime taken = store.byHost(platform.host());
+                if (taken != null) {
+                    throw new ConfigException("edge.platform.host",
+                            "a host that no runtime has; " + taken.name() + " has this one");
+                }
+                direct.prepare(PlatformHost.NAME, platform.upstream());
+            }
             for (RegisteredRuntime runtime : store.runtimes()) {
                 RuntimeUpstream upstream = runtime.upstream();
                 if (upstream != null) {
@@ -216,9 +232,10 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         var handshake = new TunnelHandshake.Shared(store, enrolment, renewal,
                 () -> files.ca.get().authorities(),
                 config.tunnel().requireMutualTls(),
-                // A runtime's host may match a wildcard. A proof relayed by the runtime's service is not made
-                // for this server.
-                host -> files.entrances.provenTo().test(host) && store.byHost(host) == null,
+                // A runtime's host, or the platform's, may match a wildcard. A proof relayed by the service
+                // there is not made for this server.
+                host -> files.entrances.provenTo().test(host) && store.byHost(host) == null
+                        && !direct.isPlatforms(HostName.of(host)),
                 openings, new LoopPlacement(loops.group(), registry::loopsOf), sessions::start, telemetry,
                 clock);
         ListenerSecurity entrances = files.entrances;

@@ -79,7 +79,7 @@ public final class AdminServer implements AutoCloseable {
                         Sha256.of(runtimeId.getBytes(StandardCharsets.UTF_8)), runtimeId, expires, null,
                         null));
         var registrar = new RuntimeRegistrar(store, tunnels, issuer, "t.example", Clock.systemUTC(),
-                gone -> {}, new DirectHosts(Duration.ofSeconds(60), telemetry));
+                gone -> {}, new DirectHosts(null, Duration.ofSeconds(60), telemetry));
         api = new AdminApi(
                 new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
                         store, registrar, quotas, AccessDefault.OPEN, tunnels, inbox, events,

@@ -4,15 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.Pem;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
+import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.server.AdminServer.Answer;
+import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.test.StepVerifier;
 
 /** Runtimes with an upstream, through the admin API. */
 class HostedRuntimesIT {
@@ -83,6 +91,47 @@ class HostedRuntimesIT {
                 .status()).isEqualTo(409);
         assertThat(server.call("PATCH", RUNTIMES + "/acme/none", "{\"upstream\":\"http://b.example\"}")
                 .status()).isEqualTo(404);
+    }
+
+    /** With an upstream or without: {@code DirectHostsIT} has a server with a platform's host. */
+    @Test
+    void aServerDoesNotStartWhoseRuntimeHasThePlatformsHost() throws Exception {
+        server.call("POST", RUNTIMES,
+                "{\"account\":\"acme\",\"name\":\"prod\",\"hosts\":[\"platform.example\"]}");
+        server.close();
+        var day = Duration.ofDays(1);
+        CertificateAuthority ca = CertificateAuthority.create("Culvert tests", Clock.systemUTC());
+        ca.writeTo(folder.resolve("ca.crt"), folder.resolve("ca.key"));
+        ca.issueServer(List.of("t.example"), List.of(), day)
+                .writeTo(folder.resolve("e.crt"), folder.resolve("e.key"));
+        var tls = new ServerConfig.Tls(folder.resolve("e.crt"), folder.resolve("e.key"));
+        var platform = new ServerConfig.Platform("platform.example", URI.create("http://127.0.0.1:1"), null,
+                null, ServerConfig.PlatformLimits.defaults());
+        HostPort any = HostPort.parse("127.0.0.1:0");
+        var edge = new ServerConfig.Edge(any, "t.example", tls, List.of(), false, CallerLimits.defaults(),
+                List.of(), false, false, true);
+        var tunnel = new ServerConfig.Tunnel(any, tls, false, false, List.of(), false,
+                new ServerConfig.Ca(folder.resolve("ca.crt"), folder.resolve("ca.key"), day), false);
+        var config = new ServerConfig(edge.with(platform), tunnel,
+                new ServerConfig.Admin(any, folder.resolve("admin.token")), folder.resolve("data"),
+                new ServerConfig.Store(Duration.ofSeconds(10)));
+
+        StepVerifier.create(TunnelServer.start(config))
+                .expectErrorSatisfies(refused -> assertThat(refused).isInstanceOf(ConfigException.class)
+                        .hasMessage(
+                                "edge.platform.host: expected a host that no runtime has; acme/prod has this one"))
+                .verify(Duration.ofMinutes(1));
+        Path rules = Files.writeString(folder.resolve("rules.json"), "{\"rules\":[{}]}");
+        var wrongRules = new ServerConfig.Platform("other.example", platform.to(), null, rules,
+                platform.limits());
+        StepVerifier
+                .create(TunnelServer.start(new ServerConfig(edge.with(wrongRules), tunnel, config.admin(),
+                        config.dataDir(), config.store())))
+                .expectErrorSatisfies(refused -> assertThat(refused).isInstanceOf(ConfigException.class)
+                        .hasMessageContaining("edge.platform.access")
+                        .hasMessageContaining("rules[0].path"))
+                .verify(Duration.ofMinutes(1));
+        server = new AdminServer(folder); // what was open is closed
     }
 
     @ParameterizedTest

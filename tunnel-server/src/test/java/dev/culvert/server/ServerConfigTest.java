@@ -3,11 +3,13 @@ package dev.culvert.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.culvert.config.ByteSize;
 import dev.culvert.config.ConfigBinder;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.relay.tls.PostQuantum;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -137,6 +139,43 @@ class ServerConfigTest {
         assertThatThrownBy(() -> whole(fixed, tunnel(port, null, true, List.of("10.0.0.0/8"), false)))
                 .isInstanceOf(ConfigException.class)
                 .hasMessageStartingWith("tunnel.plain");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"acme-prod.a.example", "ACME-prod.A.example.", "a-b-c.a.example", "a.example",
+            "not a host", "platform.example:443", ""})
+    void noRuntimesHostIsThePlatforms(String host) {
+        Map<String, String> given = with("edge.platform.host", host);
+        given.put("edge.platform.to", "http://127.0.0.1:3030");
+
+        assertThatThrownBy(() -> ConfigBinder.bind(ServerConfig.class, given))
+                .hasMessageContaining("edge.platform.host");
+    }
+
+    @Test
+    void thePlatformsHostHasAServiceAndLimitsOfItsOwn() {
+        Map<String, String> given = with("edge.platform.host", "Platform.a.example.");
+        given.put("edge.platform.to", "https://127.0.0.1:3030");
+        given.put("edge.platform.ca", "/ca.crt");
+        given.put("edge.platform.limits.maxBodyBytes", "1MiB");
+
+        ServerConfig.Platform platform = ConfigBinder.bind(ServerConfig.class, given).edge().platform();
+
+        assertThat(platform).isEqualTo(new ServerConfig.Platform("platform.a.example",
+                URI.create("https://127.0.0.1:3030"), Path.of("/ca.crt"), null,
+                new ServerConfig.PlatformLimits(1000, 0, 0, new ByteSize(1 << 20), new ByteSize(0))));
+        assertThat(ConfigBinder.bind(ServerConfig.class, with("edge.serverTiming", "true")).edge().platform())
+                .isNull();
+        given.put("edge.platform.to", "https://127.0.0.1:3030/api");
+        assertThatThrownBy(() -> ConfigBinder.bind(ServerConfig.class, given))
+                .hasMessageContaining("edge.platform.to");
+        given.put("edge.platform.to", "http://127.0.0.1:3030");
+        assertThatThrownBy(() -> ConfigBinder.bind(ServerConfig.class, given))
+                .hasMessageContaining("edge.platform.ca");
+        given.remove("edge.platform.ca");
+        given.put("tunnel.hosts", "platform.a.example");
+        assertThatThrownBy(() -> ConfigBinder.bind(ServerConfig.class, given))
+                .hasMessageContaining("edge.platform.host");
     }
 
     private static ServerConfig whole(ServerConfig.Edge edge, ServerConfig.Tunnel tunnel) {

@@ -36,6 +36,7 @@ public final class DirectHosts implements DirectUpstreams {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
 
+    private final @Nullable PlatformHost platform;
     private final UpstreamLimits limits;
     private final Telemetry telemetry;
     private final Map<String, Known> byId = new ConcurrentHashMap<>();
@@ -51,10 +52,12 @@ public final class DirectHosts implements DirectUpstreams {
     private record Known(RuntimeUpstream to, Upstreams upstreams) {}
 
     /**
+     * @param platform the host of the platform; null: none
      * @param headTimeout the maximum time from the last byte of a request to the response head
      * @param telemetry shows the meters of connections with TLS, once there are any
      */
-    public DirectHosts(Duration headTimeout, Telemetry telemetry) {
+    public DirectHosts(@Nullable PlatformHost platform, Duration headTimeout, Telemetry telemetry) {
+        this.platform = platform;
         UpstreamLimits usual = UpstreamLimits.defaults();
         this.limits = new UpstreamLimits(usual.connections(), usual.connectionsPerUpstream(),
                 usual.idlePerUpstream(), usual.waiting(), CONNECT_TIMEOUT, headTimeout, IDLE_TIMEOUT);
@@ -69,6 +72,17 @@ public final class DirectHosts implements DirectUpstreams {
             throw new InvalidNameException("ca",
                     e.getMessage() + " (expected: PEM certificates of authorities)");
         }
+    }
+
+    @Override
+    public boolean isPlatforms(String host) {
+        PlatformHost known = platform;
+        return known != null && known.host().equals(host);
+    }
+
+    /** The host of the platform; null: none. */
+    public @Nullable PlatformHost platform() {
+        return platform;
     }
 
     /**

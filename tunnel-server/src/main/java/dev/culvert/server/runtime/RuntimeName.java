@@ -28,6 +28,19 @@ public record RuntimeName(String account, String name) implements Comparable<Run
         }
     }
 
+    /** Whether a DNS label in lower case is that of any account and name. */
+    public static boolean isLabel(String label) {
+        if (label.length() > MAX_LABEL || !PART.matcher(label).matches()) {
+            return false;
+        }
+        for (int i = label.indexOf('-'); i > 0; i = label.indexOf('-', i + 1)) {
+            if (label.charAt(i - 1) != '-' && label.charAt(i + 1) != '-') {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** The first label of its host: {@code <account>-<name>}. Different names may share it. */
     public String label() {
         return account + '-' + name;

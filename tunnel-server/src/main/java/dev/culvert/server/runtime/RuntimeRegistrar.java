@@ -43,7 +43,7 @@ public final class RuntimeRegistrar {
      *
      * @param domain the edge's domain, in lower case
      * @param forgotten called with each deleted runtime, on the store's thread
-     * @param upstreams checks the upstreams of hosted runtimes
+     * @param upstreams knows the hosts that lead to upstreams
      */
     public RuntimeRegistrar(RuntimeStore store, TunnelDirectory tunnels, TokenIssuer issuer, String domain,
             Clock clock, Consumer<RegisteredRuntime> forgotten, DirectUpstreams upstreams) {
@@ -117,6 +117,10 @@ public final class RuntimeRegistrar {
         if (hosts.contains(domain)) {
             throw new StoreException.Conflict("the host " + domain + " is the edge's own");
         }
+        hosts.stream().filter(upstreams::isPlatforms).findFirst().ifPresent(host -> {
+            throw new StoreException.Conflict(
+                    "the host " + host + " is the platform's (edge.platform.host)");
+        });
         return hosts;
     }
 
