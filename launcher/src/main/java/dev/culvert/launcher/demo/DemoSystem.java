@@ -40,6 +40,8 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class DemoSystem {
     static final String DOMAIN = "culvert.localhost";
+    /** The control plane's: without a hyphen, so no runtime's. */
+    static final String PLATFORM_HOST = "platform." + DOMAIN;
     private static final HostPort ANY_PORT = new HostPort("127.0.0.1", 0);
     private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(20);
     private static final Duration ASK_EVERY = Duration.ofMillis(100);
@@ -112,7 +114,7 @@ public final class DemoSystem {
 
     /** The commands to paste into another terminal. */
     public String pasteLines() {
-        return new PasteLines(edge(), admin(), host(), ca(), folder()).text();
+        return new PasteLines(edge(), admin(), host(), PLATFORM_HOST, ca(), folder()).text();
     }
 
     /** Runs all checks one after the other and emits their results. */
@@ -124,7 +126,7 @@ public final class DemoSystem {
 
     private List<DemoCheck> checks(DemoCaller caller) {
         var traffic = new TrafficChecks(caller, eventSource, host(), "demo-idle." + DOMAIN,
-                "nobody-here." + DOMAIN);
+                "nobody-here." + DOMAIN, PLATFORM_HOST);
         String target = host() + ":" + edge().port();
         List<String> reach = List.of("-c", "http.sslCAInfo=" + ca(), "-c",
                 "http.curloptResolve=" + target + ":127.0.0.1");
@@ -152,9 +154,11 @@ public final class DemoSystem {
     }
 
     private Mono<Void> startParts(HostPort workflows, HostPort webhooks) {
-        return TunnelServer.start(serverConfig())
-                .doOnNext(this::started)
-                .then(startAppProxy())
+        return DemoPlatform.start(folder.path())
+                .doOnNext(platform -> closers.add(platform::stop))
+                .flatMap(platform -> TunnelServer.start(serverConfig(platform))
+                        .doOnNext(this::started)
+                        .then(startAppProxy(platform)))
                 .flatMap(proxy -> createRuntimes()
                         .then(Mono.defer(() -> TunnelClient
                                 .start(clientConfig(proxy.address(), workflows, webhooks), event -> {}))))
@@ -162,15 +166,11 @@ public final class DemoSystem {
                 .then();
     }
 
-    /**
-     * Starts the App-Proxy and the services that it uses: the control plane for permissions, and the cluster.
-     */
-    private Mono<AppProxy> startAppProxy() {
-        return DemoPlatform.start(folder.path())
-                .doOnNext(platform -> closers.add(platform::stop))
-                .flatMap(platform -> DemoCluster.start(loops, folder.path())
-                        .doOnNext(this::started)
-                        .flatMap(argo -> AppProxy.start(appProxyConfig(platform, argo))))
+    /** Starts the App-Proxy and the cluster that it uses. */
+    private Mono<AppProxy> startAppProxy(DemoPlatform platform) {
+        return DemoCluster.start(loops, folder.path())
+                .doOnNext(this::started)
+                .flatMap(argo -> AppProxy.start(appProxyConfig(platform, argo)))
                 .doOnNext(proxy -> closers.add(proxy::stop));
     }
 
@@ -184,10 +184,12 @@ public final class DemoSystem {
         ports = new DemoPorts(server.edgeAddress(), server.tunnelAddress(), server.adminAddress());
     }
 
-    private ServerConfig serverConfig() {
+    private ServerConfig serverConfig(DemoPlatform platform) {
         return ConfigBinder.bind(ServerConfig.class,
                 Map.ofEntries(Map.entry("edge.listen", ports.edge().toString()),
                         Map.entry("edge.domain", DOMAIN),
+                        Map.entry("edge.platform.host", PLATFORM_HOST),
+                        Map.entry("edge.platform.to", platform.url().toString()),
                         Map.entry("edge.tls.certificate", file("edge.crt")),
                         Map.entry("edge.tls.key", file("edge.key")),
                         Map.entry("tunnel.listen", ports.tunnel().toString()),

@@ -4,7 +4,7 @@ import dev.culvert.config.HostPort;
 import java.nio.file.Path;
 
 /** The commands that the demo prints, to paste into another terminal. */
-record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path folder) {
+record PasteLines(HostPort edge, HostPort admin, String host, String platformHost, Path ca, Path folder) {
 
     String text() {
         String target = host + ":" + edge.port();
@@ -20,6 +20,9 @@ record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path fold
                 %1$s%7$s '%8$s'
                 %1$s%7$s '%9$s'; git --git-dir %6$s/git/demo.git log -1 --stat main
                 %1$s%7$s '%10$s'
+
+                # the control plane, through the edge's host for the platform
+                curl --cacert %3$s --resolve %11$s:127.0.0.1 https://%11$s/api/ping
 
                 # git, into the demo's own folder; the old clone goes first, so the line can be repeated
                 rm -rf %6$s/clone; GIT_SSL_CAINFO=%3$s git -c http.curloptResolve=%4$s:127.0.0.1 clone %2$s/app-proxy/git/demo.git %6$s/clone
@@ -46,7 +49,8 @@ record PasteLines(HostPort edge, HostPort admin, String host, Path ca, Path fold
                 .formatted(curl, url, ca, target, admin, folder, graphql(url),
                         DemoDocuments.body(DemoDocuments.REPOSITORIES),
                         DemoDocuments.body(DemoDocuments.commit("hello.txt", "Hello from the demo")),
-                        DemoDocuments.body(DemoDocuments.terminate(DemoCluster.WORKFLOWS.getFirst())));
+                        DemoDocuments.body(DemoDocuments.terminate(DemoCluster.WORKFLOWS.getFirst())),
+                        platformHost + ":" + edge.port());
     }
 
     private String graphql(String url) {

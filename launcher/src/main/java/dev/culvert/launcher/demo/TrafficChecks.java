@@ -24,9 +24,10 @@ import reactor.core.publisher.Mono;
  * @param host the host of the connected runtime
  * @param idleHost the host of a runtime that never connects
  * @param unknownHost a host of no runtime
+ * @param platformHost the host of the control plane
  */
 record TrafficChecks(DemoCaller caller, DemoEventSource eventSource, String host, String idleHost,
-        String unknownHost) {
+        String unknownHost, String platformHost) {
     private static final long BULK = 64L << 20;
     private static final Pattern SENT_AT = Pattern.compile("\"sentAtMillis\":(\\d+)");
 
@@ -34,6 +35,7 @@ record TrafficChecks(DemoCaller caller, DemoEventSource eventSource, String host
         return List.of(new DemoCheck("plain GET", plainGet()), new DemoCheck("upload 64 MiB", upload()),
                 new DemoCheck("download 64 MiB", download()), new DemoCheck("WebSocket echo", webSocket()),
                 new DemoCheck("SSE", events()), new DemoCheck("webhook", webhook()),
+                new DemoCheck("platform host", platform()),
                 new DemoCheck("unknown host", problem(unknownHost, 404, "unknown-host")),
                 new DemoCheck("no tunnel", problem(idleHost, 503, "no-tunnel")));
     }
@@ -44,6 +46,14 @@ record TrafficChecks(DemoCaller caller, DemoEventSource eventSource, String host
                 .then(caller.get(host, "/app-proxy/api/info"))
                 .map(answer -> answer.expect(200).expect("\"git\"").expect("\"version\""))
                 .thenReturn("/workflows/api/v1/info and /app-proxy/api/info answered 200");
+    }
+
+    private Mono<String> platform() {
+        return caller.get(platformHost, "/api/ping").map(answer -> {
+            answer.expect(200);
+            expect(answer.body().strip().equals("ok"), "the body is " + answer.body());
+            return caller.url(platformHost, "/api/ping") + " answered ok";
+        });
     }
 
     private Mono<String> upload() {

@@ -37,7 +37,7 @@ class DemoSystemIT {
         List<DemoCheck.Result> results = system.check().collectList().blockOptional(WAIT).orElseThrow();
 
         assertThat(results).extracting(DemoCheck.Result::line)
-                .hasSize(14)
+                .hasSize(15)
                 .allMatch(line -> line.startsWith("ok"));
     }
 
@@ -46,14 +46,15 @@ class DemoSystemIT {
         var loops = EventLoops.create(1);
         try (var caller = new DemoCaller(system.edge(), system.ca(), loops)) {
             String idle = "demo-idle.culvert.localhost";
-            var broken = new TrafficChecks(caller, new DemoEventSource(), idle, system.host(), system.host());
+            var broken = new TrafficChecks(caller, new DemoEventSource(), idle, system.host(), system.host(),
+                    "demo-idle.culvert.localhost");
 
             List<DemoCheck.Result> results = broken.all()
                     .stream()
                     .map(check -> check.run().blockOptional(WAIT).orElseThrow())
                     .toList();
 
-            assertThat(results).noneMatch(DemoCheck.Result::passed).hasSize(8);
+            assertThat(results).noneMatch(DemoCheck.Result::passed).hasSize(9);
         } finally {
             loops.dispose();
         }
@@ -63,7 +64,8 @@ class DemoSystemIT {
     void aWebhookThatNeverArrivesFailsItsCheck() {
         var loops = EventLoops.create(1);
         try (var caller = new DemoCaller(system.edge(), system.ca(), loops)) {
-            var otherSource = new TrafficChecks(caller, new DemoEventSource(), system.host(), "-", "-");
+            var otherSource = new TrafficChecks(caller, new DemoEventSource(), system.host(), "-", "-",
+                    "-");
 
             DemoCheck.Result result = otherSource.all()
                     .stream()
