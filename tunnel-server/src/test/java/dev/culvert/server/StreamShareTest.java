@@ -78,7 +78,7 @@ class StreamShareTest {
         ends.close();
         caller.finishAndReleaseAll();
         assertThat(quota.streams().used()).isZero();
-        assertThat(quota.streams().accounts()).isZero();
+        assertThat(quota.streams().sources()).isZero();
     }
 
     private void drive() {

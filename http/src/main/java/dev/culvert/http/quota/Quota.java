@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +45,8 @@ public final class Quota<K> {
                 .thenComparingLong(each -> each.number);
 
         final long number;
+        /** A key of this quota. */
+        final Object key;
         final AtomicLong used = new AtomicLong();
         /** The claims in the order of opening. */
         final LinkedHashSet<Object> claims = new LinkedHashSet<>();
@@ -52,8 +55,9 @@ public final class Quota<K> {
         /** Its use when it was last sorted; the present use may be lower. Guarded by the quota's lock. */
         long rank;
 
-        Account(long number) {
+        Account(long number, Object key) {
             this.number = number;
+            this.key = key;
         }
 
         long staying() {
@@ -106,18 +110,18 @@ public final class Quota<K> {
          */
         public boolean tryTake(long units) {
             List<Claim> gaveWay = new ArrayList<>(0);
-            boolean taken = take(units, Long.MAX_VALUE, gaveWay);
-            gaveWay.forEach(Claim::giveWay);
+            boolean taken = take(units, Long.MAX_VALUE, any -> false, gaveWay);
+            gaveWay.forEach(Claim::runShed);
             return taken;
         }
 
-        private boolean take(long units, long idleNanos, List<Claim> gaveWay) {
+        private boolean take(long units, long idleNanos, Predicate<K> spared, List<Claim> gaveWay) {
             synchronized (Quota.this) {
                 if (closed) {
                     return false;
                 }
                 while (used.get() + units > max) {
-                    Claim next = newestOfHeaviest(account.staying() + units);
+                    Claim next = newestOfHeaviest(account.staying() + units, spared);
                     if (next == null) {
                         next = longestIdle(idleNanos);
                     }
@@ -136,6 +140,11 @@ public final class Quota<K> {
         /** Records that the work goes on, for {@link Quota#tryOpen(Object, long, Runnable, long)}. */
         public void touch() {
             touchedNanos = System.nanoTime();
+        }
+
+        /** When the work was opened, or touched last. */
+        public long touchedNanos() {
+            return touchedNanos;
         }
 
         /** Returns units, at most those held. */
@@ -195,7 +204,13 @@ public final class Quota<K> {
             return leaving;
         }
 
-        private void giveWay() {
+        /** Returns all units, and ends the work as if it had been shed. */
+        public void giveWay() {
+            close();
+            runShed();
+        }
+
+        private void runShed() {
             if (shed != null) {
                 shed.run();
             }
@@ -229,14 +244,14 @@ public final class Quota<K> {
      *     on the work's own thread. Null: this claim is never shed
      */
     public synchronized Claim open(K key, @Nullable Runnable shed) {
-        Account account = accounts.computeIfAbsent(key, any -> newAccount());
+        Account account = accounts.computeIfAbsent(key, any -> newAccount(key));
         Claim claim = new Claim(key, account, shed);
         account.claims.add(claim);
         return claim;
     }
 
-    private Account newAccount() {
-        Account account = new Account(accountsMade++);
+    private Account newAccount(K key) {
+        Account account = new Account(accountsMade++, key);
         if (byUse != null) {
             byUse.add(account);
         }
@@ -253,10 +268,22 @@ public final class Quota<K> {
      * least {@code idleNanos}.
      */
     public @Nullable Claim tryOpen(K key, long units, @Nullable Runnable shed, long idleNanos) {
+        return tryOpen(key, units, shed, idleNanos, any -> false);
+    }
+
+    /**
+     * As {@link #tryOpen(Object, long, Runnable)}, but no account gives way for which {@code spared} holds.
+     */
+    public @Nullable Claim tryOpen(K key, long units, @Nullable Runnable shed, Predicate<K> spared) {
+        return tryOpen(key, units, shed, Long.MAX_VALUE, spared);
+    }
+
+    private @Nullable Claim tryOpen(K key, long units, @Nullable Runnable shed, long idleNanos,
+            Predicate<K> spared) {
         Claim claim = open(key, shed);
         List<Claim> gaveWay = new ArrayList<>(0);
-        boolean taken = claim.take(units, idleNanos, gaveWay);
-        gaveWay.forEach(Claim::giveWay);
+        boolean taken = claim.take(units, idleNanos, spared, gaveWay);
+        gaveWay.forEach(Claim::runShed);
         if (taken) {
             return claim;
         }
@@ -297,7 +324,7 @@ public final class Quota<K> {
         long units = 0;
         synchronized (this) {
             while (units < excess) {
-                Claim newest = newestOfHeaviest(0);
+                Claim newest = newestOfHeaviest(0, any -> false);
                 if (newest == null) {
                     break;
                 }
@@ -305,7 +332,7 @@ public final class Quota<K> {
                 gaveWay.add(newest);
             }
         }
-        gaveWay.forEach(Claim::giveWay);
+        gaveWay.forEach(Claim::runShed);
         return units;
     }
 
@@ -326,7 +353,7 @@ public final class Quota<K> {
             Account own = accounts.get(key);
             long above = Math.max(floor, own == null ? 0 : own.staying());
             while (units < excess) {
-                Claim newest = newestOfHeaviest(above);
+                Claim newest = newestOfHeaviest(above, any -> false);
                 if (newest == null) {
                     break;
                 }
@@ -334,14 +361,14 @@ public final class Quota<K> {
                 gaveWay.add(newest);
             }
         }
-        gaveWay.forEach(Claim::giveWay);
+        gaveWay.forEach(Claim::runShed);
         return units;
     }
 
     /**
      * The newest claim that can be shed of the account that uses most, if that uses more than {@code above}.
      */
-    private @Nullable Claim newestOfHeaviest(long above) {
+    private @Nullable Claim newestOfHeaviest(long above, Predicate<K> spared) {
         NavigableSet<Account> order = order();
         Account account = order.isEmpty() ? null : order.last();
         while (account != null) {
@@ -354,7 +381,8 @@ public final class Quota<K> {
             if (account.rank <= above) {
                 return null;
             }
-            Claim newest = newest(account);
+            @SuppressWarnings("unchecked") // an account has a key of this quota
+            Claim newest = spared.test((K) account.key) ? null : newest(account);
             if (newest != null) {
                 return newest;
             }

@@ -5,7 +5,6 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.http.problem.ProblemDocument.Field;
-import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.relay.quota.RuntimeUsage.Refusal;
 import io.netty.buffer.ByteBuf;
@@ -30,7 +29,7 @@ public final class RuntimeQuota {
     private final BytePace paceIn;
     private final BytePace paceOut;
     private final RuntimeUsage usage = new RuntimeUsage();
-    private final Quota<SourceAddress> streams;
+    private final StreamPlaces streams;
     private volatile Snapshot snapshot;
 
     /** The limits in effect, and the limits from which they derive. */
@@ -55,7 +54,7 @@ public final class RuntimeQuota {
         this.memory = new MemoryShare(all.memory());
         this.paceIn = new BytePace(nanoClock.getAsLong());
         this.paceOut = new BytePace(nanoClock.getAsLong());
-        this.streams = new Quota<>(all.inForce().with(own).maxStreams());
+        this.streams = new StreamPlaces(all.inForce().with(own).maxStreams(), all.knownSources(), nanoClock);
         this.snapshot = snapshot(own, all.inForce(), null);
     }
 
@@ -106,7 +105,7 @@ public final class RuntimeQuota {
      * The places of the runtime's concurrent streams ({@code maxStreams}), shared by the source addresses of
      * its callers.
      */
-    public Quota<SourceAddress> streams() {
+    public StreamPlaces streams() {
         inForce();
         return streams;
     }

@@ -15,6 +15,7 @@ public final class RuntimeQuotas {
     private final MemoryBudget memory;
     private final LongSupplier nanoClock;
     private final Map<String, RuntimeQuota> byId = new ConcurrentHashMap<>();
+    private final KnownSources knownSources = new KnownSources();
     private volatile Server server;
 
     /** The server's limits: those changed at run time, and those in effect. */
@@ -57,6 +58,11 @@ public final class RuntimeQuotas {
     /** Removes the quota of a deleted runtime. */
     public void forget(String runtimeId) {
         byId.remove(runtimeId);
+    }
+
+    /** What is known of the source addresses of all runtimes' callers. */
+    KnownSources knownSources() {
+        return knownSources;
     }
 
     public MemoryBudget memory() {

@@ -1,8 +1,6 @@
 package dev.culvert.relay.quota;
 
-import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,32 +9,28 @@ import org.jspecify.annotations.Nullable;
  * to the request's event loop.
  */
 public final class StreamPlace {
-    /** A stream that has sent and received nothing for this long gives way before a request is refused. */
-    static final Duration IDLE = Duration.ofSeconds(10);
-
-    private final Quota<SourceAddress> streams;
-    private Quota<SourceAddress>.@Nullable Claim claim;
+    private final StreamPlaces streams;
+    private StreamPlaces.@Nullable Place place;
     private boolean requestEnded;
     private boolean responseEnded;
     private boolean crowded;
 
     /** @param requestEnded whether the request has no body */
-    public StreamPlace(Quota<SourceAddress> streams, boolean requestEnded) {
+    public StreamPlace(StreamPlaces streams, boolean requestEnded) {
         this.streams = streams;
         this.requestEnded = requestEnded;
     }
 
     /**
-     * Takes a free place, or the place of the newest request of a source that has more, or of one that is
-     * idle.
+     * Takes a free place, or that of a stream that gives way to this source.
      *
      * @param shed called once, on any thread, if the request has to give its place to another one
-     * @return false when all places are taken, this source has the most, and no request is idle
+     * @return false when all places are taken and nobody gives way
      */
     public boolean take(SourceAddress source, Runnable shed) {
-        crowded = streams.used() >= streams.max();
-        claim = streams.tryOpen(source, 1, shed, IDLE.toNanos());
-        return claim != null;
+        crowded = streams.isFull();
+        place = streams.take(source, shed);
+        return place != null;
     }
 
     /** Whether all places were taken, so that another request is about to end for this one. */
@@ -44,21 +38,33 @@ public final class StreamPlace {
         return crowded;
     }
 
-    /** Records that bytes crossed in either direction. */
+    /** Bytes crossed in either direction. */
     public void touch() {
-        Quota<SourceAddress>.Claim held = claim;
+        StreamPlaces.Place held = place;
         if (held != null) {
             held.touch();
         }
     }
 
-    /** The request is complete. */
+    /** When bytes crossed last, or the place was taken; 0: it is released. */
+    public long touchedNanos() {
+        StreamPlaces.Place held = place;
+        return held == null ? 0 : held.touchedNanos();
+    }
+
+    /** The head of the runtime's response has come. */
+    public void answered() {
+        StreamPlaces.Place held = place;
+        if (held != null) {
+            held.answered();
+        }
+    }
+
     public void requestEnded() {
         requestEnded = true;
         closeIfEnded();
     }
 
-    /** The response is complete. */
     public void responseEnded() {
         responseEnded = true;
         closeIfEnded();
@@ -72,14 +78,13 @@ public final class StreamPlace {
 
     /** Whether the place is released. */
     public boolean isClosed() {
-        return claim == null;
+        return place == null;
     }
 
-    /** Releases the place, if it is held. */
     public void close() {
-        Quota<SourceAddress>.Claim held = claim;
+        StreamPlaces.Place held = place;
         if (held != null) {
-            claim = null;
+            place = null;
             held.close();
         }
     }

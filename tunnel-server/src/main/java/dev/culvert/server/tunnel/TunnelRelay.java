@@ -3,8 +3,6 @@ package dev.culvert.server.tunnel;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
-import dev.culvert.http.quota.Quota;
-import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.relay.BodyFirst;
 import dev.culvert.relay.LoopCrossing;
@@ -15,6 +13,7 @@ import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeUsage;
+import dev.culvert.relay.quota.StreamPlaces;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.tunnel.TunnelRequest.Touched;
 import io.netty.channel.EventLoop;
@@ -63,7 +62,7 @@ public final class TunnelRelay implements Relay {
     }
 
     /** The places of the runtime's concurrent streams. */
-    Quota<SourceAddress> streams() {
+    StreamPlaces streams() {
         return quota.streams();
     }
 

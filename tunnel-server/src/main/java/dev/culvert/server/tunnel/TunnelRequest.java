@@ -104,6 +104,10 @@ public final class TunnelRequest implements RequestSink {
         touched = how;
     }
 
+    StreamPlace place() {
+        return place;
+    }
+
     /** Takes a place among the runtime's streams, and sends the request. */
     void enter() {
         if (!place.take(request.caller().account(), this::shed)) {
@@ -293,10 +297,9 @@ public final class TunnelRequest implements RequestSink {
         public void head(Http2Headers head, boolean ended) {
             answered = true;
             kept.forget();
+            place.answered();
             if (ended) {
                 place.responseEnded();
-            } else {
-                place.touch();
             }
             response.head(head, ended);
         }

@@ -142,6 +142,24 @@ public final class TunnelEnds implements SessionListener {
         drive();
     }
 
+    /** The client sends a part of its answer's body. */
+    void answerBody(int bytes) {
+        client.data(opened.getLast().streamId(), Unpooled.wrappedBuffer(new byte[bytes]));
+        drive();
+    }
+
+    /** The client ends its answer. */
+    void answerEnd() {
+        client.end(opened.getLast().streamId(), null);
+        drive();
+    }
+
+    /** The client's upstream has taken bytes of its newest stream's body. */
+    void take(int bytes) {
+        client.consumed(opened.getLast().streamId(), bytes);
+        drive();
+    }
+
     /** Time passes on the session's event loop. */
     public void pass(Duration time) {
         channel.advanceTimeBy(time.toMillis(), TimeUnit.MILLISECONDS);

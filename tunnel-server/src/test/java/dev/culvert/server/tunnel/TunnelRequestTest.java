@@ -193,6 +193,39 @@ class TunnelRequestTest {
         drive();
     }
 
+    private static final int MOST_OF_A_WINDOW = 200 << 10;
+
+    /** Bytes in either direction, and what either end takes of them: a stream with any of it is not idle. */
+    @Test
+    void eachDirectionCountsAsWork() {
+        TunnelEnds ends = dial();
+        var response = new Asked("HEAD", true, caller.eventLoop());
+        var request = new TunnelRequest(relay, new RelayRequest(RelayRequest.Kind.HTTP,
+                new DefaultHttp2Headers(false, 4).method("POST").scheme("https").authority("a").path("/"),
+                false, caller.eventLoop()), response);
+        request.enter();
+        drive();
+
+        assertTouches(request, () -> request.data(Unpooled.wrappedBuffer(new byte[MOST_OF_A_WINDOW])));
+        assertTouches(request, () -> ends.take(MOST_OF_A_WINDOW));
+        assertTouches(request, () -> ends.answer("200", false));
+        assertTouches(request, () -> ends.answerBody(10));
+        assertTouches(request, () -> request.consumed(10));
+        assertThat(response.consumed).isEqualTo(MOST_OF_A_WINDOW);
+
+        request.end(null);
+        ends.answerEnd();
+        drive();
+        assertThat(request.place().isClosed()).isTrue();
+    }
+
+    private void assertTouches(TunnelRequest request, Runnable work) {
+        long before = request.place().touchedNanos();
+        work.run();
+        drive();
+        assertThat(request.place().touchedNanos() - before).isPositive();
+    }
+
     private void assertAnswered(Asked asked, String told) {
         drive();
         assertThat(asked.told).hasToString(told);

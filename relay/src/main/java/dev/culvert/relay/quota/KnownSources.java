@@ -1,0 +1,85 @@
+package dev.culvert.relay.quota;
+
+import dev.culvert.http.quota.SourceAddress;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * What is known of source addresses that called runtimes within the last minutes. A table of fixed size, in
+ * which the newer of two sources takes a place that both would have: who is forgotten counts as new. Safe for
+ * use by any thread; takes no lock.
+ *
+ * <pre>
+ *  a slot: 46 bits of the hash of runtime and source · 16 bits of the minute · 2 bits of the standing
+ * </pre>
+ */
+final class KnownSources {
+    /** The number of slots, a power of two: 512 KiB. */
+    private static final int SLOTS = 1 << 16;
+    /** What is known of a source is forgotten after so many minutes. */
+    private static final int MINUTES = 10;
+    private static final int MINUTE_BITS = 16;
+    private static final int STANDING_BITS = 2;
+    private static final int WAS_SERVED = 1;
+    private static final int DID_GIVE_WAY = 2;
+    private static final int LOW_BITS = MINUTE_BITS + STANDING_BITS;
+    private static final long NANOS_OF_A_MINUTE = 60_000_000_000L;
+
+    /** What is known of a source at one runtime. */
+    enum Standing {
+        /** Nothing. */
+        NEW,
+        /** The runtime has answered it. */
+        SERVED,
+        /** It has held a place of the runtime until another source needed it, without an answer. */
+        GAVE_WAY
+    }
+
+    private final AtomicLongArray slots = new AtomicLongArray(SLOTS);
+    /** Nobody outside knows which sources share a slot. */
+    private final long seed = ThreadLocalRandom.current().nextLong();
+
+    /** @param runtime a random number that names the runtime */
+    Standing of(long runtime, SourceAddress source, long nowNanos) {
+        long hash = hash(runtime, source);
+        long slot = slots.get(place(hash));
+        int age = minute(nowNanos) - (int) (slot >>> STANDING_BITS) & (1 << MINUTE_BITS) - 1;
+        return slot != 0 && slot >>> LOW_BITS == hash >>> LOW_BITS && age < MINUTES
+                ? standing(slot)
+                : Standing.NEW;
+    }
+
+    private static Standing standing(long slot) {
+        return (slot & DID_GIVE_WAY) != 0 ? Standing.GAVE_WAY : Standing.SERVED;
+    }
+
+    void note(long runtime, SourceAddress source, Standing standing, long nowNanos) {
+        long hash = hash(runtime, source);
+        long minute = minute(nowNanos) & (1 << MINUTE_BITS) - 1;
+        long slot = hash >>> LOW_BITS << LOW_BITS | minute << STANDING_BITS
+                | (standing == Standing.GAVE_WAY ? DID_GIVE_WAY : WAS_SERVED);
+        if (slots.get(place(hash)) != slot) {
+            slots.set(place(hash), slot);
+        }
+    }
+
+    private static int minute(long nanos) {
+        return (int) Math.floorDiv(nanos, NANOS_OF_A_MINUTE);
+    }
+
+    /** The low bits choose the slot; the high ones are kept in it. */
+    private static int place(long hash) {
+        return (int) hash & SLOTS - 1;
+    }
+
+    /** The finalizer of SplitMix64, twice. */
+    private long hash(long runtime, SourceAddress source) {
+        return mixed(mixed(source.network() ^ seed) + runtime + (source.v6() ? 1 : 0));
+    }
+
+    private static long mixed(long bits) {
+        long mixed = (bits ^ bits >>> 30) * 0xbf58476d1ce4e5b9L;
+        mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
+        return mixed ^ mixed >>> 31;
+    }
+}
