@@ -42,19 +42,28 @@ public final class TlsCaller implements AutoCloseable {
 
     /** @param protocol what ALPN offers */
     public TlsCaller(int port, @Nullable TlsMaterial identity, String protocol) {
-        this(port, identity, protocol, "");
+        this(port, identity, protocol, "", null);
     }
 
     /** Sends {@code before} in front of the handshake. */
     public static TlsCaller behind(int port, String before) {
-        return new TlsCaller(port, null, "http/1.1", before);
+        return new TlsCaller(port, null, "http/1.1", before, null);
     }
 
-    private TlsCaller(int port, @Nullable TlsMaterial identity, String protocol, String before) {
+    /** One that comes from this loopback address. */
+    public static TlsCaller from(String source, int port) {
+        return new TlsCaller(port, null, "http/1.1", "", source);
+    }
+
+    private TlsCaller(int port, @Nullable TlsMaterial identity, String protocol, String before,
+            @Nullable String source) {
         try {
             SSLContext tls = identity == null ? Anonymous.TLS : context(identity);
             plain = new Socket();
             plain.setReceiveBufferSize(64 << 10);
+            if (source != null) {
+                plain.bind(new java.net.InetSocketAddress(source, 0));
+            }
             plain.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             plain.getOutputStream().write(before.getBytes(StandardCharsets.ISO_8859_1));
             socket = (SSLSocket) tls.getSocketFactory().createSocket(plain, "acme.example", port, true);

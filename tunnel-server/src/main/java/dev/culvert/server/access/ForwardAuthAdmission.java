@@ -7,6 +7,8 @@ import dev.culvert.http.net.OutboundCalls.Answer;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.http.quota.Quota;
+import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.relay.Admission;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.Verdict;
@@ -17,10 +19,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
@@ -29,17 +31,21 @@ import reactor.core.publisher.Mono;
  */
 final class ForwardAuthAdmission implements Admission {
     /**
-     * The maximum number of requests that wait for the service of one rule; later answers would be of no use.
+     * The maximum number of requests that wait for the service of one rule, shared by the source addresses of
+     * their callers; later answers would be of no use.
      */
     static final int MAX_WAITING = 200;
     /** The maximum size of an answer: enough for a login page. Larger ones belong behind a redirect. */
     static final int MAX_ANSWER_BYTES = 64 << 10;
     private static final Duration RETRY = Duration.ofSeconds(5);
+    private static final Problem CROWDED = Problem
+            .of(Cause.OVERLOADED, Hop.EDGE, "too many requests wait to be let in")
+            .retryAfter(RETRY);
     private static final Logger log = LoggerFactory.getLogger(ForwardAuthAdmission.class);
 
     private final Requirement.ForwardAuth rule;
     private final OutboundCalls calls;
-    private final AtomicInteger waiting = new AtomicInteger();
+    private final Quota<SourceAddress> waiting = new Quota<>(MAX_WAITING);
 
     ForwardAuthAdmission(Requirement.ForwardAuth rule, OutboundCalls calls) {
         this.rule = rule;
@@ -48,20 +54,23 @@ final class ForwardAuthAdmission implements Admission {
 
     @Override
     public Runnable admit(RelayRequest request, Verdict verdict) {
-        if (waiting.incrementAndGet() > MAX_WAITING) {
-            waiting.decrementAndGet();
-            verdict.refuse(Problem.of(Cause.OVERLOADED, Hop.EDGE, "too many requests wait to be let in")
-                    .retryAfter(RETRY));
+        Disposable.Swap asking = Disposables.swap();
+        Quota<SourceAddress>.Claim place = waiting.tryOpen(request.caller().account(), 1, () -> {
+            asking.dispose();
+            verdict.refuse(CROWDED);
+        });
+        if (place == null) {
+            verdict.refuse(CROWDED);
             return DECIDED;
         }
         // Copied now: the request's fields belong to its event loop, and change owner later.
         Map<String, List<CharSequence>> shown = ForwardedQuestion.of(request.fields(), rule.requestFields());
         rule.responseFields().forEach(request.fields()::remove); // only the service may set them
-        Disposable asking = calls
+        asking.update(calls
                 .get(rule.url(), fields -> shown.forEach(fields::set), MAX_ANSWER_BYTES, rule.timeout())
                 .flatMap(ForwardAuthAdmission::decided)
-                .doFinally(done -> waiting.decrementAndGet())
-                .subscribe(answer -> tell(answer, verdict), failed -> unanswered(failed, verdict));
+                .doFinally(done -> place.close())
+                .subscribe(answer -> tell(answer, verdict), failed -> unanswered(failed, verdict)));
         return asking::dispose;
     }
 

@@ -227,6 +227,12 @@ class ForwardAuthIT {
             await().until(() -> edge.active() == 200);
 
             assertThat(late.get("/x").readHead()).startsWith("HTTP/1.1 503 ");
+            await().until(() -> asked.size() == 200);
+            try (TlsCaller other = TlsCaller.from("127.0.0.2", edge.listener.address().port())) {
+                other.get("/x");
+                await().until(() -> asked.size() == 201); // the address with most has given way
+                await().until(() -> edge.active() == 200);
+            }
         }
     }
 }
