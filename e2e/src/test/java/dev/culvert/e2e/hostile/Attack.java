@@ -63,7 +63,7 @@ final class Attack implements AutoCloseable {
     }
 
     /** Its time counts from now. */
-    private void begins() {
+    void begins() {
         end = System.nanoTime() + time.toNanos();
     }
 

@@ -3,6 +3,7 @@ package dev.culvert.e2e.hostile;
 import static dev.culvert.e2e.hostile.RawHttp2.DATA;
 import static dev.culvert.e2e.hostile.Target.HONEST;
 
+import dev.culvert.protocol.frame.FrameCodec;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.Socket;
@@ -48,6 +49,9 @@ final class CallerScenarios {
                         (attack, addresses) -> silentAddresses(attack, addresses, attack.target.edge())),
                 new Scenario("silent-addresses-tunnel", "the same, at the tunnel listener", 1500,
                         (attack, addresses) -> silentAddresses(attack, addresses, attack.target.tunnel())),
+                new Scenario("unanswered-addresses",
+                        "addresses with one unanswered GET each, five for each place of the runtime", 100,
+                        CallerScenarios::unansweredAddresses),
                 Scenario.once("limits", "heads and frames of HTTP that are too many or too large",
                         CallerScenarios::limits));
     }
@@ -221,6 +225,41 @@ final class CallerScenarios {
             });
         }
         attack.awaitEnd();
+    }
+
+    /** Requests that nobody answers, each of an address of its own, made anew when they give way or are refused. */
+    private static void unansweredAddresses(Attack attack, double addresses) throws Exception {
+        Peers.answering(attack, (tunnel, head) -> {
+            if (!ReaderScenarios.isAttackers(head)) {
+                tunnel.send(RawTunnel.head(head.streamId(), FrameCodec.END,
+                        new HeadBlock().field(":status", "200")));
+            }
+        });
+        String host = attack.host();
+        attack.target.admin("PUT",
+                "/api/v1/runtimes/" + Target.ATTACKER + "/r" + attack.runtime() + "/limits",
+                "{\"maxStreams\":" + (int) addresses / 5 + "}");
+        HonestCallers honest = HonestCallers.begin(attack);
+        for (int i = 0; i < addresses; i++) {
+            String source = "127.2." + i / 250 + "." + (1 + i % 250);
+            attack.aside(() -> {
+                while (attack.runs()) {
+                    try (RawHttp2 caller = attack.keep(RawHttp2.connect(attack.target, source, host))) {
+                        while (attack.runs()) {
+                            caller.open(ReaderScenarios.request(host), true);
+                            while (caller.ended().isEmpty() && attack.runs()) {
+                                caller.requireOpen();
+                                LockSupport.parkNanos(PAUSE_NANOS);
+                            }
+                        }
+                    } catch (IOException e) {
+                        // cut: it comes again
+                    }
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
+            });
+        }
+        honest.awaitEnd();
     }
 
     /** Each ends its connection. */

@@ -31,7 +31,7 @@ record Form(double factor, Duration time, boolean outside, boolean timed, int de
             case "short" -> new Form(1, seconds(2), false, false, 100, 5, 20, 4, List.of("-Xmx256m",
                     "-XX:MaxDirectMemorySize=128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
             case "full" -> new Form(10, seconds(30), true, true, 1, 1, 50, 4096,
-                    launched("-Xmx512m", "-XX:MaxDirectMemorySize=512m"));
+                    launched(memory("-Xmx"), memory("-XX:MaxDirectMemorySize=")));
             case "random" -> new Form(10, seconds(10), true, false, 1, 1, 20, 16,
                     launched("-Xmx128m", "-XX:MaxDirectMemorySize=64m"));
             default -> throw new IllegalArgumentException(
@@ -41,6 +41,10 @@ record Form(double factor, Duration time, boolean outside, boolean timed, int de
 
     private static List<String> launched(String... sizes) {
         return Stream.concat(LAUNCHED.stream(), Stream.of(sizes)).toList();
+    }
+
+    private static String memory(String option) {
+        return option + System.getProperty("culvert.hostile.memory", "512m");
     }
 
     private static Duration seconds(int usual) {

@@ -5,6 +5,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLSocket;
@@ -31,6 +35,7 @@ final class RawHttp2 implements AutoCloseable {
     private final SSLSocket socket;
     private final OutputStream out;
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final Queue<Integer> over = new ConcurrentLinkedQueue<>();
     private int nextStream = 1;
 
     private RawHttp2(SSLSocket socket) throws IOException {
@@ -82,14 +87,33 @@ final class RawHttp2 implements AutoCloseable {
                 int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
                 int type = in.readUnsignedByte();
                 int flags = in.readUnsignedByte();
-                in.readInt();
+                int stream = in.readInt();
                 in.skipNBytes(length);
+                if (type == RST_STREAM || (flags & END_STREAM) != 0 && type <= HEADERS) {
+                    over.add(stream);
+                }
                 if (type == SETTINGS && (flags & ACK) == 0) {
                     frame(SETTINGS, ACK, 0, new byte[0]);
                 }
             }
         } catch (IOException e) {
             ended.countDown(); // the server has closed, which is its right
+        }
+    }
+
+    /** The streams that the server has ended since the last call. */
+    Set<Integer> ended() {
+        Set<Integer> streams = new HashSet<>();
+        for (Integer stream = over.poll(); stream != null; stream = over.poll()) {
+            streams.add(stream);
+        }
+        return streams;
+    }
+
+    /** Throws if the server has closed. */
+    void requireOpen() throws IOException {
+        if (ended.getCount() == 0) {
+            throw new IOException("closed");
         }
     }
 

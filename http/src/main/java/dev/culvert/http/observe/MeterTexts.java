@@ -48,7 +48,7 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.connections.refused",
                     "Connections closed because a connection limit was reached."),
             Map.entry("culvert.edge.unread.responses",
-                    "Complete responses that were dropped because their callers did not read them."),
+                    "Responses that were dropped because their callers read too little of them."),
             Map.entry("culvert.edge.http2.errors", "HTTP/2 connections of callers that ended with an error."),
             Map.entry("culvert.memory.budget",
                     "Bytes of callers' bodies: in memory (used) and the limit (max)."),

@@ -8,8 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts and logs callers that were cut because they accepted nothing of a complete response. Its line in the
- * access log is written by then. At most one line a second is logged. Safe for use by any thread.
+ * Counts and logs callers that were cut because they accepted too little of a response. The line of a
+ * complete one in the access log is written by then. At most one line a second is logged. Safe for use by any
+ * thread.
  */
 final class CutReaders {
     private static final Logger log = LoggerFactory.getLogger(CutReaders.class);
@@ -34,7 +35,7 @@ final class CutReaders {
             log.atWarn()
                     .addKeyValue("caller", caller)
                     .addKeyValue("responses", more)
-                    .log("response dropped: the caller did not read it, although it was complete");
+                    .log("response dropped: its caller did not read it, or too slowly while memory was short");
         }
     }
 }

@@ -321,8 +321,8 @@ public final class EdgeExchange implements ResponseSink {
 
     /** Resets the exchange of a caller that accepts no bytes for too long, also when it is over. */
     private void cutReader() {
+        stream.shared().meters().unread(caller);
         if (ended) {
-            stream.shared().meters().unread(caller);
             stream.reset();
             return;
         }

@@ -69,8 +69,8 @@ public final class EdgeMeters {
         Objects.requireNonNull(http2Errors.get(error)).increment();
     }
 
-    /** Counts a caller, by its address, that was cut because it read nothing of a complete response. */
-    void unread(String caller) {
+    /** Counts a caller, by its address, that was cut because it read too little of a response. */
+    public void unread(String caller) {
         cutReaders.add(caller);
     }
 

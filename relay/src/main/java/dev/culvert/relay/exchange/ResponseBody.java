@@ -44,7 +44,7 @@ public final class ResponseBody {
         this.held = held;
         this.written = written;
         this.tooSlow = tooSlow;
-        this.unread = new Lag(stream.loop(), this::passedOn, tooSlow);
+        this.unread = Lag.ofReader(stream.loop(), this::passedOn, tooSlow, held);
     }
 
     /** Writes a part of the body. Takes ownership of {@code body}. */

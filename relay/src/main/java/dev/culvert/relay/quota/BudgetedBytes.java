@@ -69,7 +69,13 @@ public final class BudgetedBytes {
     /** Whether there is memory for the request to begin. */
     boolean mayBegin() {
         MemoryShare of = share;
-        if (of == null || !of.isSpent()) {
+        if (of == null) {
+            return true;
+        }
+        if (of.aboveHalf() > 0) {
+            of.begins(source());
+        }
+        if (!of.isSpent()) {
             return true;
         }
         of.budget().asks(source());
@@ -114,9 +120,15 @@ public final class BudgetedBytes {
         }
     }
 
-    /** Whether the last received bytes exceed the memory, so that the exchange must end. */
+    /**
+     * Whether the last received bytes exceed the memory, so that the exchange must end. If they exceed the
+     * runtime's share, slow readers give way.
+     */
     public boolean isTooMuch() {
         MemoryShare of = share;
+        if (of != null) {
+            of.came();
+        }
         return of != null && of.budget().isAlmostGone() && of.budget().isTooMuch(of, source());
     }
 

@@ -65,7 +65,10 @@ public final class MemoryBudget {
     private final long directLow;
     private final AtomicLong used = new AtomicLong();
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
+    /** The upstreams that lag. */
     private final Map<Lag, MemoryShare> lagging = new ConcurrentHashMap<>();
+    /** The shares that have readers. */
+    private final Set<MemoryShare> reading = ConcurrentHashMap.newKeySet();
     private final Quota<SourceAddress> sources;
     /** Sources that recently asked for memory when there was none. */
     private final Set<SourceAddress> asking = ConcurrentHashMap.newKeySet();
@@ -195,7 +198,14 @@ public final class MemoryBudget {
         }
     }
 
-    /** Registers a lagging side of an exchange. */
+    /** Registers a share that has readers. */
+    void reads(MemoryShare share) {
+        if (!reading.contains(share)) {
+            reading.add(share);
+        }
+    }
+
+    /** Registers an upstream that lags. */
     void lags(Lag side, MemoryShare share) {
         lagging.put(side, share);
     }
@@ -219,12 +229,37 @@ public final class MemoryBudget {
         } else if (!spent && direct.getAsLong() >= directHigh) {
             spent = true;
         }
+        shedSlowReaders(now);
         cutSlowest(now);
         if (spent) {
             shedHeaviest();
         } else {
             asking.clear();
             letGoOn();
+        }
+    }
+
+    /**
+     * Lets slow readers give way while half of a runtime's share is taken; and while half of what all may
+     * take is, those of the runtime that holds most.
+     */
+    private void shedSlowReaders(long now) {
+        MemoryShare heaviest = null;
+        for (MemoryShare share : reading.toArray(new MemoryShare[0])) {
+            if (share.readers().isEmpty()) {
+                reading.remove(share);
+                if (share.readers().isEmpty()) {
+                    continue;
+                }
+                reading.add(share); // a reader has come meanwhile
+            }
+            share.shedSlow(now);
+            if (heaviest == null || share.used() > heaviest.used()) {
+                heaviest = share;
+            }
+        }
+        if (heaviest != null) {
+            heaviest.shedSlow(used.get() - high / 2, now);
         }
     }
 

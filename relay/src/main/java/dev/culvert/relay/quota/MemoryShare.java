@@ -1,30 +1,63 @@
 package dev.culvert.relay.quota;
 
 import dev.culvert.http.quota.SourceAddress;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The share of the {@link MemoryBudget} that one runtime holds: at most half of the bytes at which the budget
- * is spent, so that a runtime with a stalled upstream leaves room for the others. The share is full from its
- * maximum until it has fallen to three quarters of that. While it is full, sources that hold next to nothing
- * may use a reserve of one part in sixteen. Safe for use by any thread.
+ * is spent, so that a runtime with a stalled upstream leaves room for the others. Its stages, by usage:
+ *
+ * <pre>
+ *  1/2    readers give way for which bytes have waited too long
+ *  3/4    a full share has room again
+ *  1      the share is full: requests are refused and exchanges stop reading, except those of light sources.
+ *         Readers that have read nothing for a moment give way, if several sources use the share
+ *  9/8    readers give way at once, if several sources use the share
+ *  3/2    the share is spent for light sources, too
+ * </pre>
+ *
+ * Bytes come beyond the share because windows granted them before. What is granted is not counted: it is more
+ * than there is, hardly ever used, and counting it would refuse nearly everybody. So readers give way when it
+ * comes, and what lies beyond 9/8 is for light sources, which hold less than half of an equal share. A source
+ * that uses the share alone loses no reader for the bytes that come beyond it. Safe for use by any thread.
  */
 public final class MemoryShare {
+    /** The bytes below which a source is light in any case: some heads and small bodies. */
+    private static final int LIGHT_BYTES = 16 << 10;
+    /** The time for which a reader of a full share may leave bytes, if others use the share, too. */
+    private static final long MOMENT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    /** The time for which a second source counts as one that uses the share. */
+    private static final long USED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final MemoryBudget budget;
     private final long max;
+    /** The usage from which readers give way at once. */
+    private final long over;
     /** The usage from which no source may use the reserve. */
     private final long gone;
     private final AtomicLong used = new AtomicLong();
+    private final SlowReaders readers = new SlowReaders();
     private volatile boolean full;
+    /** The source that began a request last while the share was over half full. */
+    private volatile @Nullable SourceAddress last;
+    /** When another one did. */
+    private volatile long othersNanos = System.nanoTime() - USED_NANOS;
 
     MemoryShare(MemoryBudget budget) {
         this.budget = budget;
         this.max = budget.high() / 2;
-        this.gone = max + max / 16;
+        this.over = max + max / 8;
+        this.gone = max + max / 2;
     }
 
     MemoryBudget budget() {
         return budget;
+    }
+
+    SlowReaders readers() {
+        return readers;
     }
 
     void take(int bytes) {
@@ -41,6 +74,11 @@ public final class MemoryShare {
         budget.give(bytes);
     }
 
+    /** The number of bytes held now. */
+    long used() {
+        return used.get();
+    }
+
     /** Whether the share is full. */
     boolean isFull() {
         return full;
@@ -49,6 +87,67 @@ public final class MemoryShare {
     /** Returns the bytes that it holds above half of its maximum. */
     long aboveHalf() {
         return used.get() - max / 2;
+    }
+
+    /** A source begins a request. */
+    void begins(SourceAddress source) {
+        SourceAddress before = last;
+        if (!source.equals(before)) {
+            last = source;
+            if (before != null) {
+                othersNanos = System.nanoTime();
+            }
+        }
+    }
+
+    /** Registers a lagging side of an exchange. */
+    void lags(Lag side) {
+        SourceAddress source = side.source();
+        if (source == null) {
+            budget.lags(side, this);
+        } else {
+            readers.add(source, side);
+            budget.reads(this);
+        }
+    }
+
+    void marked(Lag side) {
+        SourceAddress source = side.source();
+        if (source != null) {
+            readers.marked(source, side);
+        }
+    }
+
+    void lagsNoLonger(Lag side) {
+        SourceAddress source = side.source();
+        if (source == null) {
+            budget.lagsNoLonger(side);
+        } else {
+            readers.remove(source, side);
+        }
+    }
+
+    /** More bytes have come: if that is more than the share has, and others use it, readers give way. */
+    void came() {
+        long now = used.get();
+        if (now >= max && now - readers.leaving() >= max) {
+            long nanos = System.nanoTime();
+            if (nanos - othersNanos < USED_NANOS) {
+                readers.shed(now - max + max / 4, nanos, now >= over ? 0 : MOMENT_NANOS);
+            }
+        }
+    }
+
+    /** Lets readers give way for which bytes have waited too long, until no more than half is held. */
+    void shedSlow(long now) {
+        shedSlow(aboveHalf(), now);
+    }
+
+    /** As above, until so many bytes are leaving. */
+    void shedSlow(long excess, long now) {
+        if (excess > 0) {
+            readers.shed(excess, now, Lag.PATIENCE.toNanos());
+        }
     }
 
     /**
@@ -61,6 +160,12 @@ public final class MemoryShare {
 
     /** Whether no request of one source may begin, and its exchanges in progress should stop reading. */
     boolean isSpentFor(SourceAddress source) {
-        return full && (used.get() >= gone || budget.isHeavy(source)) || budget.isSpentFor(source);
+        return full && (used.get() >= gone || isHeavy(source)) || budget.isSpentFor(source);
+    }
+
+    private boolean isHeavy(SourceAddress source) {
+        long equal = max / 2 / Math.max(1, budget.sources().accounts());
+        return budget.isHeavy(source)
+                || budget.sources().usedBy(source) >= Math.max(LIGHT_BYTES, equal);
     }
 }

@@ -171,10 +171,10 @@ class MemoryBudgetTest {
         assertThat(heavy.isStopped()).isTrue();
         assertThat(light.mayBegin()).isTrue();
         assertThat(light.isStopped()).isFalse();
-        share.take(MAX / 32);
+        share.take(MAX / 4);
         assertThat(light.mayBegin()).isFalse();
 
-        share.give(MAX / 32);
+        share.give(MAX / 4);
         heavy.close();
         light.close();
     }
@@ -431,6 +431,106 @@ class MemoryBudgetTest {
 
         assertThat(cut).isEmpty();
         slow.close();
+    }
+
+    /** A caller that has not read this much of its response. */
+    private final class Reader implements AutoCloseable {
+        final BudgetedBytes held;
+        final Lag lag;
+
+        Reader(String address, int bytes, Runnable cut) {
+            held = held(address, bytes, () -> {});
+            lag = Lag.ofReader(loop, () -> {}, cut, held);
+            lag.waits(bytes, share);
+        }
+
+        void reads(int bytes) {
+            held.give(bytes);
+            lag.taken(bytes);
+        }
+
+        @Override
+        public void close() {
+            lag.close();
+            held.close();
+        }
+    }
+
+    /** Readers of one address, each of which closes when it is cut, and says so. */
+    private List<Reader> readers(int count, String address, int bytes, List<String> cut) {
+        List<Reader> readers = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            String name = address + "#" + i;
+            int at = i;
+            readers.add(new Reader(address, bytes, () -> {
+                cut.add(name);
+                readers.get(at).close();
+            }));
+        }
+        return readers;
+    }
+
+    @Test
+    void overHalfOfAShareTheSlowestReaderOfTheHeaviestSourceGivesWayWhateverItsRate() {
+        List<String> cut = new ArrayList<>();
+        List<Reader> honest = readers(2, "192.0.2.2", MAX / 32, cut);
+        List<Reader> heavy = readers(3, "192.0.2.1", MAX / 16, cut);
+        heavy.getFirst().reads(MAX / 16);
+        heavy.getFirst().held.take(MAX / 16);
+        heavy.getFirst().lag.waits(MAX / 16, share); // it keeps up, so the next one is the slowest
+        heavy.get(1).reads(Lag.LEAST_BYTES);
+        share.take(MAX / 32);
+        long soon = System.nanoTime() + Lag.PATIENCE.toNanos();
+
+        budget.tick(System.nanoTime());
+        loop.runTasks();
+        assertThat(cut).isEmpty();
+        budget.tick(soon);
+        budget.tick(soon); // who is to give way has not done so yet
+        loop.runTasks();
+
+        assertThat(cut).containsExactly("192.0.2.1#1");
+        honest.forEach(Reader::close);
+        heavy.forEach(Reader::close);
+        share.give(MAX / 32);
+    }
+
+    @Test
+    void aSourceWithMoreReadersGivesWayBeforeOneWithFewThatHoldMore() {
+        List<String> cut = new ArrayList<>();
+        List<Reader> few = readers(1, "192.0.2.2", MAX / 8, cut);
+        List<Reader> many = readers(6, "192.0.2.1", MAX / 32, cut);
+        share.take(MAX / 32);
+
+        budget.tick(System.nanoTime() + Lag.PATIENCE.toNanos());
+        loop.runTasks();
+
+        assertThat(cut).containsExactly("192.0.2.1#0", "192.0.2.1#1", "192.0.2.1#2", "192.0.2.1#3");
+        few.forEach(Reader::close);
+        many.forEach(Reader::close);
+        share.give(MAX / 32);
+    }
+
+    @Test
+    void aShareThatSeveralSourcesUseIsNotOvershotByWhatWasGranted() {
+        List<String> cut = new ArrayList<>();
+        List<Reader> all = readers(10, "192.0.2.1", MAX / 16, cut);
+        Reader last = all.getLast();
+        assertThat(last.held.mayBegin()).isFalse();
+        last.held.isTooMuch();
+        loop.runTasks();
+        assertThat(cut).isEmpty(); // it is alone
+
+        BudgetedBytes other = held("192.0.2.2", 1, () -> {});
+        assertThat(other.mayBegin()).isTrue();
+        last.held.isTooMuch();
+        last.held.isTooMuch();
+        loop.runTasks();
+
+        assertThat(cut).hasSize(5).contains("192.0.2.1#0", "192.0.2.1#4");
+        assertThat(share.isFull()).isFalse();
+        other.close();
+        all.forEach(Reader::close);
     }
 
     @Test

@@ -57,7 +57,7 @@ final class RawExchange implements ResponseSink {
         this.connection = connection;
         this.runtime = runtime;
         this.held = new BudgetedBytes(connection.loop(), this::report, () -> abandon(EdgeProblems.GAVE_WAY));
-        this.toCaller = new ResponseBody(connection, held, () -> {}, () -> abandon(EdgeProblems.TOO_SLOW));
+        this.toCaller = new ResponseBody(connection, held, () -> {}, this::cutReader);
         this.open = connection.shared().meters().tcpBegin(runtime.name());
         held.of(runtime.quota().memory(), connection.caller());
     }
@@ -285,6 +285,11 @@ final class RawExchange implements ResponseSink {
             cancel(EdgeProblems.CALLER_GONE);
             finish(true);
         }
+    }
+
+    private void cutReader() {
+        connection.shared().meters().unread(connection.caller());
+        abandon(EdgeProblems.TOO_SLOW);
     }
 
     /** Ends both directions at once. */
