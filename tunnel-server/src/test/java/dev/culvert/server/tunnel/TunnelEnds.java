@@ -154,12 +154,6 @@ public final class TunnelEnds implements SessionListener {
         drive();
     }
 
-    /** The client's upstream has taken bytes of its newest stream's body. */
-    void take(int bytes) {
-        client.consumed(opened.getLast().streamId(), bytes);
-        drive();
-    }
-
     /** Time passes on the session's event loop. */
     public void pass(Duration time) {
         channel.advanceTimeBy(time.toMillis(), TimeUnit.MILLISECONDS);
