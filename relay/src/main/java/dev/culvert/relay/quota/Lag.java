@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Belongs to the connection's event loop, except what says otherwise.
  */
 public final class Lag {
-    /** The time for which a side may consume next to nothing, or a reader leave bytes, if others need them. */
+    /** The time for which an upstream may consume next to nothing, or a reader leave bytes. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
     /** The minimum bytes that an upstream must consume in that time. */
     static final int LEAST_BYTES = 5 << 10;

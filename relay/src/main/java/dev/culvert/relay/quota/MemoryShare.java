@@ -143,7 +143,7 @@ public final class MemoryShare {
         shedSlow(aboveHalf(), now);
     }
 
-    /** As above, until so many bytes are leaving. */
+    /** As above, until this many bytes are leaving. */
     void shedSlow(long excess, long now) {
         if (excess > 0) {
             readers.shed(excess, now, Lag.PATIENCE.toNanos());

@@ -54,7 +54,8 @@ public final class RuntimeQuota {
         this.memory = new MemoryShare(all.memory());
         this.paceIn = new BytePace(nanoClock.getAsLong());
         this.paceOut = new BytePace(nanoClock.getAsLong());
-        this.streams = new StreamPlaces(all.inForce().with(own).maxStreams(), all.knownSources(), nanoClock);
+        this.streams = new StreamPlaces(all.inForce().with(own).maxStreams(), all.sourceStandings(),
+                nanoClock);
         this.snapshot = snapshot(own, all.inForce(), null);
     }
 

@@ -15,7 +15,7 @@ public final class RuntimeQuotas {
     private final MemoryBudget memory;
     private final LongSupplier nanoClock;
     private final Map<String, RuntimeQuota> byId = new ConcurrentHashMap<>();
-    private final KnownSources knownSources = new KnownSources();
+    private final SourceStandings sourceStandings = new SourceStandings();
     private volatile Server server;
 
     /** The server's limits: those changed at run time, and those in effect. */
@@ -61,8 +61,8 @@ public final class RuntimeQuotas {
     }
 
     /** What is known of the source addresses of all runtimes' callers. */
-    KnownSources knownSources() {
-        return knownSources;
+    SourceStandings sourceStandings() {
+        return sourceStandings;
     }
 
     public MemoryBudget memory() {

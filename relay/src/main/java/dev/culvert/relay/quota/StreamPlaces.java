@@ -2,7 +2,7 @@ package dev.culvert.relay.quota;
 
 import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
-import dev.culvert.relay.quota.KnownSources.Standing;
+import dev.culvert.relay.quota.SourceStandings.Standing;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -26,11 +26,11 @@ import org.jspecify.annotations.Nullable;
  * way before, or strangers have half of the places.
  * </ol>
  *
- * So many addresses with one unanswered request each keep nobody out for long, and none whom the runtime
- * served before; and a long poll, a slow report or a quiet WebSocket of a source that was answered keeps its
- * place as long as strangers have some. Not so the first request of a source: while all places are taken, it
- * must be answered within {@link #STRANGER}. A source that has been answered once can hold a place for {@link
- * #IDLE}. Safe for use by any thread.
+ * Therefore many addresses with one unanswered request each keep nobody out for long, and none whom the
+ * runtime served before; and a long poll, a slow report or a quiet WebSocket of a source that was answered
+ * keeps its place as long as strangers have half of them. Not so the first request of a source: while all
+ * places are taken, it must be answered within {@link #STRANGER}. A source that has been answered once can
+ * hold a place for {@link #IDLE}. Safe for use by any thread.
  */
 public final class StreamPlaces {
     /** A stream that has sent and received nothing for this long gives way before a request is refused. */
@@ -41,7 +41,7 @@ public final class StreamPlaces {
     private static final int FEW = 4;
 
     private final Quota<SourceAddress> places;
-    private final KnownSources known;
+    private final SourceStandings known;
     private final LongSupplier nanoClock;
     private final long runtime = ThreadLocalRandom.current().nextLong();
     /** Places of sources that were never answered when they took it, oldest first. Guarded by this. */
@@ -92,7 +92,7 @@ public final class StreamPlaces {
         }
     }
 
-    StreamPlaces(int max, KnownSources known, LongSupplier nanoClock) {
+    StreamPlaces(int max, SourceStandings known, LongSupplier nanoClock) {
         this.places = new Quota<>(max);
         this.known = known;
         this.nanoClock = nanoClock;

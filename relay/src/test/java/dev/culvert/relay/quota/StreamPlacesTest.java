@@ -3,7 +3,7 @@ package dev.culvert.relay.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.http.quota.SourceAddress;
-import dev.culvert.relay.quota.KnownSources.Standing;
+import dev.culvert.relay.quota.SourceStandings.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +19,7 @@ class StreamPlacesTest {
     private static final int STRANGERS = 100;
     private static final int NEWCOMERS = 200;
 
-    private final KnownSources known = new KnownSources();
+    private final SourceStandings known = new SourceStandings();
     private Duration later = Duration.ZERO;
     private final StreamPlaces places = new StreamPlaces(MAX, known,
             () -> System.nanoTime() + later.toNanos());

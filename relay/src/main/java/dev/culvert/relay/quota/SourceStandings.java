@@ -13,10 +13,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *  a slot: 46 bits of the hash of runtime and source · 16 bits of the minute · 2 bits of the standing
  * </pre>
  */
-final class KnownSources {
+final class SourceStandings {
     /** The number of slots, a power of two: 512 KiB. */
     private static final int SLOTS = 1 << 16;
-    /** What is known of a source is forgotten after so many minutes. */
+    /** The minutes after which what is known of a source is forgotten. */
     private static final int MINUTES = 10;
     private static final int MINUTE_BITS = 16;
     private static final int STANDING_BITS = 2;
