@@ -147,10 +147,9 @@ final class DirectRequest implements RequestSink {
 
         @Override
         public void head(Http2Headers head, boolean ended) {
+            place.answered();
             if (ended) {
                 place.responseEnded();
-            } else {
-                place.touch();
             }
             response.head(head, ended);
         }
