@@ -6,6 +6,7 @@ import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.quota.Quota;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.util.ReferenceCountUtil;
@@ -32,14 +33,26 @@ final class GuardedCall {
     private static final int PREFETCH = 4;
 
     private final HandlerGuard guard;
+    private final Object account;
+    private final Quota<Object>.@Nullable Claim place;
+    /** Completes when the call must give way to another caller's. */
+    private final Sinks.Empty<Void> gaveWay = Sinks.empty();
     private final long began = System.nanoTime();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final Sinks.Empty<Void> gone = Sinks.empty();
     /** Whether the request body was truncated. A resulting failure is not a fault of the handler. */
     private volatile boolean callerLeft;
 
-    GuardedCall(HandlerGuard guard) {
+    /** @param account the account that the call counts for */
+    GuardedCall(HandlerGuard guard, Object account) {
         this.guard = guard;
+        this.account = account;
+        this.place = guard.place(account, gaveWay::tryEmitEmpty);
+    }
+
+    /** Whether the call has a place. A call without one is dropped. */
+    boolean admitted() {
+        return place != null;
     }
 
     /**
@@ -48,6 +61,9 @@ final class GuardedCall {
      */
     private void end(CallOutcome outcome, @Nullable Kind health) {
         if (ended.compareAndSet(false, true)) {
+            if (place != null) {
+                place.close();
+            }
             guard.left(outcome, health, Duration.ofNanos(System.nanoTime() - began));
             gone.tryEmitEmpty();
         }
@@ -82,7 +98,7 @@ final class GuardedCall {
 
     /** Guards a call that returns one value: the root field of a document. */
     <T> Mono<T> single(Mono<T> work) {
-        return guard.bounded(this, work)
+        return yielding(guard.bounded(this, work))
                 .doOnSuccess(any -> answered(true))
                 .doOnError(this::failed)
                 .doOnCancel(this::cancelled);
@@ -92,13 +108,24 @@ final class GuardedCall {
     Mono<EdgeResponse> serve(EdgeHandler handler, EdgeRequest request) {
         var inside = new EdgeRequest(request.method(), request.target(), request.headers(),
                 inwards(request.body().doOnError(broken -> callerLeft = true), gone), request.context());
-        return guard.bounded(this, Mono.defer(() -> handler.handle(inside)))
+        return yielding(guard.bounded(this, Mono.defer(() -> handler.handle(inside))))
                 .switchIfEmpty(
                         Mono.error(
                                 () -> new IllegalStateException("the handler completed without a response")))
                 .map(this::outwards)
                 .doOnError(this::failed)
                 .doOnCancel(this::cancelled);
+    }
+
+    /** Fails with OVERLOADED when the call gives way, and cancels the work. */
+    private <T> Mono<T> yielding(Mono<T> work) {
+        return Mono.firstWithSignal(work, gaveWay.asMono().then(Mono.error(guard::full)));
+    }
+
+    /** The same for a stream. */
+    private <T> Flux<T> yielding(Flux<T> stream, Sinks.Empty<Void> end) {
+        return stream.takeUntilOther(end.asMono()) // takeUntilOther does not cancel its source on an error
+                .concatWith(Mono.defer(() -> ended(end) ? Mono.error(guard.full()) : Mono.empty()));
     }
 
     private EdgeResponse outwards(EdgeResponse response) {
@@ -120,7 +147,8 @@ final class GuardedCall {
     private Flux<ByteBuf> body(EdgeResponse.Http response) {
         boolean well = response.status().code() < 500;
         var begun = new AtomicBoolean();
-        return Flux.defer(() -> begun.compareAndSet(false, true) ? response.body() : Flux.empty())
+        return yielding(Flux.defer(() -> begun.compareAndSet(false, true) ? response.body() : Flux.empty()),
+                gaveWay)
                 .cancelOn(guard.scheduler())
                 .subscribeOn(guard.scheduler())
                 .doFinally(signal -> {
@@ -154,12 +182,13 @@ final class GuardedCall {
             Flux<WebSocketFrame> frames) {
         return Flux.defer(() -> {
             Sinks.Empty<Void> left = Sinks.empty();
-            guard.opened();
-            return Flux.defer(() -> exchange.apply(inwards(frames, left)))
+            Sinks.Empty<Void> shed = Sinks.empty();
+            Quota<Object>.Claim exchangePlace = guard.exchangePlace(account, shed::tryEmitEmpty);
+            return yielding(Flux.defer(() -> exchange.apply(inwards(frames, left))), shed)
                     .cancelOn(guard.scheduler())
                     .subscribeOn(guard.scheduler())
                     .doFinally(signal -> {
-                        guard.closed();
+                        exchangePlace.close();
                         left.tryEmitEmpty();
                     });
         });

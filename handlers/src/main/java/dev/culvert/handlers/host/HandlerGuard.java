@@ -7,12 +7,14 @@ import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.handlers.spi.HandlerLimits;
+import dev.culvert.handlers.spi.RequestContext;
+import dev.culvert.http.quota.Quota;
+import dev.culvert.http.quota.SourceAddress;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -20,7 +22,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Isolates one handler from the others. The handler's code runs on its own threads, never on an event loop.
- * Its calls are counted, bounded in number, and limited in time. Their outcomes determine its health. Safe
+ * Its calls are counted, bounded in number, shared fairly among callers, and limited in time. Their outcomes determine its health. Safe
  * for use by any thread.
  */
 final class HandlerGuard {
@@ -31,12 +33,14 @@ final class HandlerGuard {
     private final HandlerThreads threads;
     private final HandlerHealth health = new HandlerHealth(System::nanoTime);
     private final HandlerMeters meters;
-    private final AtomicInteger active = new AtomicInteger();
+    /** The calls in progress, by the account that causes them. */
+    private final Quota<Object> places;
 
     HandlerGuard(String name, HandlerLimits limits, MeterRegistry registry) {
         this.name = name;
         this.limits = limits;
         this.threads = new HandlerThreads(name, limits);
+        this.places = new Quota<>(limits.maxConcurrent());
         this.meters = new HandlerMeters(registry, this);
     }
 
@@ -45,7 +49,7 @@ final class HandlerGuard {
     }
 
     int active() {
-        return active.get();
+        return Math.toIntExact(places.used());
     }
 
     int busyThreads() {
@@ -70,7 +74,7 @@ final class HandlerGuard {
 
     /** Wraps the handler with this guard. */
     EdgeHandler around(EdgeHandler handler) {
-        return request -> Mono.defer(() -> enter().serve(handler, request));
+        return request -> Mono.defer(() -> enter(request.context()).serve(handler, request));
     }
 
     /** Wraps the function with this guard. Each of its root fields is a call. */
@@ -78,7 +82,8 @@ final class HandlerGuard {
         Map<String, GraphQlField> fields = new LinkedHashMap<>();
         function.fields()
                 .forEach((key, field) -> fields.put(key,
-                        call -> Mono.defer(() -> enter().single(Mono.defer(() -> field.call(call))))));
+                        call -> Mono.defer(
+                                () -> enter(call.context()).single(Mono.defer(() -> field.call(call))))));
         return new GuardedFunction(function.schema(), fields);
     }
 
@@ -94,38 +99,52 @@ final class HandlerGuard {
                 : away.timeout(timeout, Mono.error(() -> timedOut(call)), Schedulers.parallel());
     }
 
-    /** Admits a call. Throws HandlerException (overloaded) at the limit. */
-    private GuardedCall enter() {
-        if (active.incrementAndGet() > limits.maxConcurrent()) {
-            active.decrementAndGet();
+    /**
+     * Admits a call. At the limit the newest call of the account with the most calls gives way. Throws
+     * HandlerException (overloaded) if that account is the caller's own.
+     */
+    private GuardedCall enter(RequestContext context) {
+        var call = new GuardedCall(this, account(context));
+        if (!call.admitted()) {
             meters.rejected();
             health.count(Kind.REJECTED);
-            throw overloaded(limits.maxConcurrent() + " of its calls are in progress");
+            throw full();
         }
-        return new GuardedCall(this);
+        return call;
+    }
+
+    /** The caller if a filter has identified it, else the source address. */
+    private static Object account(RequestContext context) {
+        return context.caller() == null ? SourceAddress.of(context.source()) : context.caller().getName();
+    }
+
+    /** Takes a place for a call. Returns null at the limit. */
+    Quota<Object>.@Nullable Claim place(Object account, Runnable shed) {
+        return places.tryOpen(account, 1, shed);
+    }
+
+    /**
+     * Takes a place for an exchange of frames, which continues after its call, also when there is none: it
+     * counts towards the limit, and gives way to the calls of others.
+     */
+    Quota<Object>.Claim exchangePlace(Object account, Runnable shed) {
+        Quota<Object>.Claim place = places.open(account, shed);
+        place.take(1);
+        return place;
+    }
+
+    HandlerException full() {
+        return overloaded(limits.maxConcurrent() + " of its calls are in progress");
     }
 
     /**
      * Records the end of a call. {@code kind} is its effect on the handler's health, or null for no effect.
      */
     void left(CallOutcome outcome, @Nullable Kind kind, Duration took) {
-        active.decrementAndGet();
         meters.ended(outcome, took);
         if (kind != null) {
             health.count(kind);
         }
-    }
-
-    /**
-     * Counts an exchange of frames, which continues after its call. It counts towards the limit but is not
-     * ended by it.
-     */
-    void opened() {
-        active.incrementAndGet();
-    }
-
-    void closed() {
-        active.decrementAndGet();
     }
 
     /** Interrupts running work. */

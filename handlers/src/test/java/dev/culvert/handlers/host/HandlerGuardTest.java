@@ -11,13 +11,18 @@ import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.handlers.spi.HandlerLimits;
+import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.handlers.spi.TestHandlers;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -62,6 +67,37 @@ class HandlerGuardTest {
         assertThat(guard.active()).isZero();
         assertThat(registry.counter("culvert.handler.rejected", "handler", "h").count()).isEqualTo(1);
         assertThat(ended("cancelled")).isEqualTo(2);
+    }
+
+    @Test
+    void theCallsOfOneSourceGiveWayToAnothers() {
+        Sinks.One<EdgeResponse> never = Sinks.one();
+        HandlerGuard shared = new HandlerGuard("shared", new HandlerLimits(2, TIME, 2), registry);
+        EdgeHandler handler = shared.around(request -> request.path().equals("/body")
+                ? Mono.just(streaming(Flux.never()))
+                : never.asMono());
+        List<Throwable> ended = Collections.synchronizedList(new ArrayList<>());
+        handler.handle(from("127.0.0.66", "/")).subscribe(any -> {}, ended::add);
+        handler.handle(from("127.0.0.66", "/body"))
+                .flatMapMany(response -> ((EdgeResponse.Http) response).body())
+                .subscribe(any -> {}, ended::add);
+        StepVerifier.create(handler.handle(from("127.0.0.66", "/"))).verifyError(HandlerException.class);
+
+        Disposable other = handler.handle(from("127.0.0.7", "/")).subscribe();
+
+        Awaitility.await().atMost(TIME).until(() -> !ended.isEmpty());
+        assertThat(ended).singleElement()
+                .isInstanceOfSatisfying(HandlerException.class,
+                        why -> assertThat(why.reason()).isEqualTo(Reason.OVERLOADED));
+        assertThat(shared.active()).isEqualTo(2);
+        assertThat(other.isDisposed()).isFalse();
+        other.dispose();
+        shared.stop();
+    }
+
+    private static EdgeRequest from(String source, String target) {
+        return TestHandlers.get(target)
+                .withContext(RequestContext.of("r", new InetSocketAddress(source, 1)));
     }
 
     @Test
@@ -160,7 +196,8 @@ class HandlerGuardTest {
     void whatAHandlerNeverReadsIsReleasedWithItsCall() {
         ByteBuf unread = buffer();
         Sinks.Empty<Void> asked = Sinks.empty();
-        EdgeHandler handler = guard.around(request -> {
+        HandlerGuard patient = new HandlerGuard("patient", new HandlerLimits(2, TIME, 2), registry);
+        EdgeHandler handler = patient.around(request -> {
             request.body().subscribe(new BaseSubscriber<>() {
                 @Override
                 protected void hookOnError(Throwable error) {
@@ -183,6 +220,7 @@ class HandlerGuardTest {
         call.dispose();
 
         Awaitility.await().until(() -> unread.refCnt() == 0);
+        patient.stop();
     }
 
     @Test

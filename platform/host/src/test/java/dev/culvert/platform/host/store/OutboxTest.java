@@ -75,6 +75,25 @@ class OutboxTest {
                 .isEqualTo(3);
     }
 
+    /** {@code -Dculvert.outbox.awaySeconds=120} for the long form. */
+    @Test
+    void aMessageArrivesOnceItsTargetIsBack() {
+        var usual = new OutboxSender(store, OutboxLimits.defaults(), Clock.systemUTC(), registry);
+        long back = System.nanoTime()
+                + Duration.ofSeconds(Integer.getInteger("culvert.outbox.awaySeconds", 1)).toNanos();
+        Outbox outbox = usual.of("m");
+        outbox.deliver(entry -> System.nanoTime() - back < 0
+                ? Mono.error(new IOException("it is away"))
+                : arrive(entry));
+        usual.start();
+        try {
+            add(outbox, "a", "one", "1");
+            await().atMost(Duration.ofMinutes(5)).until(() -> arrived.equals(List.of("one 1")));
+        } finally {
+            usual.stop();
+        }
+    }
+
     @Test
     void whatIsAddedWhileItRunsIsSentAtOnceAndWhatFailsIsShown() {
         var there = new AtomicBoolean();
