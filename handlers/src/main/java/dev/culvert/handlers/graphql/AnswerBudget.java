@@ -92,6 +92,17 @@ final class AnswerBudget implements AutoCloseable {
         claim.give(Math.max(0, claim.held() - bytes));
     }
 
+    /** The caller's account. */
+    Object account() {
+        return claim.account();
+    }
+
+    /** An event of a subscription is {@code bytes} of JSON; the next one may take as much again. */
+    void renderedEvent(long bytes) {
+        kept.set(0);
+        rendered(bytes);
+    }
+
     private void take(long bytes) {
         if (!claim.tryTake(bytes)) {
             throw refuse(full());

@@ -71,6 +71,11 @@ final class AnswerBytes extends OutputStream {
         return held;
     }
 
+    /** The bytes as one buffer that shares their memory. */
+    ByteBuf whole() {
+        return Unpooled.wrappedBuffer(blocks.toArray(byte[][]::new)).slice(0, size);
+    }
+
     /** The bytes in parts that share their memory. */
     Flux<ByteBuf> parts() {
         return Flux.range(0, blocks.size()).map(index -> {

@@ -49,6 +49,16 @@ final class GraphQlErrors implements DataFetcherExceptionHandler {
                 .completedFuture(DataFetcherExceptionHandlerResult.newResult(told).build());
     }
 
+    /** What ended a subscription. The text of an unexpected error is only logged. */
+    static Map<String, Object> ended(Throwable error, String requestId) {
+        Failure failure = Failure.of(error);
+        if (!failure.expected()) {
+            LOG.atError().setCause(error).addKeyValue("requestId", requestId).log("subscription failed");
+        }
+        return Map.of("message", failure.problem().detail(), "extensions",
+                extensions(failure.problem(), requestId));
+    }
+
     /** An error of the request as a whole, without a path. */
     static Map<String, Object> refused(String detail, String requestId) {
         Problem problem = Failure.of(HandlerException.of(HandlerException.Reason.BAD_REQUEST, detail))

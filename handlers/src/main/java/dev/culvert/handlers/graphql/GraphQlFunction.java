@@ -10,7 +10,7 @@ import java.util.Map;
 public interface GraphQlFunction {
     /**
      * The part of the schema in GraphQL's schema language: own types, {@code extend type Query}, {@code
-     * extend type Mutation}.
+     * extend type Mutation}, {@code extend type Subscription}.
      */
     String schema();
 
@@ -19,4 +19,9 @@ public interface GraphQlFunction {
      * Mutation.<field>}.
      */
     Map<String, GraphQlField> fields();
+
+    /** The streams of the declared subscriptions, one for each, with the keys {@code Subscription.<field>}. */
+    default Map<String, GraphQlStream> streams() {
+        return Map.of();
+    }
 }

@@ -37,13 +37,14 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
  * GraphQL over HTTP: {@code POST} of {@code {query, operationName, variables}}. The root fields of a query
- * are called concurrently, those of a mutation one after the other. All are cancelled when the caller
+ * are called concurrently, those of a mutation one after the other; a subscription is an event stream. All are cancelled when the caller
  * disconnects. The status is 200 if any root field returned data, else that of the first error. Safe for use
  * by any thread.
  */
@@ -62,6 +63,7 @@ public final class GraphQlHandler implements EdgeHandler {
     private final Function<EdgeRequest, ? extends Mono<?>> accounts;
     /** Counts; each caller has a bound of its own. */
     private final Quota<Object> rootFields = new Quota<>(Long.MAX_VALUE);
+    private final Quota<Object> streams = new Quota<>(Long.MAX_VALUE);
 
     /**
      * Creates the handler. Throws IllegalArgumentException if the functions' schemas conflict or a root field
@@ -231,8 +233,26 @@ public final class GraphQlHandler implements EdgeHandler {
         budget.begin(DocumentBounds.rootFields(document, limits));
         Mono<EdgeResponse> executed = Mono.fromFuture(() -> engine.executeAsync(input), true)
                 .doOnCancel(run::cancel)
-                .map(result -> answered(request, result, budget));
+                .map(result -> result.getData() instanceof Publisher<?>
+                        ? subscribed(request, result.getData(), budget)
+                        : answered(request, result, budget));
         return Mono.firstWithSignal(budget.refused(), executed);
+    }
+
+    private EdgeResponse subscribed(EdgeRequest request, Publisher<ExecutionResult> results,
+            AnswerBudget budget) {
+        if (!SubscriptionAnswer.isAccepted(request)) {
+            return refused(request, "a subscription is answered as " + SubscriptionAnswer.MEDIA_TYPE
+                    + " (expected: that in the field accept)", budget);
+        }
+        Quota<Object>.Claim place = streams.open(budget.account(), null);
+        place.take(1);
+        if (place.heldByAccount() > limits.maxCallerStreams()) {
+            place.close();
+            throw HandlerException.of(Reason.OVERLOADED, "you have " + limits.maxCallerStreams()
+                    + " subscriptions, as many as one caller may");
+        }
+        return new SubscriptionAnswer(request, budget, place).response(results);
     }
 
     private static EdgeResponse answered(EdgeRequest request, ExecutionResult result, AnswerBudget budget) {

@@ -6,6 +6,7 @@ import graphql.schema.DataFetchingEnvironment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -50,6 +51,11 @@ final class GraphQlRun {
                 .subscribe(value -> complete(answer, value), answer::completeExceptionally,
                         () -> answer.complete(null)));
         return answer;
+    }
+
+    /** Opens the stream of a subscription. The memory of its values is counted as they are rendered. */
+    Publisher<?> open(GraphQlStream stream, DataFetchingEnvironment asked) {
+        return stream.open(new GraphQlCall(asked.getArguments(), request.headers(), request.context()));
     }
 
     /** Completes the field and all below it; then nothing else refers to what was loaded for it. */

@@ -1,6 +1,7 @@
 package dev.culvert.handlers.graphql;
 
 import graphql.language.ObjectTypeDefinition;
+import graphql.schema.DataFetcher;
 import graphql.schema.DataFetcherFactories;
 import graphql.schema.GraphQLCodeRegistry;
 import graphql.schema.GraphQLSchema;
@@ -17,12 +18,12 @@ import java.util.TreeSet;
 
 /** Joins the parts of several functions into one schema. */
 final class GraphQlSchema {
-    private static final List<String> ROOTS = List.of("Query", "Mutation");
+    private static final List<String> ROOTS = List.of("Query", "Mutation", "Subscription");
 
     /** A GraphQL schema must have a query type. */
     private static final String BASE = """
             extend type Query {
-              "The root fields that this endpoint answers, as Query.name and Mutation.name"
+              "The root fields that this endpoint answers, as Query.name, Mutation.name and Subscription.name"
               rootFields: [String!]!
             }
             """;
@@ -36,15 +37,19 @@ final class GraphQlSchema {
     static GraphQLSchema of(Collection<? extends GraphQlFunction> functions) {
         var types = new TypeDefinitionRegistry();
         Map<String, GraphQlField> fields = new TreeMap<>();
+        Map<String, GraphQlStream> streams = new TreeMap<>();
         try {
             types.merge(new SchemaParser().parse(BASE));
             functions.forEach(function -> {
                 types.merge(new SchemaParser().parse(function.schema()));
                 fields.putAll(function.fields());
+                streams.putAll(function.streams());
             });
             roots(types);
-            check(types, fields.keySet());
-            return new SchemaGenerator().makeExecutableSchema(types, wiring(fields));
+            var answered = new TreeSet<>(fields.keySet());
+            answered.addAll(streams.keySet());
+            check(types, answered);
+            return new SchemaGenerator().makeExecutableSchema(types, wiring(answered, fields, streams));
         } catch (SchemaProblem e) {
             throw new IllegalArgumentException("the functions' schemas do not fit: " + e.getMessage(), e);
         }
@@ -70,15 +75,21 @@ final class GraphQlSchema {
         }
     }
 
-    private static RuntimeWiring wiring(Map<String, GraphQlField> fields) {
+    private static RuntimeWiring wiring(Collection<String> answered, Map<String, GraphQlField> fields,
+            Map<String, GraphQlStream> streams) {
         var wiring = RuntimeWiring.newRuntimeWiring()
                 .codeRegistry(GraphQLCodeRegistry.newCodeRegistry()
                         .defaultDataFetcher(DataFetcherFactories.useDataFetcher(new Members())));
-        List<String> names = List.copyOf(fields.keySet());
+        List<String> names = List.copyOf(answered);
         wiring.type("Query", type -> type.dataFetcher("rootFields", any -> names));
-        fields.forEach((key, field) -> wiring.type(key.substring(0, key.indexOf('.')),
-                type -> type.dataFetcher(key.substring(key.indexOf('.') + 1),
-                        asked -> GraphQlRun.of(asked).call(field, asked))));
+        fields.forEach((key, field) -> fetch(wiring, key, asked -> GraphQlRun.of(asked).call(field, asked)));
+        streams.forEach(
+                (key, stream) -> fetch(wiring, key, asked -> GraphQlRun.of(asked).open(stream, asked)));
         return wiring.build();
+    }
+
+    private static void fetch(RuntimeWiring.Builder wiring, String key, DataFetcher<?> fetcher) {
+        int dot = key.indexOf('.');
+        wiring.type(key.substring(0, dot), type -> type.dataFetcher(key.substring(dot + 1), fetcher));
     }
 }

@@ -104,6 +104,16 @@ final class GuardedCall {
                 .doOnCancel(this::cancelled);
     }
 
+    /** Guards a subscription, which has no time limit. */
+    <T> Flux<T> stream(Flux<T> values) {
+        return yielding(values, gaveWay)
+                .cancelOn(guard.scheduler())
+                .subscribeOn(guard.scheduler())
+                .doOnComplete(() -> answered(true))
+                .doOnError(this::failed)
+                .doOnCancel(this::cancelled);
+    }
+
     /** Guards a call that returns a response. */
     Mono<EdgeResponse> serve(EdgeHandler handler, EdgeRequest request) {
         var inside = new EdgeRequest(request.method(), request.target(), request.headers(),

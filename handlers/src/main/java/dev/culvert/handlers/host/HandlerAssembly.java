@@ -80,7 +80,9 @@ final class HandlerAssembly {
 
     /** Throws if another handler answers one of the function's root fields. */
     private void requireFree(String name, GraphQlFunction function) {
-        for (String field : function.fields().keySet()) {
+        List<String> claimed = new ArrayList<>(function.fields().keySet());
+        claimed.addAll(function.streams().keySet());
+        for (String field : claimed) {
             String other = fieldOwners.putIfAbsent(field, name);
             if (other != null) {
                 throw new IllegalArgumentException("handlers " + other + " and " + name

@@ -2,6 +2,7 @@ package dev.culvert.handlers.host;
 
 import dev.culvert.handlers.graphql.GraphQlField;
 import dev.culvert.handlers.graphql.GraphQlFunction;
+import dev.culvert.handlers.graphql.GraphQlStream;
 import dev.culvert.handlers.host.HandlerHealth.Kind;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.HandlerException;
@@ -16,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -77,14 +79,19 @@ final class HandlerGuard {
         return request -> Mono.defer(() -> enter(request.context()).serve(handler, request));
     }
 
-    /** Wraps the function with this guard. Each of its root fields is a call. */
+    /** Wraps the function with this guard. Each of its root fields is a call, a subscription until it ends. */
     GraphQlFunction around(GraphQlFunction function) {
         Map<String, GraphQlField> fields = new LinkedHashMap<>();
         function.fields()
                 .forEach((key, field) -> fields.put(key,
                         call -> Mono.defer(
                                 () -> enter(call.context()).single(Mono.defer(() -> field.call(call))))));
-        return new GuardedFunction(function.schema(), fields);
+        Map<String, GraphQlStream> streams = new LinkedHashMap<>();
+        function.streams()
+                .forEach((key, stream) -> streams.put(key,
+                        call -> Flux.defer(() -> enter(call.context())
+                                .stream(Flux.defer(() -> stream.open(call))))));
+        return new GuardedFunction(function.schema(), fields, streams);
     }
 
     /** Starts {@code work} on the handler's threads and limits its time. */
@@ -164,6 +171,6 @@ final class HandlerGuard {
     }
 
     /** A function whose fields are wrapped with the guard. */
-    private record GuardedFunction(String schema,
-            Map<String, GraphQlField> fields) implements GraphQlFunction {}
+    private record GuardedFunction(String schema, Map<String, GraphQlField> fields,
+            Map<String, GraphQlStream> streams) implements GraphQlFunction {}
 }

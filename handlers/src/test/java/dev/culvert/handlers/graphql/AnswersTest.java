@@ -39,7 +39,8 @@ class AnswersTest {
     private final Sinks.One<String> late = Sinks.one();
     private final AtomicReference<@Nullable GraphQlCall> lateCall = new AtomicReference<>();
     private final GraphQlHandler handler = new GraphQlHandler(List.of(new Texts()),
-            new GraphQlLimits(4096, MEMORY, 1024, 100_000, 20, 200, 16, 20, ANSWER), Schedulers.immediate(),
+            new GraphQlLimits(4096, MEMORY, 1024, 100_000, 20, 200, 16, 20, ANSWER, 2),
+            Schedulers.immediate(),
             request -> Mono.just(request.headers().get("caller", "ada")));
 
     private record Text(String data, List<String> lines) {}

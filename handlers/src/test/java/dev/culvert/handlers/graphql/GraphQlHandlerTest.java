@@ -50,7 +50,8 @@ class GraphQlHandlerTest {
     private final List<String> events = new ArrayList<>();
     private final Sinks.One<Book> slow = Sinks.one();
     private final GraphQlHandler handler = new GraphQlHandler(List.of(new Books()),
-            new GraphQlLimits(4096, MEMORY, 1024, 100_000, 20, 200, 4, 64, 1 << 20), Schedulers.immediate(),
+            new GraphQlLimits(4096, MEMORY, 1024, 100_000, 20, 200, 4, 64, 1 << 20, 2),
+            Schedulers.immediate(),
             request -> request.headers().get("caller", "").equals("nobody")
                     ? Mono.error(HandlerException.of(Reason.UNAUTHORIZED, "who are you"))
                     : Mono.just(request.headers().get("caller", "somebody")));
