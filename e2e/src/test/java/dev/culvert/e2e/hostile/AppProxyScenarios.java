@@ -35,7 +35,9 @@ final class AppProxyScenarios {
                 new Scenario("P8", "Git requests that drip, more than there may be processes", 40,
                         AppProxyScenarios::git),
                 new Scenario("P11", "GraphQL requests that announce 8 MiB and drip", 20,
-                        AppProxyScenarios::graphQl));
+                        AppProxyScenarios::graphQl),
+                new Scenario("large-answers", "GraphQL answers of megabytes that nobody reads, at -Xmx512m",
+                        64, LargeAnswers::attack));
     }
 
     private static void git(Attack attack, double requests) throws Exception {
