@@ -48,7 +48,7 @@ final class AnswerBudget implements AutoCloseable {
         this.fields = fields.open(account, null);
     }
 
-    /** Counts a small answer of so many root fields. Throws HandlerException OVERLOADED. */
+    /** Counts a small answer with this number of root fields. Throws HandlerException OVERLOADED. */
     void begin(int rootFields) {
         fields.take(rootFields);
         if (fields.heldByAccount() > limits.maxCallerFields()) {
@@ -135,7 +135,9 @@ final class AnswerBudget implements AutoCloseable {
         return refused.asMono().then(Mono.never());
     }
 
-    /** What the response holds: closes the budget when it is cancelled, fails when another needs the memory. */
+    /**
+     * What the response holds: closes the budget when it is cancelled, fails when another needs the memory.
+     */
     Mono<Void> hold() {
         return Mono.defer(() -> {
             sent = true;

@@ -22,8 +22,8 @@ public record GraphQlCall(Map<String, Object> arguments, HttpHeaders headers, Re
     }
 
     /**
-     * Counts memory for the caller until the value of the field is complete, for example that of a file, before
-     * it is loaded. The value itself is counted without this. Callable from any thread.
+     * Counts memory for the caller until the value of the field is complete, for example that of a file,
+     * before it is loaded. The value itself is counted without this. Callable from any thread.
      *
      * <p>Throws HandlerException OVERLOADED if there is not as much, or the call has ended: the field fails
      * with that.

@@ -20,7 +20,9 @@ public interface GraphQlFunction {
      */
     Map<String, GraphQlField> fields();
 
-    /** The streams of the declared subscriptions, one for each, with the keys {@code Subscription.<field>}. */
+    /**
+     * The streams of the declared subscriptions, one for each, with the keys {@code Subscription.<field>}.
+     */
     default Map<String, GraphQlStream> streams() {
         return Map.of();
     }

@@ -44,9 +44,9 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * GraphQL over HTTP: {@code POST} of {@code {query, operationName, variables}}. The root fields of a query
- * are called concurrently, those of a mutation one after the other; a subscription is an event stream. All are cancelled when the caller
- * disconnects. The status is 200 if any root field returned data, else that of the first error. Safe for use
- * by any thread.
+ * are called concurrently, those of a mutation one after the other; a subscription is an event stream. All
+ * are cancelled when the caller disconnects. The status is 200 if any root field returned data, else that of
+ * the first error. Safe for use by any thread.
  */
 public final class GraphQlHandler implements EdgeHandler {
     private static final String JSON_TYPE = "application/json";

@@ -13,7 +13,8 @@ package dev.culvert.handlers.graphql;
  * @param maxFields the number of fields of a document with its fragments expanded
  * @param maxRootFields the number of root fields of one operation, including aliases; each is a call
  * @param maxCallerFields the number of root fields of one caller that are called at a time, in all documents
- * @param maxAnswerBytes the memory of one answer: its values while it is made, and its JSON; also of one event
+ * @param maxAnswerBytes the memory of one answer: its values while it is made, and its JSON; also of one
+ * event
  *     of a subscription
  * @param maxCallerStreams the number of subscriptions of one caller at a time
  */

@@ -25,9 +25,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The event stream that answers a subscription: {@code next} events with results and a final {@code complete},
- * as GraphQL over Server-Sent Events (distinct connections) has them. A comment every 15 s keeps proxies from
- * closing it. Events are made one at a time, at the caller's pace.
+ * The event stream that answers a subscription: {@code next} events with results and a final {@code
+ * complete}, as GraphQL over Server-Sent Events (distinct connections) has them. A comment every 15 s keeps
+ * proxies from closing it. Events are made one at a time, at the caller's pace.
  */
 final class SubscriptionAnswer {
     static final String MEDIA_TYPE = "text/event-stream";

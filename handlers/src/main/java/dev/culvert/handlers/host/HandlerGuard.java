@@ -24,8 +24,8 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Isolates one handler from the others. The handler's code runs on its own threads, never on an event loop.
- * Its calls are counted, bounded in number, shared fairly among callers, and limited in time. Their outcomes determine its health. Safe
- * for use by any thread.
+ * Its calls are counted, bounded in number, shared fairly among callers, and limited in time. Their outcomes
+ * determine its health. Safe for use by any thread.
  */
 final class HandlerGuard {
     private static final Duration RETRY_WHILE_FULL = Duration.ofSeconds(1);
@@ -79,7 +79,9 @@ final class HandlerGuard {
         return request -> Mono.defer(() -> enter(request.context()).serve(handler, request));
     }
 
-    /** Wraps the function with this guard. Each of its root fields is a call, a subscription until it ends. */
+    /**
+     * Wraps the function with this guard. Each of its root fields is a call, a subscription until it ends.
+     */
     GraphQlFunction around(GraphQlFunction function) {
         Map<String, GraphQlField> fields = new LinkedHashMap<>();
         function.fields()

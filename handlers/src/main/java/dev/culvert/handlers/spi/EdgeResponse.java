@@ -26,7 +26,8 @@ public sealed interface EdgeResponse {
      * @param trailers its trailers, subscribed after the body; only those that a {@code Trailer} field names
      *     are sent
      * @param hold what the response keeps until the socket has taken all of it: subscribed before the body,
-     *     and cancelled when the response is written or the caller has disconnected. If it fails, the response
+     *     and cancelled when the response is written or the caller has disconnected. If it fails, the
+     * response
      *     is reset. It does not complete, its signals do not block, and a repeated cancellation has no effect
      */
     record Http(HttpResponseStatus status, HttpHeaders headers, Flux<ByteBuf> body,
