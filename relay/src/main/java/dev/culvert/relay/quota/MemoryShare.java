@@ -27,6 +27,7 @@ public final class MemoryShare {
     /** The bytes below which a source is light in any case: some heads and small bodies. */
     private static final int LIGHT_BYTES = 16 << 10;
     /** The time for which a reader of a full share may leave bytes, if others use the share, too. */
+    private static final long CHOICE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long MOMENT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     /** The time for which a second source counts as one that uses the share. */
     private static final long USED_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -35,6 +36,8 @@ public final class MemoryShare {
     private final long max;
     /** The usage from which readers give way at once. */
     private final long over;
+    /** No choice before, because the last one freed too little. */
+    private volatile long noChoiceUntil = System.nanoTime();
     /** The usage from which no source may use the reserve. */
     private final long gone;
     private final AtomicLong used = new AtomicLong();
@@ -132,8 +135,9 @@ public final class MemoryShare {
         long now = used.get();
         if (now >= max && now - readers.leaving() >= max) {
             long nanos = System.nanoTime();
-            if (nanos - othersNanos < USED_NANOS) {
-                readers.shed(now - max + max / 4, nanos, now >= over ? 0 : MOMENT_NANOS);
+            if (nanos - othersNanos < USED_NANOS && nanos - noChoiceUntil >= 0
+                    && !readers.shed(now - max + max / 4, nanos, now >= over ? 0 : MOMENT_NANOS)) {
+                noChoiceUntil = nanos + CHOICE_NANOS; // a choice looks at all readers, and has freed too little
             }
         }
     }

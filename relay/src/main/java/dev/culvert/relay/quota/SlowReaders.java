@@ -35,7 +35,7 @@ final class SlowReaders {
         static Source of(Set<Lag> readers) {
             long weight = 0;
             for (Lag reader : readers) {
-                int waiting = reader.waiting();
+                int waiting = reader.leaving == 0 ? reader.waiting() : 0;
                 weight += waiting == 0 ? 0 : Math.max(waiting, WINDOW);
             }
             return new Source(readers, weight);
@@ -82,14 +82,15 @@ final class SlowReaders {
     }
 
     /**
-     * Lets readers give way until this many bytes are leaving.
+     * Lets readers give way until this many bytes are leaving. Returns whether they are.
      *
      * @param leastNanos the lag from which a reader gives way
      */
-    void shed(long excess, long now, long leastNanos) {
+    boolean shed(long excess, long now, long leastNanos) {
         for (Lag reader : choose(excess, now, leastNanos)) {
             reader.giveWay();
         }
+        return leaving() >= excess;
     }
 
     private synchronized List<Lag> choose(long excess, long now, long leastNanos) {

@@ -175,7 +175,8 @@ public final class StreamPlaces {
     }
 
     private synchronized @Nullable Place oldestStranger(long silence, long now) {
-        for (int i = strangers.size(); i > 0; i--) {
+        // Twice: those whose bytes cross are looked at again behind the silent ones.
+        for (int i = 2 * strangers.size(); i > 0 && !strangers.isEmpty(); i--) {
             Place oldest = strangers.removeFirst();
             long touched = oldest.claim.touchedNanos();
             boolean counts = oldest.stranger
