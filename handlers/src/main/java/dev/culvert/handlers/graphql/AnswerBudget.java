@@ -31,6 +31,9 @@ final class AnswerBudget implements AutoCloseable {
     private final Quota<Object>.Claim fields;
     private final GraphQlLimits limits;
     private final AtomicLong kept = new AtomicLong();
+    /** What fields have loaded whose values are not complete. */
+    private final AtomicLong loading = new AtomicLong();
+    private final AtomicReference<Quota<Object>.@Nullable Claim> stream = new AtomicReference<>();
     /** The claimed bytes that the answer does not use yet. */
     private final AtomicLong spare = new AtomicLong();
     private final AtomicReference<@Nullable HandlerException> refusal = new AtomicReference<>();
@@ -78,10 +81,12 @@ final class AnswerBudget implements AutoCloseable {
     /** Counts bytes that a field needs until its value is complete. Throws HandlerException OVERLOADED. */
     void load(long bytes) {
         take(bytes);
+        loading.addAndGet(bytes);
     }
 
     /** Returns bytes of {@link #load}. */
     void loaded(long bytes) {
+        loading.addAndGet(-bytes);
         claim.give(bytes);
     }
 
@@ -89,12 +94,17 @@ final class AnswerBudget implements AutoCloseable {
     void rendered(long bytes) {
         fields.close();
         spare.set(0);
-        claim.give(Math.max(0, claim.held() - bytes));
+        claim.give(Math.max(0, claim.held() - loading.get() - bytes));
     }
 
     /** The caller's account. */
     Object account() {
         return claim.account();
+    }
+
+    /** Keeps the caller's place for a subscription until the answer is closed. */
+    void keepPlace(Quota<Object>.Claim place) {
+        stream.set(place);
     }
 
     /** An event of a subscription is {@code bytes} of JSON; the next one may take as much again. */
@@ -157,5 +167,9 @@ final class AnswerBudget implements AutoCloseable {
     public void close() {
         fields.close();
         claim.close();
+        Quota<Object>.Claim place = stream.get();
+        if (place != null) {
+            place.close();
+        }
     }
 }

@@ -252,7 +252,8 @@ public final class GraphQlHandler implements EdgeHandler {
             throw HandlerException.of(Reason.OVERLOADED, "you have " + limits.maxCallerStreams()
                     + " subscriptions, as many as one caller may");
         }
-        return new SubscriptionAnswer(request, budget, place).response(results);
+        budget.keepPlace(place);
+        return new SubscriptionAnswer(request, budget).response(results);
     }
 
     private static EdgeResponse answered(EdgeRequest request, ExecutionResult result, AnswerBudget budget) {

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
-import dev.culvert.http.quota.Quota;
 import graphql.ExecutionResult;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -37,13 +36,11 @@ final class SubscriptionAnswer {
 
     private final EdgeRequest request;
     private final AnswerBudget budget;
-    private final Quota<Object>.Claim place;
 
-    /** @param place the caller's place, closed when the stream ends */
-    SubscriptionAnswer(EdgeRequest request, AnswerBudget budget, Quota<Object>.Claim place) {
+    /** @param budget what the stream holds; closed when it ends */
+    SubscriptionAnswer(EdgeRequest request, AnswerBudget budget) {
         this.request = request;
         this.budget = budget;
-        this.place = place;
     }
 
     static boolean isAccepted(EdgeRequest request) {
@@ -62,7 +59,7 @@ final class SubscriptionAnswer {
                         List.of(GraphQlErrors.ended(failed, request.context().requestId()))))))
                 .concatWith(Mono.fromSupplier(() -> text("event: complete\ndata:\n\n")))
                 .doFinally(signal -> {
-                    place.close();
+                    budget.close();
                     ended.tryEmitEmpty();
                 });
         Flux<ByteBuf> comments = Flux.interval(KEEP_ALIVE)

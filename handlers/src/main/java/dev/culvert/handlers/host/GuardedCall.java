@@ -43,11 +43,14 @@ final class GuardedCall {
     /** Whether the request body was truncated. A resulting failure is not a fault of the handler. */
     private volatile boolean callerLeft;
 
-    /** @param account the account that the call counts for */
-    GuardedCall(HandlerGuard guard, Object account) {
+    /**
+     * @param account the account that the call counts for
+     * @param from the places of which it takes one
+     */
+    GuardedCall(HandlerGuard guard, Object account, Quota<Object> from) {
         this.guard = guard;
         this.account = account;
-        this.place = guard.place(account, gaveWay::tryEmitEmpty);
+        this.place = from.tryOpen(account, 1, gaveWay::tryEmitEmpty);
     }
 
     /** Whether the call has a place. A call without one is dropped. */
@@ -134,7 +137,8 @@ final class GuardedCall {
 
     /** The same for a stream. */
     private <T> Flux<T> yielding(Flux<T> stream, Sinks.Empty<Void> end) {
-        return stream.takeUntilOther(end.asMono()) // takeUntilOther does not cancel its source on an error
+        return stream.cancelOn(guard.scheduler())
+                .takeUntilOther(end.asMono()) // takeUntilOther does not cancel its source on an error
                 .concatWith(Mono.defer(() -> ended(end) ? Mono.error(guard.full()) : Mono.empty()));
     }
 

@@ -8,10 +8,12 @@ import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.handlers.spi.HandlerLimits;
+import dev.culvert.handlers.spi.QuotaHolder;
 import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.http.quota.Quota;
 import dev.culvert.http.quota.SourceAddress;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.security.Principal;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -28,6 +30,8 @@ import reactor.core.scheduler.Schedulers;
  * determine its health. Safe for use by any thread.
  */
 final class HandlerGuard {
+    /** The number of open subscriptions of a handler. */
+    private static final int MAX_STREAMS = 4096;
     private static final Duration RETRY_WHILE_FULL = Duration.ofSeconds(1);
 
     private final String name;
@@ -37,6 +41,8 @@ final class HandlerGuard {
     private final HandlerMeters meters;
     /** The calls in progress, by the account that causes them. */
     private final Quota<Object> places;
+    /** Open subscriptions, which last for hours and must not fill the places of calls. */
+    private final Quota<Object> subscriptions = new Quota<>(MAX_STREAMS);
 
     HandlerGuard(String name, HandlerLimits limits, MeterRegistry registry) {
         this.name = name;
@@ -51,7 +57,7 @@ final class HandlerGuard {
     }
 
     int active() {
-        return Math.toIntExact(places.used());
+        return Math.toIntExact(places.used() + subscriptions.used());
     }
 
     int busyThreads() {
@@ -76,7 +82,7 @@ final class HandlerGuard {
 
     /** Wraps the handler with this guard. */
     EdgeHandler around(EdgeHandler handler) {
-        return request -> Mono.defer(() -> enter(request.context()).serve(handler, request));
+        return request -> Mono.defer(() -> enter(request.context(), places).serve(handler, request));
     }
 
     /**
@@ -87,11 +93,12 @@ final class HandlerGuard {
         function.fields()
                 .forEach((key, field) -> fields.put(key,
                         call -> Mono.defer(
-                                () -> enter(call.context()).single(Mono.defer(() -> field.call(call))))));
+                                () -> enter(call.context(), places)
+                                        .single(Mono.defer(() -> field.call(call))))));
         Map<String, GraphQlStream> streams = new LinkedHashMap<>();
         function.streams()
                 .forEach((key, stream) -> streams.put(key,
-                        call -> Flux.defer(() -> enter(call.context())
+                        call -> Flux.defer(() -> enter(call.context(), subscriptions)
                                 .stream(Flux.defer(() -> stream.open(call))))));
         return new GuardedFunction(function.schema(), fields, streams);
     }
@@ -112,8 +119,8 @@ final class HandlerGuard {
      * Admits a call. At the limit the newest call of the account with the most calls gives way. Throws
      * HandlerException (overloaded) if that account is the caller's own.
      */
-    private GuardedCall enter(RequestContext context) {
-        var call = new GuardedCall(this, account(context));
+    private GuardedCall enter(RequestContext context, Quota<Object> from) {
+        var call = new GuardedCall(this, account(context), from);
         if (!call.admitted()) {
             meters.rejected();
             health.count(Kind.REJECTED);
@@ -122,14 +129,13 @@ final class HandlerGuard {
         return call;
     }
 
-    /** The caller if a filter has identified it, else the source address. */
+    /** The account of the caller if a filter has identified it, else the source address. */
     private static Object account(RequestContext context) {
-        return context.caller() == null ? SourceAddress.of(context.source()) : context.caller().getName();
-    }
-
-    /** Takes a place for a call. Returns null at the limit. */
-    Quota<Object>.@Nullable Claim place(Object account, Runnable shed) {
-        return places.tryOpen(account, 1, shed);
+        return switch (context.caller()) {
+            case QuotaHolder known -> known.quotaKey();
+            case Principal other -> other.getName();
+            case null -> SourceAddress.of(context.source());
+        };
     }
 
     /**

@@ -121,6 +121,15 @@ class AnswersTest {
     }
 
     @Test
+    void anAnswerWhoseValueWasLoadedCountsUntilItIsTaken() {
+        EdgeResponse.Http answer = answer("{ file(bytes: 40000) }");
+
+        assertThat(handler.memoryInUse()).isBetween(40_000L, (long) ANSWER);
+        taken(answer);
+        assertThat(handler.memoryInUse()).isZero();
+    }
+
+    @Test
     void whoLeavesFreesItAndNothingIsClaimedForThemAfterwards() {
         Disposable caller = handle("ada", "{ late text(bytes: 45000) { data } }").subscribe();
         GraphQlCall call = Objects.requireNonNull(lateCall.get());
@@ -209,6 +218,7 @@ class AnswersTest {
                       text(bytes: Int = 0, lines: Int = 0, character: String = "x"): Text
                       plain(bytes: Int): String
                       loads(bytes: Int): String
+                      file(bytes: Int): String
                       late: String
                     }
                     """;
@@ -225,6 +235,9 @@ class AnswersTest {
                     "Query.loads", call -> {
                         call.claim(number(call, "bytes"));
                         return Mono.just("loaded");
+                    }, "Query.file", call -> {
+                        call.claim(5L * number(call, "bytes"));
+                        return Mono.just("x".repeat(number(call, "bytes")));
                     }, "Query.late", call -> {
                         lateCall.set(call);
                         return late.asMono();
