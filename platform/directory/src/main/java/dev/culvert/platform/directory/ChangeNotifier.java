@@ -4,7 +4,6 @@ import dev.culvert.http.net.CoalescingRunner;
 import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.host.spi.Event;
 import dev.culvert.platform.host.spi.Events;
-import dev.culvert.platform.host.spi.RuntimeCalls;
 import java.time.Duration;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -21,11 +20,11 @@ final class ChangeNotifier {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
     private final Directory directory;
-    private final RuntimeCalls runtimes;
+    private final PublicHosts runtimes;
     private final CoalescingRunner notifications = new CoalescingRunner(PAUSE);
     private final Disposable.Swap following = Disposables.swap();
 
-    ChangeNotifier(Directory directory, RuntimeCalls runtimes) {
+    ChangeNotifier(Directory directory, PublicHosts runtimes) {
         this.directory = directory;
         this.runtimes = runtimes;
     }
@@ -45,7 +44,7 @@ final class ChangeNotifier {
     private void changed(Event event) {
         String account = event.account();
         notifications.run(account, directory.urls(account)
-                .doOnNext(urls -> urls.keySet().forEach(runtime -> runtimes.nudge(account, runtime, PATH)))
+                .doOnNext(urls -> urls.forEach((runtime, url) -> runtimes.nudge(account, runtime, url, PATH)))
                 .then());
     }
 }

@@ -55,7 +55,7 @@ final class PeopleCalls {
                 RestCall.of(HttpMethod.POST, "/api/accounts", Who.OPERATOR,
                         "Creates an account", calls::addAccount)
                         .takes(Bodies.NewAccount.class)
-                        .gives(Account.class),
+                        .creates(Account.class),
                 RestCall.of(HttpMethod.DELETE, "/api/accounts/{id}", Who.OPERATOR,
                         "Deletes an account with all that belongs to it",
                         scope -> gone(directory.removeAccount(scope.segment("id")))),
@@ -63,14 +63,14 @@ final class PeopleCalls {
                         "The users of the account", scope -> list(directory.users(scope.account())))
                         .lists(User.class),
                 RestCall.of(HttpMethod.POST, "/api/users", Who.ADMIN,
-                        "Creates a user", calls::addUser).takes(Bodies.NewUser.class).gives(User.class),
+                        "Creates a user", calls::addUser).takes(Bodies.NewUser.class).creates(User.class),
                 RestCall.of(HttpMethod.DELETE, "/api/users/{id}", Who.ADMIN,
                         "Deletes a user, with their keys", calls::removeUser),
                 RestCall.of(HttpMethod.GET, "/api/teams", Who.ADMIN,
                         "The teams of the account", scope -> list(directory.teams(scope.account())))
                         .lists(Team.class),
                 RestCall.of(HttpMethod.POST, "/api/teams", Who.ADMIN,
-                        "Creates a team", calls::addTeam).takes(Bodies.NewTeam.class).gives(Team.class),
+                        "Creates a team", calls::addTeam).takes(Bodies.NewTeam.class).creates(Team.class),
                 RestCall.of(HttpMethod.DELETE, "/api/teams/{id}", Who.ADMIN,
                         "Deletes a team",
                         scope -> gone(directory.removeTeam(scope.account(), scope.segment("id")))),
@@ -83,7 +83,7 @@ final class PeopleCalls {
                         scope -> list(directory.keys(scope.account()))).lists(StoredKey.class),
                 RestCall.of(HttpMethod.POST, "/api/keys", Who.ADMIN,
                         "Creates an API key for a user or a runtime; the answer alone shows it",
-                        calls::addKey).takes(Bodies.NewKey.class).gives(IssuedView.class),
+                        calls::addKey).takes(Bodies.NewKey.class).creates(IssuedView.class),
                 RestCall.of(HttpMethod.DELETE, "/api/keys/{id}", Who.ADMIN,
                         "Revokes an API key", calls::removeKey),
                 RestCall.of(HttpMethod.GET, "/api/runtimes", Who.ADMIN,
@@ -92,7 +92,7 @@ final class PeopleCalls {
                         "The rules of the account", scope -> list(directory.rules(scope.account())))
                         .lists(Rule.class),
                 RestCall.of(HttpMethod.POST, "/api/abac", Who.ADMIN,
-                        "Creates a rule", calls::addRule).takes(Bodies.NewRule.class).gives(Rule.class),
+                        "Creates a rule", calls::addRule).takes(Bodies.NewRule.class).creates(Rule.class),
                 RestCall.of(HttpMethod.DELETE, "/api/abac/{id}", Who.ADMIN,
                         "Deletes a rule",
                         scope -> gone(directory.removeRule(scope.account(), scope.segment("id")))));

@@ -77,8 +77,7 @@ final class PublicHosts implements RuntimeCalls {
     }
 
     private Mono<String> url(String account, String runtime) {
-        return directory.urls(account)
-                .flatMap(urls -> Mono.justOrEmpty(urls.get(runtime)))
+        return directory.url(account, runtime)
                 .switchIfEmpty(Mono.error(() -> HandlerException.of(HandlerException.Reason.NOT_FOUND,
                         "no runtime " + runtime + " has registered its URL")));
     }
@@ -99,9 +98,13 @@ final class PublicHosts implements RuntimeCalls {
 
     @Override
     public void nudge(String account, String runtime, String path) {
-        nudges.run(account + "/" + runtime + path, directory.urls(account)
-                .flatMap(urls -> Mono.justOrEmpty(urls.get(runtime)))
-                .flatMap(url -> post(account, runtime, url + path)));
+        nudges.run(account + "/" + runtime + path,
+                directory.url(account, runtime).flatMap(url -> post(account, runtime, url + path)));
+    }
+
+    /** As above, for a URL that is known. */
+    void nudge(String account, String runtime, String url, String path) {
+        nudges.run(account + "/" + runtime + path, post(account, runtime, url + path));
     }
 
     private Mono<Void> post(String account, String runtime, String url) {

@@ -56,7 +56,7 @@ final class RuntimeTokenCalls {
                 RestCall.of(HttpMethod.POST, "/api/runtime-tokens", Who.HOLDER,
                         "Issues a short-lived token for one runtime", calls::issue)
                         .takes(Bodies.NewRuntimeToken.class)
-                        .gives(RuntimeTokens.Issued.class),
+                        .creates(RuntimeTokens.Issued.class),
                 RestCall.of(HttpMethod.POST, "/api/tokens/resolve", Who.RUNTIME,
                         "Whose a token is", calls::resolve).takes(Bodies.Token.class).gives(Resolved.class),
                 RestCall.of(HttpMethod.GET, "/api/changes", Who.RUNTIME,

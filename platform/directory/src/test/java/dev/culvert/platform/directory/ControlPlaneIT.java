@@ -79,7 +79,8 @@ class ControlPlaneIT {
         json(call("GET", "/openapi.json", "", "")).path("paths").fieldNames().forEachRemaining(paths::add);
 
         List<String> mounts = new ArrayList<>(new DirectoryProvider().mounts());
-        mounts.addAll(List.of("/api/ping", "/openapi.json", "/graphql.sdl", "/api/outbox"));
+        mounts.addAll(List.of("/api/ping", "/openapi.json", "/graphql.sdl", "/api/outbox",
+                "/2.0/api/graphql"));
         assertThat(mounts).allSatisfy(mount -> assertThat(paths).as(mount)
                 .anyMatch(path -> mount.endsWith("/") ? (path + "/").startsWith(mount) : path.equals(mount)));
         assertThat(paths).allSatisfy(path -> assertThat(mounts).as(path)

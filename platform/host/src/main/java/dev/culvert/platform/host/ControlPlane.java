@@ -16,7 +16,9 @@ import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.http.net.Cidr;
 import dev.culvert.http.observe.Readiness;
 import dev.culvert.platform.host.spi.Callers;
+import dev.culvert.platform.host.spi.PlatformCaller;
 import dev.culvert.platform.host.spi.PlatformModule;
+import dev.culvert.platform.host.store.OutboxSender;
 import dev.culvert.platform.host.store.PlatformStore;
 import dev.culvert.store.DatabaseProblem;
 import dev.culvert.store.SqliteCopy;
@@ -30,9 +32,11 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -43,9 +47,10 @@ import reactor.core.scheduler.Schedulers;
  */
 public final class ControlPlane {
     private static final String FILE = "directory.db";
-    private static final String GRAPHQL = "/2.0/api/graphql";
+    static final String GRAPHQL = "/2.0/api/graphql";
     /** Operations that wait for the database; more are refused at once. */
     private static final SqliteLimits DATABASE = new SqliteLimits(10_000, Duration.ofSeconds(5));
+    private static final Set<String> OPERATORS_PAGES = Set.of("/metrics", "/readyz");
     /** How often the outbox is asked whether it is late. */
     private static final Duration LOOK = Duration.ofSeconds(15);
 
@@ -94,15 +99,19 @@ public final class ControlPlane {
                     ? null
                     : TlsContexts.edge(config.tls().files().load(), List.of());
             HandlerHost host = host(parts);
-            var state = new State(parts, host);
+            var state = new State(host);
             var setup = EdgeServer.Setup.of(config.listen(), parts.loops())
                     .telemetry(parts.telemetry())
                     .trustedProxies(config.trustedProxies().stream().map(Cidr::parse).toList())
+                    .filter(ControlPlane::operatorsPages)
                     .filter(new HealthFilter(state::readiness, parts.telemetry()))
                     .filter(new KeyFilter(host.service(Callers.class)));
             return host.start()
                     .then(EdgeServer.start(tls == null ? setup : setup.tls(tls), host))
-                    .doOnNext(server -> parts.outbox().start())
+                    .doOnNext(server -> {
+                        parts.outbox().start();
+                        state.look(parts.outbox());
+                    })
                     .map(server -> new ControlPlane(parts, host, server, state))
                     .onErrorResume(failed -> host.stop(Duration.ZERO)
                             .onErrorComplete()
@@ -140,7 +149,8 @@ public final class ControlPlane {
      */
     private static Mono<?> account(EdgeRequest request) {
         return Mono.justOrEmpty(request.context().caller())
-                .<Object>map(caller -> caller.getName())
+                .ofType(PlatformCaller.class)
+                .<Object>map(caller -> caller.account() + "/" + caller.getName())
                 .switchIfEmpty(Mono.error(() -> HandlerException.of(HandlerException.Reason.UNAUTHORIZED,
                         "an API key is needed in Authorization")));
     }
@@ -179,6 +189,17 @@ public final class ControlPlane {
         });
     }
 
+    /**
+     * Refuses the pages of operators to those who come through an edge or an ingress, which add the field:
+     * they name modules, other parts and their addresses.
+     */
+    private static Mono<EdgeResponse> operatorsPages(EdgeRequest request, EdgeHandler next) {
+        return OPERATORS_PAGES.contains(request.path()) && request.headers().contains("x-forwarded-for")
+                ? Mono.error(HandlerException.of(HandlerException.Reason.NOT_FOUND,
+                        "nothing is served at this path"))
+                : next.handle(request);
+    }
+
     /** Requires a known key for GraphQL, before anything of the request is read. */
     private record KeyFilter(Callers callers) implements EdgeFilter {
         @Override
@@ -195,15 +216,18 @@ public final class ControlPlane {
     private static final class State {
         private final HandlerHost host;
         private final AtomicReference<List<String>> late = new AtomicReference<>(List.of());
-        private final Disposable looking;
+        private final Disposable.Swap looking = Disposables.swap();
         private volatile boolean draining;
 
-        State(PlatformParts parts, HandlerHost host) {
+        State(HandlerHost host) {
             this.host = host;
-            looking = Flux.interval(LOOK)
+        }
+
+        void look(OutboxSender outbox) {
+            looking.update(Flux.interval(LOOK)
                     .onBackpressureDrop()
-                    .concatMap(tick -> parts.outbox().troubles().onErrorComplete(), 0)
-                    .subscribe(late::set);
+                    .concatMap(tick -> outbox.troubles().onErrorComplete(), 0)
+                    .subscribe(late::set));
         }
 
         Readiness readiness() {

@@ -62,6 +62,7 @@ final class PlatformCalls implements EdgeHandlerProvider {
         document.add(name(), PING, "Whether the control plane answers", TEXT);
         document.add(name(), OPENAPI, "This document", "application/json");
         document.add(name(), SDL, "The schema of /2.0/api/graphql", TEXT);
+        document.addGraphQl(name(), ControlPlane.GRAPHQL);
         EdgeHandler outbox = RestApi.of(name(), context,
                 List.of(RestCall.of(HttpMethod.GET, OUTBOX, Who.OPERATOR,
                         "The oldest 100 changes that other parts have not received",

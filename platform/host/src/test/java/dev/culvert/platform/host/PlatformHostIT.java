@@ -61,13 +61,19 @@ class PlatformHostIT {
         List<String> listed = new ArrayList<>();
         paths.fieldNames().forEachRemaining(listed::add);
         assertThat(listed).containsExactlyInAnyOrder("/api/builds/word", "/api/people/word", "/api/ping",
-                "/api/outbox", "/openapi.json", "/graphql.sdl");
+                "/api/outbox", "/openapi.json", "/graphql.sdl", "/2.0/api/graphql");
+        listed.remove("/2.0/api/graphql");
         for (String path : listed) {
             assertThat(get(path).statusCode()).as(path).isEqualTo(200);
         }
         assertThat(get("/graphql.sdl").body()).contains("builds: String", "people: String");
         assertThat(get("/api/ping").body()).isEqualTo("ok\n");
         assertThat(get("/api/pong").statusCode()).isEqualTo(404);
+        for (String path : List.of("/metrics", "/readyz")) {
+            assertThat(get(path).statusCode()).isEqualTo(200);
+            assertThat(http.send(request(path).header("x-forwarded-for", "192.0.2.7").build(),
+                    BodyHandlers.ofString()).statusCode()).as(path).isEqualTo(404);
+        }
     }
 
     @Test

@@ -236,6 +236,12 @@ public final class Directory {
         return write(connection -> KeyTable.reached(connection, account, runtime, url, now()));
     }
 
+    /** The URL of one runtime; empty if it has registered none. */
+    public Mono<String> url(String account, String runtime) {
+        return read(connection -> Optional.ofNullable(KeyTable.url(connection, account, runtime)))
+                .flatMap(Mono::justOrEmpty);
+    }
+
     public Mono<Map<String, String>> urls(String account) {
         return read(connection -> KeyTable.urls(connection, account));
     }

@@ -115,6 +115,11 @@ final class KeyTable {
         return urls;
     }
 
+    static @Nullable String url(Connection connection, String account, String runtime) throws SQLException {
+        return Rows.first(connection, row -> row.getString(1),
+                "SELECT url FROM runtimes WHERE account = ? AND name = ?", account, runtime);
+    }
+
     private static byte[] hash(Connection connection, StoredKey key) throws SQLException {
         return Rows
                 .list(connection, row -> row.getBytes(1), "SELECT hash FROM api_keys WHERE id = ?", key.id())

@@ -32,11 +32,19 @@ public final class ApiDocument {
                 operation(module, call)));
     }
 
-    /** Adds a call that is not JSON, or needs no credentials. */
+    /** Adds a page that needs no credentials. */
     public void add(String module, String path, String summary, String mediaType) {
         operation("GET", path, ordered("tags", List.of(module), "summary", summary, "security", List.of(),
                 "responses", Map.of("200", ordered("description", "OK", "content",
                         Map.of(mediaType, Map.of())))));
+    }
+
+    /** Adds the GraphQL endpoint. */
+    public void addGraphQl(String module, String path) {
+        operation("POST", path, ordered("tags", List.of(module), "summary",
+                "Answers a GraphQL document; /graphql.sdl has the schema", "requestBody",
+                ordered("required", true, "content", Map.of(JSON, Map.of())), "responses",
+                Map.of("200", ordered("description", "OK", "content", Map.of(JSON, Map.of())))));
     }
 
     private void operation(String method, String path, Map<String, Object> operation) {
@@ -79,13 +87,14 @@ public final class ApiDocument {
         Class<? extends Record> takes = call.takes();
         if (takes != null) {
             operation.put("requestBody",
-                    ordered("required", true, "content", Map.of(JSON, Map.of("schema", reference(takes)))));
+                    ordered("required", true, "content",
+                            Map.of(JSON, Map.of("schema", reference(module, takes)))));
         }
-        operation.put("responses", responses(call));
+        operation.put("responses", responses(module, call));
         return operation;
     }
 
-    private Map<String, Object> responses(RestCall call) {
+    private Map<String, Object> responses(String module, RestCall call) {
         Map<String, Object> responses = new LinkedHashMap<>();
         Class<? extends Record> gives = call.gives();
         if (gives == null) {
@@ -93,10 +102,10 @@ public final class ApiDocument {
         } else {
             Object schema = call.isList()
                     ? ordered("type", "object", "required", List.of("items", "next"), "properties",
-                            ordered("items", ordered("type", "array", "items", reference(gives)),
+                            ordered("items", ordered("type", "array", "items", reference(module, gives)),
                                     "next", Map.of("type", List.of("string", "null"))))
-                    : reference(gives);
-            responses.put(call.method().name().equals("POST") && call.changes() ? "201" : "200",
+                    : reference(module, gives);
+            responses.put(call.creates() ? "201" : "200",
                     ordered("description", "OK", "content", Map.of(JSON, Map.of("schema", schema))));
         }
         responses.put("default", ordered("description", "A problem (RFC 9457)", "content",
@@ -104,15 +113,15 @@ public final class ApiDocument {
         return responses;
     }
 
-    private Map<String, Object> reference(Class<?> type) {
-        String name = type.getSimpleName();
+    private Map<String, Object> reference(String module, Class<?> type) {
+        String name = module + "." + type.getSimpleName();
         if (!schemas.containsKey(name)) {
             Map<String, Object> properties = new LinkedHashMap<>();
             schemas.put(name, properties); // before its components, which may refer to it
             List<String> required = new ArrayList<>();
             for (RecordComponent component : type.getRecordComponents()) {
                 boolean optional = component.getAnnotatedType().isAnnotationPresent(Nullable.class);
-                properties.put(component.getName(), schema(component.getGenericType(), optional));
+                properties.put(component.getName(), schema(module, component.getGenericType(), optional));
                 if (!optional) {
                     required.add(component.getName());
                 }
@@ -122,16 +131,17 @@ public final class ApiDocument {
         return Map.of("$ref", "#/components/schemas/" + name);
     }
 
-    private Map<String, Object> schema(Type type, boolean optional) {
+    private Map<String, Object> schema(String module, Type type, boolean optional) {
         if (type instanceof ParameterizedType generic && generic.getRawType() == List.class) {
-            return ordered("type", "array", "items", schema(generic.getActualTypeArguments()[0], false));
+            return ordered("type", "array", "items",
+                    schema(module, generic.getActualTypeArguments()[0], false));
         }
         if (type instanceof ParameterizedType generic && generic.getRawType() == Map.class) {
             return ordered("type", "object", "additionalProperties",
-                    schema(generic.getActualTypeArguments()[1], false));
+                    schema(module, generic.getActualTypeArguments()[1], false));
         }
         if (type instanceof Class<?> plain && plain.isRecord()) {
-            return reference(plain);
+            return reference(module, plain);
         }
         if (type instanceof Class<?> plain && plain.isEnum()) {
             return ordered("type", "string", "enum",

@@ -5,7 +5,8 @@ package dev.culvert.platform.host.spi;
  *
  * @param id identifies the message: the same one may be delivered twice
  * @param account the account that it counts for
- * @param target the receiver, in the module's words; messages of one target are delivered in order
+ * @param target the receiver, in the module's words; messages of an account to one target are
+ *     delivered in order
  * @param body the message
  * @param attempt 1 for the first delivery
  */

@@ -1,10 +1,10 @@
 package dev.culvert.platform.host.spi;
 
-import java.security.Principal;
+import dev.culvert.handlers.spi.QuotaHolder;
 import org.jspecify.annotations.Nullable;
 
 /** A caller that proved who it is: a user, or a runtime with its own key. */
-public interface PlatformCaller extends Principal {
+public interface PlatformCaller extends QuotaHolder {
     /** The id of its account. */
     String account();
 
@@ -22,7 +22,13 @@ public interface PlatformCaller extends Principal {
     /** Whether it is an operator: an administrator of all accounts. */
     boolean isOperator();
 
-    /** Its name in logs and audit records. */
+    /** The callers of an account share its places: an account may have any number of users. */
+    @Override
+    default String quotaKey() {
+        return account();
+    }
+
+    /** Its name in logs and audit records, unique within its account. */
     @Override
     String getName();
 }

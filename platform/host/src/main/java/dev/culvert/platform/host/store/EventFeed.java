@@ -61,13 +61,14 @@ public final class EventFeed {
                 "SELECT seq, account, module, kind, subject FROM platform_events WHERE seq > ? ORDER BY seq LIMIT "
                         + PAGE,
                 position.get())))
+                .doOnNext(page -> page.stream().mapToLong(Event::seq).max().ifPresent(position::set))
                 .repeat()
                 .takeUntil(page -> page.size() < PAGE)
-                .concatMap(page -> Flux.fromIterable(page).doOnNext(event -> position.set(event.seq())), 0);
+                .concatMap(Flux::fromIterable, 0);
     }
 
     private static long last(Connection connection) throws SQLException {
-        return number(connection, "SELECT coalesce(max(seq), 0) FROM platform_events");
+        return number(connection, "SELECT seq FROM sqlite_sequence WHERE name = 'platform_events'");
     }
 
     private static long number(Connection connection, String sql) throws SQLException {

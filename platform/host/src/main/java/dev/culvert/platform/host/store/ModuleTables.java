@@ -35,8 +35,7 @@ public record ModuleTables(SequencedMap<String, List<List<String>>> modules) imp
                       id INTEGER PRIMARY KEY AUTOINCREMENT, module TEXT NOT NULL, account TEXT NOT NULL,
                       target TEXT NOT NULL, body TEXT NOT NULL, created INTEGER NOT NULL,
                       attempts INTEGER NOT NULL, next_at INTEGER NOT NULL, last_error TEXT) STRICT""",
-            "CREATE INDEX platform_outbox_of_account ON platform_outbox (account)",
-            "CREATE INDEX platform_outbox_of_target ON platform_outbox (module, target, id)",
+            "CREATE INDEX platform_outbox_of_account ON platform_outbox (account, module, target, id)",
             "CREATE INDEX platform_outbox_due ON platform_outbox (next_at)"));
 
     @Override

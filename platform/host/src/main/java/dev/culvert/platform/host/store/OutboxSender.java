@@ -5,7 +5,6 @@ import dev.culvert.platform.host.spi.Outbox;
 import dev.culvert.platform.host.spi.OutboxEntry;
 import dev.culvert.platform.host.store.OutboxTable.Backlog;
 import dev.culvert.platform.host.store.OutboxTable.Stored;
-import dev.culvert.store.StoreException;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.sql.Connection;
@@ -15,6 +14,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
@@ -38,7 +39,8 @@ public final class OutboxSender {
     private static final int MAX_ERROR_CHARS = 500;
     /** The age of a module's oldest message at which the platform counts as degraded. */
     private static final Duration LATE = Duration.ofMinutes(1);
-    /** The pause after a round that failed, because the database is busy. */
+    private static final int IDLE_THREAD_SECONDS = 60;
+    /** The pause after a round or a result that the database refused. */
     private static final Duration ROUND_AGAIN = Duration.ofSeconds(1);
     private static final Logger log = LoggerFactory.getLogger(OutboxSender.class);
 
@@ -53,6 +55,8 @@ public final class OutboxSender {
     private final AtomicInteger rounds = new AtomicInteger();
     private final Disposable.Swap timer = Disposables.swap();
     private final Disposable.Composite deliveries = Disposables.composite();
+    /** Couriers run here: one that blocks takes a place of its account's, and its time-out interrupts it. */
+    private final Scheduler threads;
     /** Confined to the database's thread. */
     private boolean added;
     private volatile boolean stopped = true;
@@ -62,6 +66,9 @@ public final class OutboxSender {
         this.limits = limits;
         this.clock = clock;
         this.registry = registry;
+        this.threads = Schedulers.newBoundedElastic(limits.concurrent(), limits.concurrent(),
+                "culvert-outbox",
+                IDLE_THREAD_SECONDS, true);
         store.afterCommit(() -> {
             if (added) {
                 added = false;
@@ -86,6 +93,7 @@ public final class OutboxSender {
         stopped = true;
         timer.dispose();
         deliveries.dispose();
+        threads.dispose();
     }
 
     /** The up to 100 oldest messages. */
@@ -141,7 +149,6 @@ public final class OutboxSender {
 
     private Round due(Connection connection) throws SQLException {
         long now = clock.millis();
-        int room = limits.concurrent() - inProgress.size();
         Map<String, Integer> ofAccount = new HashMap<>();
         inProgress.values().forEach(account -> ofAccount.merge(account, 1, Integer::sum));
         Set<String> busyAccounts = ofAccount.entrySet()
@@ -149,10 +156,10 @@ public final class OutboxSender {
                 .filter(account -> account.getValue() >= limits.concurrentPerAccount())
                 .map(Map.Entry::getKey)
                 .collect(Collectors.toSet());
-        List<Stored> due = room <= 0 || couriers.isEmpty()
+        List<Stored> due = inProgress.size() >= limits.concurrent() || couriers.isEmpty()
                 ? List.of()
                 : OutboxTable.due(connection, now, Set.copyOf(inProgress.keySet()), busyAccounts,
-                        Set.copyOf(couriers.keySet()), room);
+                        Set.copyOf(couriers.keySet()), limits);
         Map<String, Long> counts = OutboxTable.backlogs(connection)
                 .stream()
                 .collect(Collectors.toMap(Backlog::module, Backlog::count));
@@ -162,14 +169,19 @@ public final class OutboxSender {
     }
 
     private void begin(Round round) {
+        boolean begun = false;
         for (Stored message : round.due()) {
             OutboxEntry entry = message.entry();
-            String key = OutboxTable.targetKey(message.module(), entry.target());
+            String key = OutboxTable.targetKey(message.module(), entry);
             long running = inProgress.values().stream().filter(entry.account()::equals).count();
-            if (running < limits.concurrentPerAccount()
+            if (running < limits.concurrentPerAccount() && inProgress.size() < limits.concurrent()
                     && inProgress.putIfAbsent(key, entry.account()) == null) {
+                begun = true;
                 deliver(message, key);
             }
+        }
+        if (begun) {
+            round(); // accounts that are busy now leave room for the messages of others
         }
         if (round.pause() != null) {
             schedule(round.pause());
@@ -183,20 +195,30 @@ public final class OutboxSender {
     private void deliver(Stored message, String key) {
         Outbox.Courier courier = couriers.get(message.module());
         Mono<Void> work = courier == null ? Mono.empty() : Mono.defer(() -> courier.deliver(message.entry()));
-        var running = Disposables.swap();
+        Disposable.Swap running = Disposables.swap();
         deliveries.add(running);
-        running.update(work.timeout(limits.timeout())
-                .then(Mono.defer(() -> delivered(message)))
-                .onErrorResume(failed -> failed(message, failed))
-                .onErrorResume(unstored -> Mono.fromRunnable(() -> log.atWarn()
-                        .addKeyValue("reason", Reason.of(unstored))
-                        .log("result of a delivery not stored: it is repeated")))
+        running.update(work.subscribeOn(threads)
+                .timeout(limits.timeout())
+                .then(Mono.just(Optional.<Throwable>empty()))
+                .onErrorResume(failed -> Mono.just(Optional.of(failed)))
+                .flatMap(failure -> failure.isPresent()
+                        ? failed(message, failure.get())
+                        : delivered(message))
+                .onErrorResume(this::unstored)
                 .doFinally(end -> {
                     inProgress.remove(key);
                     deliveries.remove(running);
                     round();
                 })
                 .subscribe());
+    }
+
+    /** The message stays, and its target waits a moment. */
+    private Mono<Void> unstored(Throwable failure) {
+        log.atWarn()
+                .addKeyValue("reason", Reason.of(failure))
+                .log("result of a delivery not stored: it is repeated");
+        return Mono.delay(ROUND_AGAIN).then();
     }
 
     private Mono<Void> delivered(Stored message) {
@@ -207,9 +229,6 @@ public final class OutboxSender {
     }
 
     private Mono<Void> failed(Stored message, Throwable failure) {
-        if (failure instanceof StoreException) {
-            return Mono.error(failure);
-        }
         OutboxEntry entry = message.entry();
         long now = clock.millis();
         boolean isOver = now - message.created() > limits.maxAge().toMillis();

@@ -65,7 +65,8 @@ final class OutboxTable {
      * busy targets, as {@link #targetKey}, and busy accounts.
      */
     static List<Stored> due(Connection connection, long now, Collection<String> busyTargets,
-            Collection<String> busyAccounts, Collection<String> modules, int max) throws SQLException {
+            Collection<String> busyAccounts, Collection<String> modules, OutboxLimits limits)
+            throws SQLException {
         List<Object> values = new ArrayList<>(modules);
         values.add(now);
         values.addAll(busyAccounts);
@@ -74,16 +75,21 @@ final class OutboxTable {
                 new OutboxEntry(row.getLong(1), row.getString(3), row.getString(4), row.getString(5),
                         row.getInt(6) + 1),
                 row.getLong(7)),
-                "SELECT id, module, account, target, body, attempts, created FROM platform_outbox o"
-                        + " WHERE module IN (" + marks(modules) + ") AND next_at <= ? AND account NOT IN ("
-                        + marks(busyAccounts) + ") AND module || ' ' || target NOT IN (" + marks(busyTargets)
-                        + ") AND NOT EXISTS (SELECT 1 FROM platform_outbox e WHERE e.module = o.module"
-                        + " AND e.target = o.target AND e.id < o.id) ORDER BY next_at, id LIMIT " + max,
+                "SELECT id, module, account, target, body, attempts, created FROM ("
+                        + "SELECT o.*, row_number() OVER (PARTITION BY account ORDER BY next_at, id) AS place"
+                        + " FROM platform_outbox o WHERE module IN (" + marks(modules)
+                        + ") AND next_at <= ? AND account NOT IN (" + marks(busyAccounts)
+                        + ") AND account || ' ' || module || ' ' || target NOT IN (" + marks(busyTargets)
+                        + ") AND NOT EXISTS (SELECT 1 FROM platform_outbox e WHERE e.account = o.account"
+                        + " AND e.module = o.module AND e.target = o.target AND e.id < o.id))"
+                        + " WHERE place <= " + limits.concurrentPerAccount() + " ORDER BY next_at, id LIMIT "
+                        + limits.concurrent(),
                 values.toArray());
     }
 
-    static String targetKey(String module, String target) {
-        return module + ' ' + target;
+    /** Names the receiver of a message: modules and accounts do not share receivers. */
+    static String targetKey(String module, OutboxEntry entry) {
+        return entry.account() + ' ' + module + ' ' + entry.target();
     }
 
     /** When the next message is due; null: none waits. */

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.Disposable;
+import reactor.core.scheduler.Schedulers;
 
 /** The change feed, and the tables of modules. */
 class EventFeedTest {
@@ -58,6 +59,30 @@ class EventFeedTest {
         assertThat(seen).extracting(Event::seq).isSorted().doesNotHaveDuplicates();
         assertThat(seen.getFirst()).extracting(Event::module, Event::subject).containsExactly("a", "1");
         assertThat(seen.getLast()).extracting(Event::module, Event::subject).containsExactly("b", "1499");
+        following.dispose();
+        store.close().block(TIME);
+    }
+
+    @Test
+    void aSlowFollowerGetsEachEventOnce() {
+        PlatformStore store = store(Map.of());
+        var feed = new EventFeed(store, 10_000);
+        List<Long> seen = Collections.synchronizedList(new ArrayList<>());
+        Disposable following = feed.of("a")
+                .follow()
+                .publishOn(Schedulers.single(), 16)
+                .subscribe(event -> seen.add(event.seq()));
+        store.read(connection -> 1).block(TIME);
+        store.change(connection -> {
+            for (int i = 0; i < 3_000; i++) {
+                feed.of("a").add(connection, "acme", "thing", null);
+            }
+            return true;
+        }).block(TIME);
+
+        await().atMost(TIME).until(() -> seen.size() >= 3_000);
+
+        assertThat(seen).hasSize(3_000).isSorted().doesNotHaveDuplicates();
         following.dispose();
         store.close().block(TIME);
     }

@@ -138,6 +138,42 @@ class OutboxTest {
     }
 
     @Test
+    void aRestartWithManyDeadMessagesOfOneAccountServesTheOthers() {
+        var many = new OutboxLimits(1_000, 500, 4, 2, Duration.ofMinutes(1), Duration.ofMillis(5),
+                Duration.ofMillis(20), Duration.ofDays(7));
+        var restarted = new OutboxSender(store, many, Clock.systemUTC(), registry);
+        Outbox outbox = restarted.of("m");
+        for (int i = 0; i < 20; i++) {
+            add(outbox, "dead", "d" + i, "1");
+        }
+        add(outbox, "live", "d0", "1");
+        outbox.deliver(entry -> entry.account().equals("dead") ? Mono.never() : arrive(entry));
+        restarted.start();
+        try {
+            await().atMost(TIME).until(() -> arrived.equals(List.of("d0 1")));
+        } finally {
+            restarted.stop();
+        }
+    }
+
+    @Test
+    void aCourierThatBlocksStopsNeitherTheDatabaseNorOthers() {
+        Outbox blocking = sender.of("blocks");
+        blocking.deliver(entry -> Mono.fromCallable(() -> {
+            Thread.sleep(60_000);
+            throw new IllegalStateException("not reached");
+        }));
+        Outbox outbox = sender.of("m");
+        outbox.deliver(this::arrive);
+        add(blocking, "a", "t", "1");
+        sender.start();
+
+        add(outbox, "b", "t", "1");
+
+        await().atMost(TIME).until(() -> arrived.equals(List.of("t 1")));
+    }
+
+    @Test
     void aChangeThatIsRolledBackSendsNothing() {
         Outbox outbox = sender.of("m");
         outbox.deliver(this::arrive);
