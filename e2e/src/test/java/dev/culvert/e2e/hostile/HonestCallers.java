@@ -1,10 +1,12 @@
 package dev.culvert.e2e.hostile;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 
 /**
  * Callers of an attacked runtime that do nothing wrong: at most four requests of an address in flight, each on a connection of
@@ -96,13 +98,18 @@ final class HonestCallers {
     /** Returns what it got instead of a 200. */
     private String call(String address) {
         try (RawHttp1 caller = RawHttp1.connect(attack.target, address, attack.host())) {
-            String line = caller
+            List<String> head = caller
                     .lines("GET / HTTP/1.1", "Host: " + attack.host(), "Connection: close", "")
                     .head()
                     .lines()
-                    .findFirst()
-                    .orElse("nothing");
-            return line.startsWith("HTTP/1.1 200") ? "" : line;
+                    .toList();
+            String line = head.isEmpty() ? "nothing" : head.getFirst();
+            return line.startsWith("HTTP/1.1 200")
+                    ? ""
+                    : line + head.stream()
+                            .filter(field -> field.regionMatches(true, 0, "proxy-status", 0, 12))
+                            .map(field -> ", " + field)
+                            .collect(Collectors.joining());
         } catch (IOException e) {
             return String.valueOf(e.getMessage());
         }

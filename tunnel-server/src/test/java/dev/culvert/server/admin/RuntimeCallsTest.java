@@ -140,6 +140,7 @@ class RuntimeCallsTest {
                         called.add(method.getName());
                         yield commit.asMono();
                     }
+                    case "byName" -> PROD;
                     case "add" -> {
                         audited.add(((AuditEntry) arguments[0]).action());
                         yield Mono.empty();
