@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -89,7 +90,7 @@ class PlatformHostIT {
     void modulesThatHangThrowOrDoNotReadDisturbNobody() throws Exception {
         start(config(""), TestModule.people(),
                 new TestModule("hangs", request -> Mono.fromCallable(() -> {
-                    Thread.sleep(60_000);
+                    new CountDownLatch(1).await();
                     throw new IllegalStateException("not reached");
                 })),
                 new TestModule("throws", request -> {

@@ -1,5 +1,6 @@
 package dev.culvert.platform.directory.store;
 
+import dev.culvert.store.Rows;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;

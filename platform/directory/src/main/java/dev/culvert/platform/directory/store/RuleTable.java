@@ -2,6 +2,7 @@ package dev.culvert.platform.directory.store;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.store.Rows;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;

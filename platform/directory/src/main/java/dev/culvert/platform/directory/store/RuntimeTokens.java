@@ -7,6 +7,7 @@ import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jose.crypto.MACVerifier;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
+import dev.culvert.store.Rows;
 import dev.culvert.store.SqliteDatabase;
 import java.security.SecureRandom;
 import java.sql.Connection;

@@ -5,7 +5,7 @@ import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.store.StoreException;
 import java.time.Duration;
 
-/** What callers are told when the database refuses or fails a change. */
+/** The failures that callers receive when the database refuses or fails a change. */
 public final class StoreRefusal {
     private static final Duration RETRY = Duration.ofSeconds(1);
 

@@ -3,12 +3,10 @@ package dev.culvert.platform.host.store;
 import dev.culvert.platform.host.spi.Event;
 import dev.culvert.platform.host.spi.EventPage;
 import dev.culvert.platform.host.spi.Events;
+import dev.culvert.store.Rows;
 import dev.culvert.store.SqliteDatabase;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -57,10 +55,7 @@ public final class EventFeed {
 
     /** All events after the position, page by page. */
     private Flux<Event> after(AtomicLong position) {
-        return Mono.defer(() -> store.read(connection -> list(connection,
-                "SELECT seq, account, module, kind, subject FROM platform_events WHERE seq > ? ORDER BY seq LIMIT "
-                        + PAGE,
-                position.get())))
+        return Mono.defer(() -> store.read(connection -> list(connection, "seq > ?", position.get())))
                 .doOnNext(page -> page.stream().mapToLong(Event::seq).max().ifPresent(position::set))
                 .repeat()
                 .takeUntil(page -> page.size() < PAGE)
@@ -68,30 +63,19 @@ public final class EventFeed {
     }
 
     private static long last(Connection connection) throws SQLException {
-        return number(connection, "SELECT seq FROM sqlite_sequence WHERE name = 'platform_events'");
+        Long seq = Rows.first(connection, row -> row.getLong(1),
+                "SELECT seq FROM sqlite_sequence WHERE name = 'platform_events'");
+        return seq == null ? 0 : seq;
     }
 
-    private static long number(Connection connection, String sql) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql);
-                ResultSet row = statement.executeQuery()) {
-            return row.next() ? row.getLong(1) : 0;
-        }
-    }
-
-    private static List<Event> list(Connection connection, String sql, Object... values) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < values.length; i++) {
-                statement.setObject(i + 1, values[i]);
-            }
-            List<Event> read = new ArrayList<>();
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    read.add(new Event(row.getLong(1), row.getString(2), row.getString(3), row.getString(4),
-                            row.getString(5)));
-                }
-            }
-            return read;
-        }
+    private static List<Event> list(Connection connection, String where, Object... values)
+            throws SQLException {
+        return Rows.list(connection,
+                row -> new Event(row.getLong(1), row.getString(2), row.getString(3), row.getString(4),
+                        row.getString(5)),
+                "SELECT seq, account, module, kind, subject FROM platform_events WHERE " + where
+                        + " ORDER BY seq LIMIT " + PAGE,
+                values);
     }
 
     private final class OfModule implements Events {
@@ -118,14 +102,12 @@ public final class EventFeed {
             if (since < 0) {
                 return new EventPage(last, false, false, List.of());
             }
-            long oldest = number(connection, "SELECT coalesce(min(seq), 0) FROM platform_events");
+            long oldest = Rows.count(connection, "SELECT coalesce(min(seq), 0) FROM platform_events");
             if (since > last || since + 1 < oldest) {
                 return new EventPage(last, true, false, List.of());
             }
-            List<Event> read = list(connection,
-                    "SELECT seq, account, module, kind, subject FROM platform_events"
-                            + " WHERE account = ? AND module = ? AND seq > ? ORDER BY seq LIMIT " + PAGE,
-                    account, module, since);
+            List<Event> read = list(connection, "account = ? AND module = ? AND seq > ?", account, module,
+                    since);
             boolean more = read.size() == PAGE;
             return new EventPage(more ? read.getLast().seq() : last, false, more, read);
         }

@@ -1,11 +1,10 @@
 package dev.culvert.platform.host.store;
 
 import dev.culvert.platform.host.spi.OutboxEntry;
+import dev.culvert.store.Rows;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -42,11 +41,11 @@ final class OutboxTable {
 
     static void add(Connection change, String module, String account, String target, String body, long now,
             OutboxLimits limits) throws SQLException {
-        if (count(change, "SELECT count(*) FROM platform_outbox WHERE account = ?", account) >= limits
+        if (Rows.count(change, "SELECT count(*) FROM platform_outbox WHERE account = ?", account) >= limits
                 .perAccount()) {
             throw full(module, limits.perAccount() + " messages of this account");
         }
-        if (count(change, "SELECT count(*) FROM platform_outbox") >= limits.all()) {
+        if (Rows.count(change, "SELECT count(*) FROM platform_outbox") >= limits.all()) {
             throw full(module, limits.all() + " messages");
         }
         SqliteDatabase.update(change,
@@ -71,7 +70,7 @@ final class OutboxTable {
         values.add(now);
         values.addAll(busyAccounts);
         values.addAll(busyTargets);
-        return list(connection, row -> new Stored(row.getString(2),
+        return Rows.list(connection, row -> new Stored(row.getString(2),
                 new OutboxEntry(row.getLong(1), row.getString(3), row.getString(4), row.getString(5),
                         row.getInt(6) + 1),
                 row.getLong(7)),
@@ -94,7 +93,7 @@ final class OutboxTable {
 
     /** When the next message is due; null: none waits. */
     static @Nullable Long nextAt(Connection connection, long after) throws SQLException {
-        List<Long> found = list(connection, row -> row.getLong(1),
+        List<Long> found = Rows.list(connection, row -> row.getLong(1),
                 "SELECT next_at FROM platform_outbox WHERE next_at > ? ORDER BY next_at LIMIT 1", after);
         return found.isEmpty() ? null : found.getFirst();
     }
@@ -111,7 +110,7 @@ final class OutboxTable {
     }
 
     static List<Waiting> oldest(Connection connection, int max) throws SQLException {
-        return list(connection,
+        return Rows.list(connection,
                 row -> new Waiting(row.getLong(1), row.getString(2), row.getString(3), row.getString(4),
                         row.getLong(5), row.getInt(6), row.getLong(7), row.getString(8)),
                 "SELECT id, module, account, target, created, attempts, next_at, last_error"
@@ -120,38 +119,12 @@ final class OutboxTable {
 
     static List<Backlog> backlogs(Connection connection) throws SQLException {
         // Of a bare column SQLite gives the value of the row with the minimum.
-        return list(connection,
+        return Rows.list(connection,
                 row -> new Backlog(row.getString(1), row.getLong(2), row.getLong(4), row.getString(5)),
                 "SELECT module, count(*), min(id), created, last_error FROM platform_outbox GROUP BY module");
     }
 
-    private static long count(Connection connection, String sql, Object... values) throws SQLException {
-        return list(connection, row -> row.getLong(1), sql, values).getFirst();
-    }
-
     private static String marks(Collection<?> values) {
         return String.join(",", Collections.nCopies(values.size(), "?"));
-    }
-
-    /** Makes a value from a row. */
-    @FunctionalInterface
-    private interface Reader<T> {
-        T read(ResultSet row) throws SQLException;
-    }
-
-    private static <T> List<T> list(Connection connection, Reader<T> reader, String sql, Object... values)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < values.length; i++) {
-                statement.setObject(i + 1, values[i]);
-            }
-            try (ResultSet row = statement.executeQuery()) {
-                List<T> read = new ArrayList<>();
-                while (row.next()) {
-                    read.add(reader.read(row));
-                }
-                return read;
-            }
-        }
     }
 }

@@ -21,6 +21,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -160,7 +161,7 @@ class OutboxTest {
     void aCourierThatBlocksStopsNeitherTheDatabaseNorOthers() {
         Outbox blocking = sender.of("blocks");
         blocking.deliver(entry -> Mono.fromCallable(() -> {
-            Thread.sleep(60_000);
+            new CountDownLatch(1).await();
             throw new IllegalStateException("not reached");
         }));
         Outbox outbox = sender.of("m");

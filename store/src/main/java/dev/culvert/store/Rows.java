@@ -1,4 +1,4 @@
-package dev.culvert.platform.directory.store;
+package dev.culvert.store;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -8,17 +8,18 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads rows, within the caller's transaction. */
-final class Rows {
+/** Reads rows, within the caller's transaction. All methods block. */
+public final class Rows {
     private Rows() {}
 
     /** Makes a value from the cursor's present row. */
     @FunctionalInterface
-    interface Reader<T> {
+    public interface Reader<T> {
         T read(ResultSet row) throws SQLException;
     }
 
-    static <T> List<T> list(Connection connection, Reader<T> reader, String sql, Object... values)
+    /** All rows of a query with these values. */
+    public static <T> List<T> list(Connection connection, Reader<T> reader, String sql, Object... values)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < values.length; i++) {
@@ -34,13 +35,15 @@ final class Rows {
         }
     }
 
-    static <T> @Nullable T first(Connection connection, Reader<T> reader, String sql, Object... values)
+    /** The first row; null without one. */
+    public static <T> @Nullable T first(Connection connection, Reader<T> reader, String sql, Object... values)
             throws SQLException {
         List<T> read = list(connection, reader, sql, values);
         return read.isEmpty() ? null : read.getFirst();
     }
 
-    static long count(Connection connection, String sql, Object... values) throws SQLException {
+    /** The number in the one row of a query. */
+    public static long count(Connection connection, String sql, Object... values) throws SQLException {
         return list(connection, row -> row.getLong(1), sql, values).getFirst();
     }
 }
