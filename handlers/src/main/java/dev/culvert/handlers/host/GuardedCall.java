@@ -110,7 +110,6 @@ final class GuardedCall {
     /** Guards a subscription, which has no time limit. */
     <T> Flux<T> stream(Flux<T> values) {
         return yielding(values, gaveWay)
-                .cancelOn(guard.scheduler())
                 .subscribeOn(guard.scheduler())
                 .doOnComplete(() -> answered(true))
                 .doOnError(this::failed)
@@ -135,7 +134,7 @@ final class GuardedCall {
         return Mono.firstWithSignal(work, gaveWay.asMono().then(Mono.error(guard::full)));
     }
 
-    /** The same for a stream. */
+    /** The same for a stream, which is cancelled on the handler's threads. */
     private <T> Flux<T> yielding(Flux<T> stream, Sinks.Empty<Void> end) {
         return stream.cancelOn(guard.scheduler())
                 .takeUntilOther(end.asMono()) // takeUntilOther does not cancel its source on an error
@@ -163,7 +162,6 @@ final class GuardedCall {
         var begun = new AtomicBoolean();
         return yielding(Flux.defer(() -> begun.compareAndSet(false, true) ? response.body() : Flux.empty()),
                 gaveWay)
-                .cancelOn(guard.scheduler())
                 .subscribeOn(guard.scheduler())
                 .doFinally(signal -> {
                     if (begun.compareAndSet(false, true)) {
@@ -199,7 +197,6 @@ final class GuardedCall {
             Sinks.Empty<Void> shed = Sinks.empty();
             Quota<Object>.Claim exchangePlace = guard.exchangePlace(account, shed::tryEmitEmpty);
             return yielding(Flux.defer(() -> exchange.apply(inwards(frames, left))), shed)
-                    .cancelOn(guard.scheduler())
                     .subscribeOn(guard.scheduler())
                     .doFinally(signal -> {
                         exchangePlace.close();
