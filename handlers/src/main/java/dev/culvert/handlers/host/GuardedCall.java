@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.Scannable;
@@ -134,11 +135,12 @@ final class GuardedCall {
         return Mono.firstWithSignal(work, gaveWay.asMono().then(Mono.error(guard::full)));
     }
 
-    /** The same for a stream, which is cancelled on the handler's threads. */
+    /**
+     * The same for a stream, which is cancelled on the handler's threads. Elements that arrive after its end
+     * are released.
+     */
     private <T> Flux<T> yielding(Flux<T> stream, Sinks.Empty<Void> end) {
-        return stream.cancelOn(guard.scheduler())
-                .takeUntilOther(end.asMono()) // takeUntilOther does not cancel its source on an error
-                .concatWith(Mono.defer(() -> ended(end) ? Mono.error(guard.full()) : Mono.empty()));
+        return endedBy(stream.cancelOn(guard.scheduler()), end, guard::full);
     }
 
     private EdgeResponse outwards(EdgeResponse response) {
@@ -182,6 +184,11 @@ final class GuardedCall {
             protected void hookOnSubscribe(Subscription subscription) {
                 subscription.cancel();
             }
+
+            @Override
+            protected void hookOnNext(ByteBuf late) {
+                late.release();
+            }
         });
         try {
             guard.scheduler().schedule(freeing);
@@ -210,11 +217,18 @@ final class GuardedCall {
      * when the call has ended.
      */
     private <T extends ReferenceCounted> Flux<T> inwards(Flux<T> arriving, Sinks.Empty<Void> end) {
-        Mono<T> cutOff = Mono.error(() -> HandlerException.of(Reason.BAD_REQUEST, "the call has ended"));
-        return arriving.publishOn(guard.steady(), PREFETCH)
-                .doOnDiscard(ReferenceCounted.class, ReferenceCountUtil::safeRelease)
-                .takeUntilOther(end.asMono()) // takeUntilOther does not cancel its source on an error
-                .concatWith(Mono.defer(() -> ended(end) ? cutOff : Mono.empty()));
+        return endedBy(arriving.publishOn(guard.steady(), PREFETCH), end,
+                () -> HandlerException.of(Reason.BAD_REQUEST, "the call has ended"));
+    }
+
+    /**
+     * Fails when {@code end} completes. An element that is under way when the stream ends or is cancelled is
+     * discarded, and so released, by takeUntilOther.
+     */
+    private static <T> Flux<T> endedBy(Flux<T> stream, Sinks.Empty<Void> end, Supplier<Throwable> why) {
+        return stream.takeUntilOther(end.asMono()) // takeUntilOther does not cancel its source on an error
+                .concatWith(Mono.defer(() -> ended(end) ? Mono.error(why.get()) : Mono.empty()))
+                .doOnDiscard(ReferenceCounted.class, ReferenceCountUtil::safeRelease);
     }
 
     private static boolean ended(Sinks.Empty<Void> end) {

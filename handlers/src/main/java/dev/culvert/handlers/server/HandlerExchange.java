@@ -24,6 +24,7 @@ import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
 import java.net.InetSocketAddress;
 import java.security.Principal;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -181,6 +182,11 @@ final class HandlerExchange {
         @Override
         protected void hookOnSubscribe(Subscription subscription) {
             subscription.cancel();
+        }
+
+        @Override
+        protected void hookOnNext(T late) {
+            ReferenceCountUtil.release(late);
         }
     }
 

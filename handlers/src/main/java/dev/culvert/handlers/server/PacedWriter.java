@@ -4,6 +4,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.util.ReferenceCountUtil;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.ToIntFunction;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -73,7 +74,12 @@ final class PacedWriter<T> extends Mono<Void> {
 
         @Override
         public void onNext(T message) {
-            onLoop(() -> write(message));
+            try {
+                onLoop(() -> write(message));
+            } catch (RejectedExecutionException e) { // the event loop has ended
+                ReferenceCountUtil.release(message);
+                upstream.cancel();
+            }
         }
 
         @Override

@@ -193,6 +193,32 @@ class HandlerGuardTest {
     }
 
     @Test
+    void anElementUnderWayWhenTheCallerLeavesIsReleased() throws InterruptedException {
+        var reading = new CountDownLatch(1);
+        ByteBuf late = Unpooled.buffer(1).writeByte(1);
+        Flux<ByteBuf> body = Flux.from(reader -> reader.onSubscribe(new Subscription() {
+            @Override
+            public void request(long n) {
+                reading.countDown();
+            }
+
+            @Override
+            public void cancel() {
+                reader.onNext(late);
+            }
+        }));
+
+        Disposable caller = guard.around(request -> Mono.just(streaming(body)))
+                .handle(REQUEST)
+                .flatMapMany(response -> ((EdgeResponse.Http) response).body())
+                .subscribe(ByteBuf::release);
+        assertThat(reading.await(10, TimeUnit.SECONDS)).isTrue();
+        caller.dispose();
+
+        Awaitility.await().atMost(TIME).until(() -> late.refCnt() == 0);
+    }
+
+    @Test
     void whatAHandlerNeverReadsIsReleasedWithItsCall() {
         ByteBuf unread = buffer();
         Sinks.Empty<Void> asked = Sinks.empty();
