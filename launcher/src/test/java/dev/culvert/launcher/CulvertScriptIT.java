@@ -39,8 +39,8 @@ class CulvertScriptIT {
     /** A JVM keeps the digests of signed jars in memory, and their classes out of AOT caches. */
     @Test
     void noJarOfTheClassPathIsSigned() throws Exception {
-        try (var files = Files.list(SCRIPT.resolveSibling("launcher/target/dist/lib"))) {
-            assertThat(files.toList()).isNotEmpty().allSatisfy(jar -> {
+        try (var files = Files.walk(SCRIPT.resolveSibling("launcher/target/dist/lib"))) {
+            assertThat(files.filter(Files::isRegularFile)).isNotEmpty().allSatisfy(jar -> {
                 try (var file = new JarFile(jar.toFile())) {
                     assertThat(file.stream().map(JarEntry::getName))
                             .noneMatch(name -> name.matches("META-INF/[^/]+\\.(SF|RSA|DSA|EC)"));

@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A command that starts one service and keeps it running. Every setting of the service's record is a flag.
- * Prints the ready line when the service listens.
+ * Prints the ready line when the service listens, and notifies the service manager.
  */
 public abstract class PartCommand extends ConfiguredCommand implements Task.LongRunning {
     private static final Logger LOG = LoggerFactory.getLogger(PartCommand.class);
@@ -25,6 +25,8 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
     private final AtomicReference<@Nullable RunningPart> running = new AtomicReference<>();
 
     private final Disposable.Swap watching = Disposables.swap();
+
+    private final ServiceManager manager = ServiceManager.ofEnvironment();
 
     @Option(names = "--check-config", order = -1, description = "Print the effective configuration and the origin of each value,"
             + " secrets masked, and end. Files that it names are not opened.")
@@ -58,6 +60,7 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
         if (part == null) {
             return Mono.empty();
         }
+        manager.stopping();
         LOG.atInfo()
                 .addKeyValue("part", part.name())
                 .addKeyValue("graceSeconds", grace.toSeconds())
@@ -95,6 +98,7 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
             facts.put("part", part.name());
             facts.putAll(part.addresses());
             System.out.println(EventLine.of("listening", facts));
+            manager.ready();
             return part.ended().thenReturn(ExitCode.DONE);
         }).onErrorMap(failure -> ValueProblem.explain(failure, binding));
     }

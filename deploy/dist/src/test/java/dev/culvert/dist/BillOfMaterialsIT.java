@@ -1,4 +1,4 @@
-package dev.culvert.launcher;
+package dev.culvert.dist;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,9 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** The lists of {@code docs/sbom} hold what the built distribution holds, and docs/security.md judges the same faults. */
 class BillOfMaterialsIT {
-    private static final Path TREE = Path.of("").toAbsolutePath().endsWith("launcher")
-            ? Path.of("..")
-            : Path.of("");
+    private static final Path TREE = Path.of("../..").toAbsolutePath().normalize();
     private static final JsonMapper JSON = new JsonMapper();
     private static final Pattern PURL = Pattern.compile("pkg:maven/([^/]+)/([^@]+)@([^?]+)(?:\\?(.*))?");
     private static final Pattern CLASSIFIER = Pattern.compile("classifier=([^&]+)");
@@ -28,9 +26,9 @@ class BillOfMaterialsIT {
     @Test
     void theBillIsTheDistribution() throws IOException {
         Set<String> built;
-        try (var jars = Files.list(TREE.resolve("launcher/target/dist/lib"))) {
+        try (var jars = Files.walk(Installation.staged().resolve("lib"))) {
             built = jars.map(jar -> jar.getFileName().toString())
-                    .filter(name -> !name.startsWith("culvert-"))
+                    .filter(name -> name.endsWith(".jar") && !name.startsWith("culvert-"))
                     .collect(Collectors.toCollection(TreeSet::new));
         }
 
