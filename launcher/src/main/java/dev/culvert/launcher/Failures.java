@@ -15,16 +15,13 @@ import java.net.ConnectException;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.publisher.Mono;
 
 /** Reports the failure of a task to the user and selects the exit code. */
 final class Failures {
-    private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
-
     private Failures() {}
 
     /** Prints on standard error. A stack trace is printed only for failures that no user can cause. */
-    static Mono<Integer> report(Throwable failure) {
+    static int report(Throwable failure) {
         return switch (failure) {
             case ConfigErrors errors -> tell(ExitCode.CONFIG, errors.errors());
             case ConfigException wrong -> tell(ExitCode.CONFIG, List.of(String.valueOf(wrong.getMessage())));
@@ -48,13 +45,18 @@ final class Failures {
         };
     }
 
-    private static Mono<Integer> tell(int code, List<String> lines) {
+    private static int tell(int code, List<String> lines) {
         lines.forEach(line -> System.err.println("culvert: " + line));
-        return Mono.just(code);
+        return code;
     }
 
-    private static Mono<Integer> bug(Throwable failure) {
-        LOG.atError().setCause(failure).log("the command failed unexpectedly; please report this");
-        return Mono.just(ExitCode.FAILED);
+    private static int bug(Throwable failure) {
+        Bug.LOG.atError().setCause(failure).log("the command failed unexpectedly; please report this");
+        return ExitCode.FAILED;
+    }
+
+    /** Loads the logging framework, which no other failure needs. */
+    private static final class Bug {
+        static final Logger LOG = LoggerFactory.getLogger(Failures.class);
     }
 }

@@ -1,47 +1,29 @@
 package dev.culvert.launcher;
 
+import dev.culvert.launcher.admin.AdminUnreachable;
 import dev.culvert.launcher.command.CulvertCommand;
 import dev.culvert.launcher.logging.Logging;
+import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import reactor.core.publisher.Mono;
 
 /**
- * The entry point of the process. Parses the command line, runs one task, waits for it, and drains it on a
- * signal.
+ * The entry point of the process. Parses the command line and runs one task. Loads only what that task needs.
  */
 public final class Main {
-    /** The maximum time of a drain. By default Kubernetes kills a pod 30 s after SIGTERM. */
-    private static final Duration GRACE = Duration.ofSeconds(30);
-    /** Additional time after the grace. If the drain hangs, the process ends after it. */
-    private static final Duration HANGS = Duration.ofSeconds(10);
-
-    private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
-
     private Main() {}
 
     /** Ends the JVM with one of the codes of {@code ExitCode}. */
     public static void main(String[] args) {
-        withoutLeakDetector();
-        Logging.toStandardError();
-        CommandLine line = CulvertCommand.commandLine();
+        CommandLine line = CulvertCommand.commandLine(args);
         line.setExecutionStrategy(Main::run);
-        int code = line.execute(args);
-        Logging.end();
-        System.exit(code);
-    }
-
-    /**
-     * Switches Netty's leak detector off, unless an option of the JVM sets its level. It takes a stack trace
-     * for one of 128 buffers (2 % of the CPU time of a request); the tests run with its highest level.
-     */
-    private static void withoutLeakDetector() {
-        if (System.getProperty(LEAK_DETECTION) == null) {
-            System.setProperty(LEAK_DETECTION, "disabled");
-        }
+        System.exit(line.execute(args));
     }
 
     private static int run(ParseResult parsed) {
@@ -50,27 +32,81 @@ public final class Main {
             return help;
         }
         Task task = CulvertCommand.task(parsed);
-        var done = new AtomicBoolean();
-        if (task instanceof Task.LongRunning longRunning) {
-            DirectMemoryLimit.set();
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(longRunning, done), "drain"));
+        if (task instanceof Task.Brief brief) {
+            return run(brief);
         }
+        return Reactive.run((Task.Reactive) task);
+    }
+
+    static int run(Task.Brief task) {
         try {
-            Integer code = task.run().onErrorResume(Failures::report).block();
-            return code == null ? ExitCode.DONE : code;
-        } finally {
-            done.set(true);
+            return task.run();
+        } catch (CommandException | AdminUnreachable told) {
+            return Failures.report(told);
+        } catch (ParameterException wrongUsage) {
+            throw wrongUsage; // picocli reports it
+        } catch (RuntimeException bug) {
+            Logging.toStandardError();
+            return Failures.report(bug);
         }
     }
 
-    /**
-     * Runs as shutdown hook. After a signal it drains and sets exit code 0 in place of the JVM's own code.
-     */
-    private static void drain(Task.LongRunning task, AtomicBoolean done) {
-        if (!done.get()) {
-            task.stop(GRACE).onErrorComplete().block(GRACE.plus(HANGS));
-            Logging.end();
-            Runtime.getRuntime().halt(ExitCode.DONE);
+    /** Runs a task with Reactor: waits for it, and drains it on a signal. */
+    static final class Reactive {
+        /** The maximum time of a drain. By default Kubernetes kills a pod 30 s after SIGTERM. */
+        private static final Duration GRACE = Duration.ofSeconds(30);
+        /** Additional time after the grace. If the drain hangs, the process ends after it. */
+        private static final Duration HANGS = Duration.ofSeconds(10);
+
+        private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
+
+        private Reactive() {}
+
+        static int run(Task.Reactive task) {
+            withoutLeakDetector();
+            Logging.toStandardError();
+            var done = new AtomicBoolean();
+            if (task instanceof Task.LongRunning longRunning) {
+                DirectMemoryLimit.set();
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(longRunning, done), "drain"));
+            }
+            try {
+                return code(task);
+            } finally {
+                done.set(true);
+                Logging.end();
+            }
+        }
+
+        /** The exit code of a task, whose failure is reported. */
+        static int code(Task.Reactive task) {
+            Integer code = task.run()
+                    .onErrorResume(failure -> Mono.fromCallable(() -> Failures.report(failure)))
+                    .block();
+            return code == null ? ExitCode.DONE : code;
+        }
+
+        /**
+         * Switches Netty's leak detector off, unless an option of the JVM sets its level. It takes a stack
+         * trace for one of 128 buffers (2 % of the CPU time of a request); the tests run with its highest
+         * level.
+         */
+        private static void withoutLeakDetector() {
+            if (System.getProperty(LEAK_DETECTION) == null) {
+                System.setProperty(LEAK_DETECTION, "disabled");
+            }
+        }
+
+        /**
+         * Runs as shutdown hook. After a signal it drains and sets exit code 0 in place of the JVM's own
+         * code.
+         */
+        private static void drain(Task.LongRunning task, AtomicBoolean done) {
+            if (!done.get()) {
+                task.stop(GRACE).onErrorComplete().block(GRACE.plus(HANGS));
+                Logging.end();
+                Runtime.getRuntime().halt(ExitCode.DONE);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.culvert.launcher;
 
 import dev.culvert.launcher.command.CulvertCommand;
+import dev.culvert.launcher.run.Task;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -22,10 +23,10 @@ public record Captured(int exitCode, String out, String err) {
                     .setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
             line.setExecutionStrategy(parsed -> {
                 Integer help = CommandLine.executeHelpRequest(parsed);
-                Integer code = help != null
-                        ? help
-                        : CulvertCommand.task(parsed).run().onErrorResume(Failures::report).block();
-                return code == null ? -1 : code;
+                return help != null ? help : switch (CulvertCommand.task(parsed)) {
+                    case Task.Brief brief -> Main.run(brief);
+                    case Task.Reactive reactive -> Main.Reactive.code(reactive);
+                };
             });
             int code = line.execute(args);
             return new Captured(code, outBytes.toString(StandardCharsets.UTF_8),
@@ -37,6 +38,6 @@ public record Captured(int exitCode, String out, String err) {
     }
 
     public static Captured run(String... args) {
-        return run(CulvertCommand.commandLine(), args);
+        return run(CulvertCommand.commandLine(args), args);
     }
 }

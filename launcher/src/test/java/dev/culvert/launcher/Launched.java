@@ -31,14 +31,19 @@ public final class Launched implements AutoCloseable {
     }
 
     public static Launched start(Path folder, String... arguments) throws IOException {
+        return start(folder, List.of(), arguments);
+    }
+
+    /** @param options more options of the JVM */
+    static Launched start(Path folder, List<String> options, String... arguments) throws IOException {
         Path out = Files.createTempFile(folder, "out", ".log");
         Path err = Files.createTempFile(folder, "err", ".log");
         var command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                        "--enable-native-access=ALL-UNNAMED", "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName()));
+                        "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
         command.addAll(List.of(arguments));
         var builder = new ProcessBuilder(command).directory(folder.toFile())
                 .redirectOutput(out.toFile())

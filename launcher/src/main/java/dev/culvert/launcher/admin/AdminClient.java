@@ -3,17 +3,14 @@ package dev.culvert.launcher.admin;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.culvert.config.Reason;
+import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /** A client of a tunnel server's admin API. Thread-safe; has no resources to close. */
 public final class AdminClient {
@@ -25,11 +22,7 @@ public final class AdminClient {
 
     private final URI base;
     private final String token;
-    private final ObjectMapper json = new ObjectMapper();
-    private final HttpClient http = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(TIMEOUT)
-            .build();
+    private final SocketHttp http = new SocketHttp(TIMEOUT);
 
     /**
      * @param base {@code http://127.0.0.1:9090}
@@ -41,50 +34,34 @@ public final class AdminClient {
     }
 
     /**
-     * Sends a request and emits the API's response of any status. Errors: {@link AdminUnreachable} if the API
-     * can't be reached.
+     * Sends a request and returns the API's response of any status. Blocks until it has arrived.
      *
      * @param path the path below {@code /api/v1}
      * @param body the body, sent as JSON, or null for none
+     * @throws AdminUnreachable if the API can't be reached
      */
-    public Mono<Answer> call(String method, String path, @Nullable Object body) {
-        return Mono.fromFuture(() -> http.sendAsync(request(method, path, body), BodyHandlers.ofString()))
-                .map(this::answer)
-                .onErrorMap(this::unreachable);
-    }
-
-    private HttpRequest request(String method, String path, @Nullable Object body) {
-        var publisher = body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(text(body));
-        var request = HttpRequest.newBuilder(base.resolve("/api/v1" + path))
-                .timeout(TIMEOUT)
-                .header("Authorization", "Bearer " + token)
-                .method(method, publisher);
-        return body == null ? request.build() : request.header("Content-Type", "application/json").build();
-    }
-
-    private String text(Object body) {
+    public Answer call(String method, String path, @Nullable Object body) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        fields.put("Authorization", "Bearer " + token);
+        if (body != null) {
+            fields.put("Content-Type", "application/json");
+        }
         try {
-            return json.writeValueAsString(body);
+            var response = http.send(method, base.resolve("/api/v1" + path), fields,
+                    body == null ? null : text(body).getBytes(StandardCharsets.UTF_8));
+            return new Answer(response.status(), response.body(), JsonTree.of(response.body()));
+        } catch (IOException e) {
+            throw new AdminUnreachable("the admin API at " + base + " can't be reached: " + Reason.of(e)
+                    + " (is the server running there? --admin or CULVERT_ADMIN names another)");
+        }
+    }
+
+    private static String text(Object body) {
+        try {
+            return new ObjectMapper().writeValueAsString(body);
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException(body.toString(), e);
         }
-    }
-
-    private Answer answer(HttpResponse<String> response) {
-        return new Answer(response.statusCode(), response.body(), tree(response.body()));
-    }
-
-    private JsonNode tree(String body) {
-        try {
-            return json.readTree(body);
-        } catch (JsonProcessingException e) {
-            return MissingNode.getInstance();
-        }
-    }
-
-    private Throwable unreachable(Throwable failure) {
-        return new AdminUnreachable("the admin API at " + base + " can't be reached: " + Reason.of(failure)
-                + " (is the server running there? --admin or CULVERT_ADMIN names another)");
     }
 
     /**

@@ -11,10 +11,9 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Mono;
 
 /** A command that sends one request to the admin API and prints the response on standard output. */
-public abstract class AdminCommand implements Task {
+public abstract class AdminCommand implements Task.Brief {
     /** The format of the output. */
     public enum Output {
         table, json;
@@ -40,17 +39,14 @@ public abstract class AdminCommand implements Task {
     private @Nullable Output output;
 
     /** Sends the request. {@code Failures} reports errors. */
-    abstract Mono<AdminClient.Answer> ask(AdminClient api);
+    abstract AdminClient.Answer ask(AdminClient api);
 
     /** Formats the response for people. */
     abstract String table(JsonNode answer);
 
     @Override
-    public final Mono<Integer> run() {
-        return Mono.defer(() -> {
-            Map<String, String> environment = System.getenv();
-            return ask(api(environment)).map(answer -> print(answer, Output.chosen(output)));
-        });
+    public final int run() {
+        return print(ask(api(System.getenv())), Output.chosen(output));
     }
 
     private int print(AdminClient.Answer answer, Output form) {

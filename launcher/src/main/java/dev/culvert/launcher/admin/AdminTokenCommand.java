@@ -10,10 +10,9 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import reactor.core.publisher.Mono;
 
 /** {@code culvert admin-token …}: manages the tokens of the admin API. */
-@Command(name = "admin-token", description = "Creates, lists, rotates and deletes named tokens of the admin API, each with a role.", subcommands = {
+@Command(name = "admin-token", subcommands = {
         AdminTokenCommand.Create.class, AdminTokenCommand.ListAll.class, AdminTokenCommand.Rotate.class,
         AdminTokenCommand.Delete.class}, footer = {"", "Example:",
                 "  culvert admin-token create dashboard --role read --token-file dashboard.token"})
@@ -53,7 +52,7 @@ public final class AdminTokenCommand {
         private String role = "";
 
         @Override
-        Mono<AdminClient.Answer> issue(AdminClient api) {
+        AdminClient.Answer issue(AdminClient api) {
             return api.call("POST", PATH, Map.of("name", name, "role", role));
         }
     }
@@ -68,7 +67,7 @@ public final class AdminTokenCommand {
         private @Nullable String keep;
 
         @Override
-        Mono<AdminClient.Answer> issue(AdminClient api) {
+        AdminClient.Answer issue(AdminClient api) {
             return api.call("POST", path(name) + "/rotate", keep == null ? Map.of() : Map.of("keep", keep));
         }
     }
@@ -79,7 +78,7 @@ public final class AdminTokenCommand {
             "  culvert admin-token list"})
     static final class ListAll extends AdminCommand {
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             return api.call("GET", PATH, null);
         }
 
@@ -103,7 +102,7 @@ public final class AdminTokenCommand {
         private String name = "";
 
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             return api.call("DELETE", path(name), null);
         }
 

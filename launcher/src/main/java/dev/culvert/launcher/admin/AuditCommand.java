@@ -8,10 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Mono;
 
 /** {@code culvert audit}: lists changes with their users and times. */
-@Command(name = "audit", description = "Lists changes made through the admin API, newest first.", footer = {
+@Command(name = "audit", footer = {
         "", "Example:",
         "  culvert audit --limit 20"})
 public final class AuditCommand extends AdminCommand {
@@ -21,7 +20,7 @@ public final class AuditCommand extends AdminCommand {
     private @Nullable String next;
 
     @Override
-    Mono<AdminClient.Answer> ask(AdminClient api) {
+    AdminClient.Answer ask(AdminClient api) {
         return api.call("GET", "/audit?limit=" + limit
                 + (next == null ? "" : "&next=" + URLEncoder.encode(next, StandardCharsets.UTF_8)), null);
     }

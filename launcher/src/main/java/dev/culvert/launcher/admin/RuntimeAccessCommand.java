@@ -18,17 +18,11 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Mono;
 
 /** {@code culvert runtime access ACCOUNT NAME}: changes and shows the access rules of a runtime. */
 @Command(name = "access", description = "Gives a runtime the access rules of a file; without options it tells those it has. A change holds for the next request. docs/access.md describes the rules.", footer = {
         "", "Example:", "  culvert runtime access acme prod --file access.json"})
 final class RuntimeAccessCommand extends AdminCommand {
-    private static final JsonMapper JSON = JsonMapper.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .build();
-
     @Mixin
     private RuntimeArguments runtime = new RuntimeArguments();
     @Option(names = "--file", paramLabel = "F", description = "JSON of the rules, which take the place of those there are.")
@@ -37,7 +31,7 @@ final class RuntimeAccessCommand extends AdminCommand {
     private boolean none;
 
     @Override
-    Mono<AdminClient.Answer> ask(AdminClient api) {
+    AdminClient.Answer ask(AdminClient api) {
         String path = runtime.path() + "/access";
         if (none) {
             return api.call("PUT", path, Map.of());
@@ -50,7 +44,11 @@ final class RuntimeAccessCommand extends AdminCommand {
 
     private static JsonNode read(Path file) {
         try {
-            return JSON.readTree(Files.readString(file));
+            return JsonMapper.builder()
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                    .build()
+                    .readTree(Files.readString(file));
         } catch (JsonProcessingException e) {
             throw new CommandException(ExitCode.CONFIG,
                     file + ": line " + e.getLocation().getLineNr()

@@ -9,11 +9,9 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /** {@code culvert runtime …}: manages the runtimes of a server through its admin API. */
-@Command(name = "runtime", description = "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API.", subcommands = {
+@Command(name = "runtime", subcommands = {
         RuntimeCommand.Create.class, RuntimeCommand.ListAll.class, RuntimeCommand.Show.class,
         RuntimeCommand.EnrolToken.class, RuntimeCommand.Drain.class, RuntimeCommand.Disconnect.class,
         RuntimeHostsCommand.class, RuntimeUpstreamCommand.class, RuntimeLimitsCommand.class,
@@ -56,7 +54,7 @@ public final class RuntimeCommand {
         private UpstreamOptions upstream = new UpstreamOptions();
 
         @Override
-        Mono<AdminClient.Answer> issue(AdminClient api) {
+        AdminClient.Answer issue(AdminClient api) {
             Map<String, Object> wanted = new LinkedHashMap<>(upstream.fields());
             wanted.put("account", runtime.account());
             wanted.put("name", runtime.name());
@@ -83,7 +81,7 @@ public final class RuntimeCommand {
             "Example:", "  culvert runtime list --output json"})
     static final class ListAll extends AdminCommand {
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             return api.call("GET", "/runtimes", null);
         }
 
@@ -108,7 +106,7 @@ public final class RuntimeCommand {
         private RuntimeArguments runtime = new RuntimeArguments();
 
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             return api.call("GET", runtime.path(), null);
         }
 
@@ -137,7 +135,7 @@ public final class RuntimeCommand {
         private String ttl = "";
 
         @Override
-        Mono<AdminClient.Answer> issue(AdminClient api) {
+        AdminClient.Answer issue(AdminClient api) {
             return api.call("POST", runtime.path() + "/enrolment-tokens", Map.of("ttl", ttl));
         }
 
@@ -152,7 +150,7 @@ public final class RuntimeCommand {
             "", "Example:", "  culvert runtime drain acme prod"})
     static final class Drain extends SessionsCommand {
         @Override
-        Mono<AdminClient.Answer> change(AdminClient api, String tunnel) {
+        AdminClient.Answer change(AdminClient api, String tunnel) {
             return api.call("POST", tunnel + "/drain", null);
         }
 
@@ -167,7 +165,7 @@ public final class RuntimeCommand {
             "", "Example:", "  culvert runtime disconnect acme prod"})
     static final class Disconnect extends SessionsCommand {
         @Override
-        Mono<AdminClient.Answer> change(AdminClient api, String tunnel) {
+        AdminClient.Answer change(AdminClient api, String tunnel) {
             return api.call("DELETE", tunnel, null);
         }
 
@@ -177,29 +175,32 @@ public final class RuntimeCommand {
         }
     }
 
-    /** Changes every session of a runtime. Emits the runtime as it was before. */
+    /** Changes every session of a runtime. Its answer is the runtime as it was before. */
     abstract static class SessionsCommand extends AdminCommand {
+        private static final int NOT_FOUND = 404;
+
         @Mixin
         private RuntimeArguments runtime = new RuntimeArguments();
 
         /** @param tunnel the session's resource */
-        abstract Mono<AdminClient.Answer> change(AdminClient api, String tunnel);
+        abstract AdminClient.Answer change(AdminClient api, String tunnel);
 
         /** The verb for the change, in the past tense. */
         abstract String done();
 
         @Override
-        final Mono<AdminClient.Answer> ask(AdminClient api) {
-            return api.call("GET", runtime.path(), null)
-                    .flatMap(shown -> shown.ok()
-                            ? Flux.fromIterable(shown.json().path("tunnels"))
-                                    .concatMap(
-                                            tunnel -> change(api, "/tunnels/" + tunnel.path("id").asText()))
-                                    // A session that has ended meanwhile needs no change.
-                                    .filter(answer -> !answer.ok() && answer.status() != 404)
-                                    .next()
-                                    .defaultIfEmpty(shown)
-                            : Mono.just(shown));
+        final AdminClient.Answer ask(AdminClient api) {
+            AdminClient.Answer shown = api.call("GET", runtime.path(), null);
+            if (!shown.ok()) {
+                return shown;
+            }
+            for (JsonNode tunnel : shown.json().path("tunnels")) {
+                AdminClient.Answer answer = change(api, "/tunnels/" + tunnel.path("id").asText());
+                if (!answer.ok() && answer.status() != NOT_FOUND) { // a session that has ended needs no change
+                    return answer;
+                }
+            }
+            return shown;
         }
 
         @Override
@@ -216,7 +217,7 @@ public final class RuntimeCommand {
         private RuntimeArguments runtime = new RuntimeArguments();
 
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             return api.call("POST", runtime.path() + "/revoke", null);
         }
 
@@ -234,7 +235,7 @@ public final class RuntimeCommand {
         private RuntimeArguments runtime = new RuntimeArguments();
 
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             return api.call("DELETE", runtime.path(), null);
         }
 

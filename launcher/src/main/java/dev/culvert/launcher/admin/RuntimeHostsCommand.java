@@ -11,7 +11,6 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Mono;
 
 /**
  * {@code culvert runtime hosts ACCOUNT NAME}: changes the custom hosts of a runtime and shows the new ones.
@@ -27,14 +26,12 @@ final class RuntimeHostsCommand extends AdminCommand {
     private List<String> removed = new ArrayList<>();
 
     @Override
-    Mono<AdminClient.Answer> ask(AdminClient api) {
+    AdminClient.Answer ask(AdminClient api) {
         String path = runtime.path();
-        Mono<AdminClient.Answer> shown = api.call("GET", path, null);
-        return added.isEmpty() && removed.isEmpty()
+        AdminClient.Answer shown = api.call("GET", path, null);
+        return (added.isEmpty() && removed.isEmpty()) || !shown.ok()
                 ? shown
-                : shown.flatMap(found -> found.ok()
-                        ? api.call("PATCH", path, Map.of("hosts", wanted(found.json())))
-                        : Mono.just(found));
+                : api.call("PATCH", path, Map.of("hosts", wanted(shown.json())));
     }
 
     @Override

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Mono;
 
 /**
  * {@code culvert runtime limits ACCOUNT NAME}: changes a runtime's own limits and shows the effective ones.
@@ -36,18 +35,16 @@ final class RuntimeLimitsCommand extends AdminCommand {
     private boolean defaults;
 
     @Override
-    Mono<AdminClient.Answer> ask(AdminClient api) {
+    AdminClient.Answer ask(AdminClient api) {
         String path = runtime.path() + "/limits";
         Map<String, Object> given = given();
         if (defaults) {
             return api.call("PUT", path, given);
         }
-        Mono<AdminClient.Answer> shown = api.call("GET", path, null);
-        return given.isEmpty()
+        AdminClient.Answer shown = api.call("GET", path, null);
+        return given.isEmpty() || !shown.ok()
                 ? shown
-                : shown.flatMap(found -> found.ok()
-                        ? api.call("PUT", path, over(found.json().path("own"), given))
-                        : Mono.just(found));
+                : api.call("PUT", path, over(shown.json().path("own"), given));
     }
 
     private Map<String, Object> given() {

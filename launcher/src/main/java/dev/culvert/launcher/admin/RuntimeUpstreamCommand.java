@@ -3,7 +3,6 @@ package dev.culvert.launcher.admin;
 import com.fasterxml.jackson.databind.JsonNode;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import reactor.core.publisher.Mono;
 
 /** {@code culvert runtime upstream ACCOUNT NAME}: changes and shows the upstream of a hosted runtime. */
 @Command(name = "upstream", description = "Gives a hosted runtime another upstream; without options it tells the one it has. Requests that run have a minute to end.", footer = {
@@ -15,7 +14,7 @@ final class RuntimeUpstreamCommand extends AdminCommand {
     private UpstreamOptions upstream = new UpstreamOptions();
 
     @Override
-    Mono<AdminClient.Answer> ask(AdminClient api) {
+    AdminClient.Answer ask(AdminClient api) {
         var wanted = upstream.fields();
         return wanted.isEmpty()
                 ? api.call("GET", runtime.path(), null)

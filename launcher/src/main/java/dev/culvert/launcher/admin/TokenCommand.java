@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Mono;
 
 /**
  * A command of the admin API whose response contains a new token. The token is either printed or written to a
@@ -18,7 +17,7 @@ abstract class TokenCommand extends AdminCommand {
     private @Nullable Path file;
 
     /** Requests a token. {@code Failures} reports errors. */
-    abstract Mono<AdminClient.Answer> issue(AdminClient api);
+    abstract AdminClient.Answer issue(AdminClient api);
 
     /**
      * The member of the response that holds the token. With the suffix {@code File} it is the member that
@@ -40,16 +39,21 @@ abstract class TokenCommand extends AdminCommand {
     }
 
     @Override
-    final Mono<AdminClient.Answer> ask(AdminClient api) {
+    final AdminClient.Answer ask(AdminClient api) {
         Path wanted = file;
         String without = whyNoToken();
         if (wanted != null && without != null) {
             throw new CommandException(ExitCode.USAGE, "--token-file: " + without);
         }
-        return wanted == null
-                ? issue(api)
-                : Mono.using(() -> TokenFile.reserve(wanted),
-                        reserved -> issue(api).map(answer -> kept(answer, reserved)), TokenFile::discard);
+        if (wanted == null) {
+            return issue(api);
+        }
+        TokenFile reserved = TokenFile.reserve(wanted);
+        try {
+            return kept(issue(api), reserved);
+        } finally {
+            reserved.discard();
+        }
     }
 
     private AdminClient.Answer kept(AdminClient.Answer answer, TokenFile reserved) {

@@ -15,10 +15,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import reactor.core.publisher.Mono;
 
 /** {@code culvert webhook …}: manages the inbox of a server. */
-@Command(name = "webhook", description = "Lists, shows, replays and purges stored webhooks; pauses their delivery.", subcommands = {
+@Command(name = "webhook", subcommands = {
         WebhookCommand.ListAll.class, WebhookCommand.Show.class, WebhookCommand.Replay.class,
         WebhookCommand.Purge.class, WebhookCommand.Pause.class, WebhookCommand.Resume.class}, footer = {"",
                 "Examples:", "  culvert webhook list --state dead", "  culvert webhook replay ID"})
@@ -51,7 +50,7 @@ public final class WebhookCommand {
         private @Nullable String next;
 
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             var query = new StringBuilder("?limit=").append(limit);
             add(query, "state", state);
             if (runtime.size() == 2) {
@@ -97,7 +96,7 @@ public final class WebhookCommand {
         private String id = "";
 
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             return api.call("GET", path(id), null);
         }
 
@@ -115,7 +114,7 @@ public final class WebhookCommand {
         private String id = "";
 
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             return api.call("POST", path(id) + "/replay", null);
         }
 
@@ -142,7 +141,7 @@ public final class WebhookCommand {
         private @Nullable CommandSpec spec;
 
         @Override
-        Mono<AdminClient.Answer> ask(AdminClient api) {
+        AdminClient.Answer ask(AdminClient api) {
             String one = id;
             if (one != null && source == null && runtime.isEmpty() && state == null) {
                 return api.call("DELETE", path(one), null);
@@ -176,7 +175,7 @@ public final class WebhookCommand {
         abstract String change();
 
         @Override
-        final Mono<AdminClient.Answer> ask(AdminClient api) {
+        final AdminClient.Answer ask(AdminClient api) {
             return api.call("POST", runtime.path() + "/webhooks/" + change(), Map.of("source", source));
         }
 

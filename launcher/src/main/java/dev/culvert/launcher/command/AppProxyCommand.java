@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert app-proxy}. */
-@Command(name = "app-proxy", description = "Runs the App-Proxy: info and Git handlers inside the cluster.", footer = {
+@Command(name = "app-proxy", footer = {
         "", "Example:", "  culvert app-proxy --config app-proxy.yaml"})
 final class AppProxyCommand extends PartCommand {
     AppProxyCommand() {

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert certs …}: the certificate authority. */
-@Command(name = "certs", description = "Makes the certificate authority and the certificates of servers, and shows what certificates say.", subcommands = {
+@Command(name = "certs", subcommands = {
         CertsCommand.Init.class, CertsIssueCommand.class, CertsInspectCommand.class,
         CertsRenewCommand.class}, footer = {
                 "", "Example:", "  culvert certs init --dir certs --domain tunnels.example.com"})
@@ -24,7 +24,7 @@ final class CertsCommand {
     /** {@code init}. */
     @Command(name = "init", description = "Makes an authority, and the server's certificates for its edge and tunnel listeners.", footer = {
             "", "Example:", "  culvert certs init --dir certs --domain tunnels.example.com"})
-    static final class Init implements Task {
+    static final class Init implements Task.Reactive {
         private static final Pattern DOMAIN = Pattern
                 .compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*");
 

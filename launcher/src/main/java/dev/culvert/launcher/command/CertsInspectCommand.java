@@ -31,7 +31,7 @@ import reactor.core.publisher.Mono;
         "Exits with 0 when all are valid now and the key is theirs, 1 when not, 78 when a file can't be read."}, footer = {
                 "", "Examples:", "  culvert certs inspect certs/edge.crt --key certs/edge.key",
                 "  culvert certs inspect certs/*.crt --output json"})
-final class CertsInspectCommand implements Task {
+final class CertsInspectCommand implements Task.Reactive {
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "PEM files of certificates; of several in a file all are shown.")
     private List<Path> files = List.of();
 

@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
         "Overwrites nothing without --force."}, footer = {"", "Examples:",
                 "  culvert certs issue --dir certs shop.example.com",
                 "  culvert certs issue --dir certs --life 90d --out internal/router router.internal 10.0.0.5"})
-final class CertsIssueCommand implements Task {
+final class CertsIssueCommand implements Task.Reactive {
     /** The maximum validity, which is that of the authority. */
     private static final Duration LONGEST = Duration.ofDays(3650);
 

@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
         "With --authority: one step of replacing the authority itself, without losing a tunnel (docs/operations.md)."}, footer = {
                 "", "Examples:", "  culvert certs renew --dir certs",
                 "  culvert certs renew --dir certs --authority begin"})
-final class CertsRenewCommand implements Task {
+final class CertsRenewCommand implements Task.Reactive {
     /** The steps of a rotation. */
     enum Step {
         begin, change, finish

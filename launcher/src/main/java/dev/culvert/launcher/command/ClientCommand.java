@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert client}. */
-@Command(name = "client", description = "Runs the tunnel client, with the request router inside or one upstream behind it.", subcommands = {
+@Command(name = "client", subcommands = {
         ClientStatusCommand.class, ClientControlCommand.Pause.class,
         ClientControlCommand.Resume.class}, footer = {
                 "", "Examples:", "  culvert client --config client.yaml",

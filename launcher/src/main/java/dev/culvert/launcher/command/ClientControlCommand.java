@@ -1,19 +1,18 @@
 package dev.culvert.launcher.command;
 
+import dev.culvert.launcher.admin.SocketHttp;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
 import java.net.URI;
-import java.net.http.HttpResponse;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Mono;
 
 /**
  * {@code culvert client pause|resume}: controls a running client through its health listener, on the client's
  * own machine.
  */
-abstract class ClientControlCommand implements Task {
+abstract class ClientControlCommand implements Task.Brief {
     @Option(names = "--health", paramLabel = "URL", defaultValue = "http://127.0.0.1:8081", description = "The client's health listener, by a loopback address. Default: ${DEFAULT-VALUE}.")
     private URI health = URI.create("http://127.0.0.1:8081");
 
@@ -27,24 +26,21 @@ abstract class ClientControlCommand implements Task {
     abstract String path();
 
     @Override
-    public Mono<Integer> run() {
-        return Mono.defer(() -> new ClientHealth(health).post(path())).map(this::told);
-    }
-
-    private int told(HttpResponse<String> response) {
-        if (response.statusCode() == 204) {
+    public int run() {
+        SocketHttp.Response response = new ClientHealth(health).post(path());
+        if (response.status() == 204) {
             System.out.println(done);
             return ExitCode.DONE;
         }
-        if (response.statusCode() == 403) {
+        if (response.status() == 403) {
             throw new CommandException(ExitCode.FAILED, health
                     + " takes this from its own machine or container only (expected: http://127.0.0.1:port, there)");
         }
-        if (response.statusCode() == 500) {
+        if (response.status() == 500) {
             throw new CommandException(ExitCode.FAILED, response.body().strip());
         }
         throw new CommandException(ExitCode.UNAVAILABLE,
-                health + " is no client's health listener: it answered " + response.statusCode());
+                health + " is no client's health listener: it answered " + response.status());
     }
 
     /** {@code pause}. */

@@ -1,16 +1,13 @@
 package dev.culvert.launcher.command;
 
 import dev.culvert.config.Reason;
+import dev.culvert.launcher.admin.SocketHttp;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
+import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
-import reactor.core.publisher.Mono;
+import java.util.Map;
 
 /** The health listener of a running client, for the commands that query or control it. */
 record ClientHealth(URI address) {
@@ -23,26 +20,23 @@ record ClientHealth(URI address) {
         }
     }
 
-    /** Sends a GET request. Errors: {@link CommandException} if no client answers. */
-    Mono<HttpResponse<String>> get(String path) {
-        return send(HttpRequest.newBuilder(address.resolve(path)));
+    /** Sends a GET request. Throws {@link CommandException} if no client answers. */
+    SocketHttp.Response get(String path) {
+        return send("GET", path, Map.of());
     }
 
-    /** Sends a POST request. Errors as for {@link #get}. */
-    Mono<HttpResponse<String>> post(String path) {
-        return send(HttpRequest.newBuilder(address.resolve(path))
-                .header("Culvert-Control", "1")
-                .POST(BodyPublishers.noBody()));
+    /** Sends a POST request. Throws as {@link #get}. */
+    SocketHttp.Response post(String path) {
+        return send("POST", path, Map.of("Culvert-Control", "1"));
     }
 
-    private Mono<HttpResponse<String>> send(HttpRequest.Builder request) {
-        return Mono.fromFuture(() -> HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(TIMEOUT)
-                .build()
-                .sendAsync(request.timeout(TIMEOUT).build(), BodyHandlers.ofString()))
-                .onErrorMap(e -> new CommandException(ExitCode.UNAVAILABLE,
-                        "no client answers at " + address + ": " + Reason.of(e)
-                                + " (is it running there? --health names its health.listen)"));
+    private SocketHttp.Response send(String method, String path, Map<String, String> fields) {
+        try {
+            return new SocketHttp(TIMEOUT).send(method, address.resolve(path), fields, null);
+        } catch (IOException e) {
+            throw new CommandException(ExitCode.UNAVAILABLE,
+                    "no client answers at " + address + ": " + Reason.of(e)
+                            + " (is it running there? --health names its health.listen)");
+        }
     }
 }

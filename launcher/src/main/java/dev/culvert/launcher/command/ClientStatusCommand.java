@@ -1,21 +1,19 @@
 package dev.culvert.launcher.command;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.launcher.admin.AdminCommand;
+import dev.culvert.launcher.admin.JsonTree;
+import dev.culvert.launcher.admin.SocketHttp;
 import dev.culvert.launcher.admin.TextTable;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
 import java.net.URI;
-import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import reactor.core.publisher.Mono;
 
 /** {@code culvert client status}: queries a running client through its health listener. */
 @Command(name = "status", description = {
@@ -23,7 +21,7 @@ import reactor.core.publisher.Mono;
         "Exits with 0 when it is connected, 1 when it is not, 69 when nobody answers."}, footer = {"",
                 "Example:",
                 "  culvert client status --health http://127.0.0.1:8081"})
-final class ClientStatusCommand implements Task {
+final class ClientStatusCommand implements Task.Brief {
     @Option(names = "--health", paramLabel = "URL", defaultValue = "http://127.0.0.1:8081", description = "The client's health listener. Default: ${DEFAULT-VALUE}.")
     private URI health = URI.create("http://127.0.0.1:8081");
 
@@ -31,31 +29,22 @@ final class ClientStatusCommand implements Task {
     private AdminCommand.@Nullable Output output;
 
     @Override
-    public Mono<Integer> run() {
-        return Mono.defer(() -> {
-            ClientHealth listener = new ClientHealth(health);
-            AdminCommand.Output form = AdminCommand.Output.chosen(output);
-            return listener.get("/status").map(response -> print(response, form));
-        });
-    }
-
-    private int print(HttpResponse<String> response, AdminCommand.Output form) {
+    public int run() {
+        ClientHealth listener = new ClientHealth(health);
+        AdminCommand.Output form = AdminCommand.Output.chosen(output);
+        SocketHttp.Response response = listener.get("/status");
         JsonNode status = document(response);
         System.out.println(form == AdminCommand.Output.json ? response.body() : text(status));
         return status.path("state").asText().equals("connected") ? ExitCode.DONE : ExitCode.FAILED;
     }
 
-    private JsonNode document(HttpResponse<String> response) {
-        try {
-            JsonNode status = new JsonMapper().readTree(response.body());
-            if (response.statusCode() == 200 && status.path("state").isTextual()) {
-                return status;
-            }
-        } catch (JsonProcessingException e) {
-            // Not the response of a client.
+    private JsonNode document(SocketHttp.Response response) {
+        JsonNode status = JsonTree.of(response.body());
+        if (response.status() == 200 && status.path("state").isTextual()) {
+            return status;
         }
         throw new CommandException(ExitCode.UNAVAILABLE,
-                health + " is no client's health listener: it answered " + response.statusCode());
+                health + " is no client's health listener: it answered " + response.status());
     }
 
     private static String text(JsonNode status) {

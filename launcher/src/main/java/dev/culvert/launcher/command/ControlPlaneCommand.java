@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert control-plane}. */
-@Command(name = "control-plane", description = "Runs the control plane: accounts, users, API keys, and who may do what.", subcommands = ControlPlaneBackupCommand.class, footer = {
+@Command(name = "control-plane", subcommands = ControlPlaneBackupCommand.class, footer = {
         "", "Example:", "  culvert control-plane --config control-plane.yaml"})
 final class ControlPlaneCommand extends PartCommand {
     ControlPlaneCommand() {

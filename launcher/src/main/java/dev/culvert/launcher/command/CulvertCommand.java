@@ -1,9 +1,5 @@
 package dev.culvert.launcher.command;
 
-import dev.culvert.launcher.admin.AdminTokenCommand;
-import dev.culvert.launcher.admin.AuditCommand;
-import dev.culvert.launcher.admin.RuntimeCommand;
-import dev.culvert.launcher.admin.WebhookCommand;
 import dev.culvert.launcher.run.ConfiguredCommand;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
@@ -19,26 +15,49 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The root of all commands. {@link #commandLine} builds the command tree. */
-@Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", subcommands = {
-        ServerCommand.class,
-        ClientCommand.class, RouterCommand.class, AppProxyCommand.class, ControlPlaneCommand.class,
-        DemoCommand.class,
-        RuntimeCommand.class,
-        WebhookCommand.class, AdminTokenCommand.class, AuditCommand.class, CertsCommand.class,
-        DoctorCommand.class,
-        BenchCommand.class}, footer = {"",
-                "Examples:",
-                "  culvert demo",
-                "  culvert server --config server.yaml",
-                "  culvert client --config client.yaml",
-                "Every command has --help with an example of its own."})
+/** The root of all commands. {@link #commandLine()} builds the command tree. */
+@Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", footer = {"",
+        "Examples:",
+        "  culvert demo",
+        "  culvert server --config server.yaml",
+        "  culvert client --config client.yaml",
+        "Every command has --help with an example of its own."})
 public final class CulvertCommand {
 
-    /** Creates a command line with this project's exit codes. It runs no task by itself. */
+    /** Creates a command line with all commands and this project's exit codes. It runs no task by itself. */
     public static CommandLine commandLine() {
-        var line = new CommandLine(new CulvertCommand());
-        prepare(line);
+        var line = root();
+        for (RootCommand each : RootCommand.values()) {
+            line.addSubcommand(each.word(), prepared(each.full()));
+        }
+        return configured(line);
+    }
+
+    /**
+     * Creates a command line for these arguments. Of other commands it has only the names and descriptions, so
+     * that their classes are not loaded.
+     */
+    public static CommandLine commandLine(String[] args) {
+        int chosen = 0;
+        while (chosen < args.length && args[chosen].startsWith("-")) { // no option of the root has a value
+            chosen++;
+        }
+        String word = chosen < args.length ? args[chosen] : "";
+        String next = chosen + 1 < args.length ? args[chosen + 1] : "";
+        var line = root();
+        for (RootCommand each : RootCommand.values()) {
+            String name = each.word();
+            line.addSubcommand(name, name.equals(word) ? prepared(each.before(next)) : each.listed());
+        }
+        return configured(line);
+    }
+
+    private static CommandLine root() {
+        return prepared(new CommandLine(new CulvertCommand()));
+    }
+
+    /** Sets what holds for the root and all commands below it. */
+    private static CommandLine configured(CommandLine line) {
         line.setExpandAtFiles(false).setUsageHelpAutoWidth(true).setUsageHelpLongOptionsMaxWidth(40);
         line.setParameterExceptionHandler(CulvertCommand::wrongUsage);
         line.registerConverter(URI.class, CulvertCommand::uri);
@@ -52,6 +71,9 @@ public final class CulvertCommand {
             named = named.subcommand();
         }
         Object command = named.commandSpec().userObject();
+        if (command instanceof Task.Brief brief) {
+            return brief;
+        }
         if (command instanceof ConfiguredCommand part) {
             part.readFlags(named);
         }
@@ -70,14 +92,15 @@ public final class CulvertCommand {
         }
     }
 
-    private static void prepare(CommandLine line) {
+    private static CommandLine prepared(CommandLine line) {
         line.getCommandSpec().mixinStandardHelpOptions(true).versionProvider(new Version());
         line.getCommandSpec().exitCodeOnInvalidInput(ExitCode.USAGE);
         line.getCommandSpec().usageMessage().abbreviateSynopsis(true).sortOptions(false);
         if (line.getCommand() instanceof ConfiguredCommand part) {
             part.addFlags(line.getCommandSpec());
         }
-        line.getSubcommands().values().forEach(CulvertCommand::prepare);
+        line.getSubcommands().values().forEach(CulvertCommand::prepared);
+        return line;
     }
 
     private static int wrongUsage(ParameterException wrong, String[] args) {

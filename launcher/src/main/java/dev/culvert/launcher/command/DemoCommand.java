@@ -17,12 +17,9 @@ import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert demo}. */
-@Command(name = "demo", description = {
-        "Runs all parts on 127.0.0.1 and prints lines to paste.",
-        "Certificates are made on the spot, the upstreams are real. With --check it sends traffic through every route"
-                + " instead, and ends."}, footer = {
-                        "",
-                        "Example:", "  culvert demo --check --port-offset 100"})
+@Command(name = "demo", footer = {
+        "",
+        "Example:", "  culvert demo --check --port-offset 100"})
 final class DemoCommand implements Task.LongRunning {
     private final AtomicReference<@Nullable DemoSystem> running = new AtomicReference<>();
 

@@ -26,12 +26,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert doctor}: checks the path to a server before a client uses it. */
-@Command(name = "doctor", description = {
-        "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
-        "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."}, footer = {
-                "",
-                "Examples:", "  culvert doctor --server wss://tunnels.example.com:7443 --server-ca ca.crt",
-                "  culvert doctor --config client.yaml --idle 60s --output json"})
+@Command(name = "doctor", footer = {
+        "",
+        "Examples:", "  culvert doctor --server wss://tunnels.example.com:7443 --server-ca ca.crt",
+        "  culvert doctor --config client.yaml --idle 60s --output json"})
 final class DoctorCommand extends ConfiguredCommand {
     private static final Set<String> FLAGS = Set.of("server", "serverCa", "extraCa", "proxy.url",
             "proxy.passwordFile", "proxy.noProxy", "enrolmentTokenFile", "identityDir");

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert router}. */
-@Command(name = "router", description = "Runs the request router in its own pod, behind an ingress controller.", subcommands = {
+@Command(name = "router", subcommands = {
         RouterRoutesCommand.class, RouterExplainCommand.class}, footer = {"", "Examples:",
                 "  culvert router --config router.yaml",
                 "  culvert router explain /webhooks/argo/push --method POST --config router.yaml"})

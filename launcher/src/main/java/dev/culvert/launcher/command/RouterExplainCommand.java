@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
                 "", "Examples:",
                 "  culvert router explain /webhooks/argo/push --method POST --config router.yaml",
                 "  culvert router explain https://app.example.com/v1/x --header x-env:staging"})
-final class RouterExplainCommand implements Task {
+final class RouterExplainCommand implements Task.Reactive {
     @Parameters(paramLabel = "URL", description = "The URL, or its path alone, as it would be sent.")
     private String url = "";
 

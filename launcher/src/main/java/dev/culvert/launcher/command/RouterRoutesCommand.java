@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
 /** {@code culvert router routes}: shows the effective route table. */
 @Command(name = "routes", description = "Lists the routes of a file in its order, after checking all of it.", footer = {
         "", "Example:", "  culvert router routes --config router.yaml"})
-final class RouterRoutesCommand implements Task {
+final class RouterRoutesCommand implements Task.Reactive {
     @Mixin
     private final RoutingFile file = new RoutingFile();
 

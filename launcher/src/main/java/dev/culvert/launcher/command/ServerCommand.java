@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert server}. */
-@Command(name = "server", description = "Runs the tunnel server: edge, tunnel and admin listeners.", subcommands = {
+@Command(name = "server", subcommands = {
         ServerStoreCommand.Backup.class, ServerStoreCommand.Restore.class}, footer = {
                 "",
                 "Example:", "  culvert server --config server.yaml --edge-domain tunnels.example.com"})

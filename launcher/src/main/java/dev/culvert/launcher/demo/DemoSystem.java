@@ -242,7 +242,8 @@ public final class DemoSystem {
     }
 
     private static Mono<AdminClient.Answer> create(AdminClient api, String name) {
-        return api.call("POST", "/runtimes", Map.of("account", "demo", "name", name, "hosts", List.of()))
+        return onElastic(() -> api.call("POST", "/runtimes",
+                Map.of("account", "demo", "name", name, "hosts", List.of())))
                 .filter(AdminClient.Answer::ok)
                 .switchIfEmpty(
                         Mono.error(() -> new DemoException("the admin API refused to create demo/" + name)));
@@ -253,7 +254,7 @@ public final class DemoSystem {
     }
 
     private Mono<Void> connected() {
-        return api().flatMap(api -> api.call("GET", "/runtimes/demo/local", null)
+        return api().flatMap(api -> onElastic(() -> api.call("GET", "/runtimes/demo/local", null))
                 .filter(answer -> answer.json().path("state").asText().equals("connected"))
                 .repeatWhenEmpty(tries -> tries.delayElements(ASK_EVERY)))
                 .timeout(CONNECTS_WITHIN, Mono.error(() -> new DemoException(

@@ -15,7 +15,7 @@ import picocli.CommandLine.ParseResult;
 /**
  * A command that reads a service's configuration from its file, the environment and a flag for each setting.
  */
-public abstract class ConfiguredCommand implements Task {
+public abstract class ConfiguredCommand implements Task.Reactive {
     private final PartConfig config;
     private Map<String, String> flags = Map.of();
 

@@ -3,13 +3,25 @@ package dev.culvert.launcher.run;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** The work of a command. Cold: it starts with the subscription. */
-public interface Task {
-    /** Runs to the end and emits the exit code. {@code Failures} reports errors. Never empty. */
-    Mono<Integer> run();
+/** The work of a command. {@code Failures} reports what it throws or emits as an error. */
+public sealed interface Task {
+    /**
+     * A task that prints, or asks over HTTP, and ends. It loads no Netty, Reactor, logging framework or YAML
+     * parser, because they take longer to load than it takes to run.
+     */
+    non-sealed interface Brief extends Task {
+        /** Runs to the end on the calling thread and returns the exit code. */
+        int run();
+    }
+
+    /** A task that uses the libraries of the services. Cold: it starts with the subscription. */
+    non-sealed interface Reactive extends Task {
+        /** Runs to the end and emits the exit code. Never empty. */
+        Mono<Integer> run();
+    }
 
     /** A task that runs until it is stopped. */
-    interface LongRunning extends Task {
+    interface LongRunning extends Reactive {
         /** Drains the task if it runs. After that the process may end. Completes empty. */
         Mono<Void> stop(Duration grace);
     }

@@ -29,6 +29,40 @@ class CulvertCommandTest {
         line.getSubcommands().values().forEach(CulvertCommandTest::everyCommandShowsAnExample);
     }
 
+    /** Whatever was chosen, the help of the root and each suggestion know all commands. */
+    @Test
+    void theRootsHelpIsTheSameWhicheverCommandIsChosen() {
+        String all = CulvertCommand.commandLine().getUsageMessage();
+
+        for (String[] args : new String[][]{{}, {"--help"}, {"runtime", "list"}, {"client", "status"},
+                {"--help", "demo"}}) {
+            assertThat(CulvertCommand.commandLine(args).getUsageMessage()).isEqualTo(all);
+        }
+    }
+
+    @Test
+    void aRunningClientsCommandsAreFoundBehindOptionsOfTheClientToo() {
+        for (String[] args : new String[][]{{"client", "status", "--help"},
+                {"client", "--config", "x", "status", "--help"}}) {
+            Captured captured = Captured.run(args);
+
+            assertThat(captured.exitCode()).as(captured.err()).isZero();
+            assertThat(captured.out()).startsWith("Usage: culvert client status");
+        }
+        assertThat(Captured.run("client", "--help").out()).contains("--identity-dir",
+                "Asks a running client");
+    }
+
+    @Test
+    void whatToPurgeIsAQuestionOfUsage() throws IOException {
+        Path token = Files.writeString(folder.resolve("admin.token"), "abc\n");
+
+        Captured captured = Captured.run("webhook", "purge", "--admin-token-file", token.toString());
+
+        assertThat(captured.exitCode()).isEqualTo(64);
+        assertThat(captured.err()).contains("purge: what (expected: an ID");
+    }
+
     @Test
     void wrongUsageEndsWith64AndNamesTheNearestCommand() {
         Captured captured = Captured.run("sevrer");

@@ -1,0 +1,257 @@
+package dev.culvert.launcher.admin;
+
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An HTTP/1.1 client of short commands, with one connection for each request. The JDK's own client loads 1,300
+ * more classes and the trusted authorities even for {@code http:}, which takes longer than a whole command
+ * (docs/performance.md). Follows no redirects, repeats nothing, and uses no HTTP proxy. Blocking; thread-safe.
+ */
+public final class SocketHttp {
+    private static final int MAX_HEAD = 64 << 10;
+    /** The largest body that is kept: a list of 200,000 runtimes. */
+    private static final int MAX_BODY = 64 << 20;
+    private static final int NO_CONTENT = 204;
+    private static final int NOT_MODIFIED = 304;
+
+    private final Duration timeout;
+    private final int maxBody;
+
+    /** @param timeout of a whole request, from the connection to the last byte of the response */
+    public SocketHttp(Duration timeout) {
+        this(timeout, MAX_BODY);
+    }
+
+    SocketHttp(Duration timeout, int maxBody) {
+        this.timeout = timeout;
+        this.maxBody = maxBody;
+    }
+
+    /** A response, with its body as UTF-8. */
+    public record Response(int status, String body) {}
+
+    /**
+     * Sends a request and returns the response of any status. With {@code https} the JDK's trusted authorities
+     * and the host's name are checked.
+     *
+     * @param target an absolute {@code http} or {@code https} URI
+     * @param fields header fields, beside those of the connection and the body
+     * @param body null for none
+     * @throws IOException if there is no complete response in time
+     */
+    public Response send(String method, URI target, Map<String, String> fields, byte @Nullable [] body)
+            throws IOException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        boolean secure = "https".equalsIgnoreCase(target.getScheme());
+        int port = target.getPort() < 0 ? secure ? 443 : 80 : target.getPort();
+        byte[] request = request(method, target, fields, body);
+        try (Socket plain = connect(target.getHost(), port);
+                Socket socket = secure ? secured(plain, target.getHost(), port) : plain) {
+            OutputStream out = socket.getOutputStream();
+            out.write(request);
+            out.flush();
+            return new ResponseReader(socket, deadline).read();
+        }
+    }
+
+    private Socket connect(String host, int port) throws IOException {
+        var socket = new Socket();
+        try {
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout((int) timeout.toMillis());
+            socket.connect(new InetSocketAddress(host, port), (int) timeout.toMillis());
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e instanceof ConnectException && "Connection refused".equals(e.getMessage())
+                    ? new ConnectException("the connection was refused")
+                    : e;
+        }
+    }
+
+    private static Socket secured(Socket plain, String host, int port) throws IOException {
+        String name = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+        var factory = (SSLSocketFactory) SSLSocketFactory.getDefault();
+        var socket = (SSLSocket) factory.createSocket(plain, name, port, true);
+        var parameters = socket.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        socket.setSSLParameters(parameters);
+        socket.startHandshake();
+        return socket;
+    }
+
+    private static byte[] request(String method, URI target, Map<String, String> fields,
+            byte @Nullable [] body) {
+        String path = target.getRawPath().isEmpty() ? "/" : target.getRawPath();
+        var head = new StringBuilder(method).append(' ').append(path);
+        if (target.getRawQuery() != null) {
+            head.append('?').append(target.getRawQuery());
+        }
+        head.append(" HTTP/1.1\r\nHost: ").append(target.getHost());
+        if (target.getPort() >= 0) {
+            head.append(':').append(target.getPort());
+        }
+        head.append("\r\nConnection: close\r\n");
+        fields.forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
+        byte[] content = body == null ? new byte[0] : body;
+        if (content.length > 0 || !method.equals("GET")) {
+            head.append("Content-Length: ").append(content.length).append("\r\n");
+        }
+        var request = new ByteArrayOutputStream(head.length() + 2 + content.length);
+        request.writeBytes(head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1));
+        request.writeBytes(content);
+        return request.toByteArray();
+    }
+
+    /** Reads one response, never past the deadline. */
+    private final class ResponseReader {
+        private final Socket socket;
+        private final InputStream in;
+        private final long deadline;
+        private final byte[] buffer = new byte[8 << 10];
+        private int position;
+        private int end;
+
+        ResponseReader(Socket socket, long deadline) throws IOException {
+            this.socket = socket;
+            this.in = socket.getInputStream();
+            this.deadline = deadline;
+        }
+
+        Response read() throws IOException {
+            int budget = MAX_HEAD;
+            while (true) {
+                String line = line(budget);
+                budget -= line.length();
+                int status = status(line);
+                long length = -1;
+                boolean chunked = false;
+                for (line = line(budget); !line.isEmpty(); line = line(budget)) {
+                    budget -= line.length() + 2;
+                    String field = line.toLowerCase(Locale.ROOT);
+                    if (field.startsWith("content-length:")) {
+                        length = number(field.substring("content-length:".length()).strip(), 10);
+                    } else if (field.startsWith("transfer-encoding:")) {
+                        chunked = field.endsWith("chunked");
+                    }
+                }
+                if (status >= 200) {
+                    return new Response(status, body(status, length, chunked));
+                }
+            }
+        }
+
+        private String body(int status, long length, boolean chunked) throws IOException {
+            var body = new ByteArrayOutputStream();
+            if (status == NO_CONTENT || status == NOT_MODIFIED) {
+                return "";
+            } else if (chunked) {
+                for (long size = chunk(); size > 0; size = chunk()) {
+                    copy(body, size);
+                    line(MAX_HEAD);
+                }
+            } else if (length >= 0) {
+                copy(body, length);
+            } else {
+                while (position < end || fill()) {
+                    copy(body, end - position);
+                }
+            }
+            return body.toString(StandardCharsets.UTF_8);
+        }
+
+        private long chunk() throws IOException {
+            String size = line(MAX_HEAD);
+            int extension = size.indexOf(';');
+            return number(extension < 0 ? size.strip() : size.substring(0, extension).strip(), 16);
+        }
+
+        private void copy(ByteArrayOutputStream body, long size) throws IOException {
+            if (size > maxBody - body.size()) {
+                throw new IOException("its answer is larger than " + (maxBody >> 20) + " MiB");
+            }
+            for (long left = size; left > 0;) {
+                if (position == end && !fill()) {
+                    throw ended();
+                }
+                int some = (int) Math.min(left, end - position);
+                body.write(buffer, position, some);
+                position += some;
+                left -= some;
+            }
+        }
+
+        /** A line without its end, of at most so many characters. */
+        private String line(int max) throws IOException {
+            var line = new StringBuilder();
+            while (true) {
+                if (position == end && !fill()) {
+                    throw ended();
+                }
+                char c = (char) (buffer[position++] & 0xFF);
+                if (c == '\n') {
+                    int length = line.length();
+                    return length > 0 && line.charAt(length - 1) == '\r'
+                            ? line.substring(0, length - 1)
+                            : line.toString();
+                }
+                line.append(c);
+                if (line.length() > max) {
+                    throw new IOException(
+                            "the head of its answer is larger than " + (MAX_HEAD >> 10) + " KiB");
+                }
+            }
+        }
+
+        /** Reads more bytes. False at the end of the connection. */
+        private boolean fill() throws IOException {
+            long left = (deadline - System.nanoTime()) / 1_000_000;
+            if (left <= 0) {
+                throw new SocketTimeoutException();
+            }
+            socket.setSoTimeout((int) left);
+            position = 0;
+            end = Math.max(0, in.read(buffer));
+            return end > 0;
+        }
+
+        private static int status(String line) throws IOException {
+            int space = line.indexOf(' ');
+            if (!line.startsWith("HTTP/1.") || space < 0 || line.length() < space + 4) {
+                throw new IOException("its answer is not HTTP/1.1");
+            }
+            return (int) number(line.substring(space + 1, space + 4), 10);
+        }
+
+        private static long number(String digits, int radix) throws IOException {
+            try {
+                if (!digits.isEmpty() && Character.digit(digits.charAt(0), radix) < 0) { // a sign
+                    throw new NumberFormatException();
+                }
+                return Long.parseLong(digits, radix);
+            } catch (NumberFormatException e) {
+                throw new IOException("its answer is not HTTP/1.1", e);
+            }
+        }
+
+        private static EOFException ended() {
+            return new EOFException("the connection ended before the answer did");
+        }
+    }
+}

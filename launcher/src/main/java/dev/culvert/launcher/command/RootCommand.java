@@ -1,0 +1,84 @@
+package dev.culvert.launcher.command;
+
+import dev.culvert.launcher.admin.AdminTokenCommand;
+import dev.culvert.launcher.admin.AuditCommand;
+import dev.culvert.launcher.admin.RuntimeCommand;
+import dev.culvert.launcher.admin.WebhookCommand;
+import java.util.Locale;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/**
+ * The commands, in the order of the help. Their names and descriptions stand here, and not in the annotations
+ * of their classes, so that the class of a command is loaded only when it was chosen: with the class of a
+ * service its libraries are loaded.
+ */
+enum RootCommand {
+    SERVER("Runs the tunnel server: edge, tunnel and admin listeners."), CLIENT(
+            "Runs the tunnel client, with the request router inside or one upstream behind it."), ROUTER(
+                    "Runs the request router in its own pod, behind an ingress controller."), APP_PROXY(
+                            "Runs the App-Proxy: info and Git handlers inside the cluster."), CONTROL_PLANE(
+                                    "Runs the control plane: accounts, users, API keys, and who may do what."), DEMO(
+                                            "Runs all parts on 127.0.0.1 and prints lines to paste.",
+                                            "Certificates are made on the spot, the upstreams are real. With --check it sends traffic through every route"
+                                                    + " instead, and ends."), RUNTIME(
+                                                            "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API."), WEBHOOK(
+                                                                    "Lists, shows, replays and purges stored webhooks; pauses their delivery."), ADMIN_TOKEN(
+                                                                            "Creates, lists, rotates and deletes named tokens of the admin API, each with a role."), AUDIT(
+                                                                                    "Lists changes made through the admin API, newest first."), CERTS(
+                                                                                            "Makes the certificate authority and the certificates of servers, and shows what certificates say."), DOCTOR(
+                                                                                                    "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
+                                                                                                    "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), BENCH(
+                                                                                                            "Compares Culvert under load with other ways to reach an upstream.");
+
+    /** Lines. */
+    private final String description;
+
+    RootCommand(String... description) {
+        this.description = String.join("\n", description);
+    }
+
+    /** {@code app-proxy}. */
+    String word() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The command with its options and subcommands. */
+    CommandLine full() {
+        return described(new CommandLine(switch (this) {
+            case SERVER -> new ServerCommand();
+            case CLIENT -> new ClientCommand();
+            case ROUTER -> new RouterCommand();
+            case APP_PROXY -> new AppProxyCommand();
+            case CONTROL_PLANE -> new ControlPlaneCommand();
+            case DEMO -> new DemoCommand();
+            case RUNTIME -> new RuntimeCommand();
+            case WEBHOOK -> new WebhookCommand();
+            case ADMIN_TOKEN -> new AdminTokenCommand();
+            case AUDIT -> new AuditCommand();
+            case CERTS -> new CertsCommand();
+            case DOCTOR -> new DoctorCommand();
+            case BENCH -> new BenchCommand();
+        }));
+    }
+
+    /** The command, as far as an argument behind its name needs it: that of a running client needs no client. */
+    CommandLine before(String next) {
+        return switch (this) {
+            case CLIENT -> ClientControls.NAMES.contains(next)
+                    ? described(new CommandLine(new ClientControls()))
+                    : full();
+            default -> full();
+        };
+    }
+
+    /** The command for the help of the root and for suggestions, without its class. */
+    CommandLine listed() {
+        return described(new CommandLine(CommandSpec.create().name(word())));
+    }
+
+    private CommandLine described(CommandLine line) {
+        line.getCommandSpec().usageMessage().description(description.split("\n", -1));
+        return line;
+    }
+}
