@@ -23,7 +23,7 @@ final class TrainCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Option(names = "--dist", required = true, description = "The build's folder with its folder lib; the caches are written to it.")
+    @Option(names = "--dist", required = true, description = "The build's folder with its folder lib; the caches are written to its folder cache.")
     private Path dist = Path.of("");
 
     @Option(names = "--time", defaultValue = "3s", description = "Of each kind of traffic. Default: ${DEFAULT-VALUE}")
@@ -39,7 +39,8 @@ final class TrainCommand implements Callable<Integer> {
             throw wrong("--time", time, "a time such as 3s");
         }
         try (Testbed bed = Testbed.create(Scheduling.NORMAL)) {
-            new Training(bed, dist, dist, each, System.out::println).run();
+            new Training(bed, dist, Files.createDirectories(dist.resolve("cache")), each, System.out::println)
+                    .run();
         }
         return 0;
     }

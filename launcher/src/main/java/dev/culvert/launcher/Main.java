@@ -21,9 +21,14 @@ public final class Main {
 
     /** Ends the JVM with one of the codes of {@code ExitCode}. */
     public static void main(String[] args) {
+        System.exit(execute(args));
+    }
+
+    /** Runs a command and returns its exit code. */
+    static int execute(String[] args) {
         CommandLine line = CulvertCommand.commandLine(args);
         line.setExecutionStrategy(Main::run);
-        System.exit(line.execute(args));
+        return line.execute(args);
     }
 
     private static int run(ParseResult parsed) {

@@ -32,7 +32,7 @@ final class CulvertPrograms {
     }
 
     static String version() {
-        return run("--version").strip();
+        return run("--version").lines().findFirst().orElse("");
     }
 
     /** The text of a field of a JSON object that has no objects in it. */

@@ -27,7 +27,7 @@ public record Launch(String classPath, Function<String, List<String>> more) {
      */
     public static Launch of(Path dist) {
         return new Launch(jars(dist), command -> {
-            Path cache = cache(dist, command);
+            Path cache = cache(dist.resolve("cache"), command);
             return Files.exists(cache) ? List.of("-XX:AOTCache=" + cache) : List.of();
         });
     }

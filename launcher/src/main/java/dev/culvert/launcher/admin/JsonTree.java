@@ -12,8 +12,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 
 /**
- * Reads a JSON text without an {@code ObjectMapper}, whose classes take longer to load than the rest of a short
- * command (docs/performance.md). Bounds of depth and length are those of Jackson's parser.
+ * Reads a JSON text without an {@code ObjectMapper}, whose classes take longer to load than the rest of a
+ * short command (docs/performance.md). Bounds of depth and length are those of Jackson's parser.
  */
 public final class JsonTree {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;

@@ -19,9 +19,10 @@ import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An HTTP/1.1 client of short commands, with one connection for each request. The JDK's own client loads 1,300
- * more classes and the trusted authorities even for {@code http:}, which takes longer than a whole command
- * (docs/performance.md). Follows no redirects, repeats nothing, and uses no HTTP proxy. Blocking; thread-safe.
+ * An HTTP/1.1 client of short commands, with one connection for each request. The JDK's own client loads
+ * 1,300 more classes and the trusted authorities even for {@code http:}, which takes longer than a whole
+ * command (docs/performance.md). Follows no redirects, repeats nothing, and uses no HTTP proxy. Blocking;
+ * thread-safe.
  */
 public final class SocketHttp {
     private static final int MAX_HEAD = 64 << 10;
@@ -47,8 +48,8 @@ public final class SocketHttp {
     public record Response(int status, String body) {}
 
     /**
-     * Sends a request and returns the response of any status. With {@code https} the JDK's trusted authorities
-     * and the host's name are checked.
+     * Sends a request and returns the response of any status. With {@code https} the JDK's trusted
+     * authorities and the host's name are checked.
      *
      * @param target an absolute {@code http} or {@code https} URI
      * @param fields header fields, beside those of the connection and the body
@@ -197,7 +198,7 @@ public final class SocketHttp {
             }
         }
 
-        /** A line without its end, of at most so many characters. */
+        /** Reads a line of limited length and returns it without its end. */
         private String line(int max) throws IOException {
             var line = new StringBuilder();
             while (true) {

@@ -34,8 +34,8 @@ public final class CulvertCommand {
     }
 
     /**
-     * Creates a command line for these arguments. Of other commands it has only the names and descriptions, so
-     * that their classes are not loaded.
+     * Creates a command line for these arguments. Of other commands it has only the names and descriptions,
+     * so that their classes are not loaded.
      */
     public static CommandLine commandLine(String[] args) {
         int chosen = 0;
@@ -112,11 +112,11 @@ public final class CulvertCommand {
         return ExitCode.USAGE;
     }
 
-    /** The version from the jar's manifest. */
+    /** The version from the jar's manifest, and what it runs on. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            return new String[]{"culvert " + number()};
+            return new String[]{"culvert " + number(), RuntimeFacts.line()};
         }
 
         static String number() {

@@ -4,6 +4,7 @@ import dev.culvert.launcher.admin.AdminTokenCommand;
 import dev.culvert.launcher.admin.AuditCommand;
 import dev.culvert.launcher.admin.RuntimeCommand;
 import dev.culvert.launcher.admin.WebhookCommand;
+import dev.culvert.launcher.cache.CacheCommand;
 import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -28,8 +29,10 @@ enum RootCommand {
                                                                                     "Lists changes made through the admin API, newest first."), CERTS(
                                                                                             "Makes the certificate authority and the certificates of servers, and shows what certificates say."), DOCTOR(
                                                                                                     "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
-                                                                                                    "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), BENCH(
-                                                                                                            "Compares Culvert under load with other ways to reach an upstream.");
+                                                                                                    "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), CACHE(
+                                                                                                            "Makes the AOT caches of this installation, with which commands and parts start faster.",
+                                                                                                            "Parts run for a moment on 127.0.0.1 for it. To be run again after a change of the installation or of its Java run-time."), BENCH(
+                                                                                                                    "Compares Culvert under load with other ways to reach an upstream.");
 
     /** Lines. */
     private final String description;
@@ -58,11 +61,12 @@ enum RootCommand {
             case AUDIT -> new AuditCommand();
             case CERTS -> new CertsCommand();
             case DOCTOR -> new DoctorCommand();
+            case CACHE -> new CacheCommand();
             case BENCH -> new BenchCommand();
         }));
     }
 
-    /** The command, as far as an argument behind its name needs it: that of a running client needs no client. */
+    /** The command, as far as the argument behind its name needs it: to ask a client takes no client. */
     CommandLine before(String next) {
         return switch (this) {
             case CLIENT -> ClientControls.NAMES.contains(next)

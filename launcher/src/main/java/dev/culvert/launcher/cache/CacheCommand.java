@@ -1,0 +1,139 @@
+package dev.culvert.launcher.cache;
+
+import dev.culvert.config.Reason;
+import dev.culvert.launcher.run.CommandException;
+import dev.culvert.launcher.run.ExitCode;
+import dev.culvert.launcher.run.Task;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code culvert cache}. Writes each cache whole: a part that starts meanwhile has the old one or the new one.
+ */
+@Command(name = "cache", footer = {"", "Examples:", "  culvert cache", "  culvert cache --only cli,client"})
+public final class CacheCommand implements Task.Brief {
+    /**
+     * The names and sizes of the jars that a cache was made from. Java 25.0.3 does not notice that jars have
+     * changed (JDK-8377932), so the launcher script compares them.
+     */
+    private static final String JARS = "cd \"$1\" && wc -c ./*.jar";
+
+    @Option(names = "--only", split = ",", paramLabel = "PART", description = "cli (the short commands), client, router, app-proxy, control-plane or server; may be repeated. Default: all but server, whose steady state is dearer with a cache.")
+    private List<String> only = List.of();
+
+    @Option(names = "--to", paramLabel = "DIR", description = "Where the caches go. Default: the folder cache of the installation, where they are used from.")
+    private @Nullable Path to;
+
+    @Override
+    public int run() {
+        Installation installation = Installation.running();
+        List<String> parts = only.isEmpty() ? Training.USUAL : only.stream().distinct().toList();
+        for (String part : parts) {
+            if (!Training.ALL.contains(part)) {
+                throw new CommandException(ExitCode.USAGE,
+                        "--only: " + part + " (expected: " + String.join(", ", Training.ALL) + ")");
+            }
+        }
+        Path folder = to == null ? installation.home().resolve("cache") : to;
+        Path work = workFolder(folder);
+        try (ExecutorService threads = Executors
+                .newFixedThreadPool(Math.min(parts.size(), Runtime.getRuntime().availableProcessors()))) {
+            List<Future<String>> made = new ArrayList<>();
+            for (String part : parts) {
+                Callable<String> making = () -> make(installation, part, work, folder);
+                made.add(threads.submit(making));
+            }
+            for (Future<String> each : made) {
+                System.out.println(each.get());
+            }
+            return ExitCode.DONE;
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof CommandException told
+                    ? told
+                    : new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandException(ExitCode.FAILED, "interrupted");
+        } finally {
+            remove(work);
+        }
+    }
+
+    /** A folder beside the caches, so that they can be renamed into place. Proves that it can be written. */
+    private static Path workFolder(Path folder) {
+        try {
+            Files.createDirectories(folder);
+            return Files.createTempDirectory(folder.toAbsolutePath(), ".making-");
+        } catch (IOException e) {
+            throw new CommandException(ExitCode.USAGE, folder + " can't be written: " + Reason.of(e)
+                    + " (expected: a folder of yours; --to names another)");
+        }
+    }
+
+    /** Makes one cache. Returns the line that says so. */
+    private static String make(Installation installation, String part, Path work, Path folder)
+            throws InterruptedException {
+        long began = System.nanoTime();
+        try {
+            Path own = Files.createDirectory(work.resolve(part));
+            Path made = own.resolve(part + ".aot");
+            String jars = jars(installation);
+            new Training(installation, own).run(part, made);
+            Path cache = folder.resolve(made.getFileName());
+            publish(made, cache);
+            publish(Files.writeString(own.resolve(part + ".jars"), jars), folder.resolve(part + ".jars"));
+            long millis = (System.nanoTime() - began) / 1_000_000;
+            return cache + ", " + (Files.size(cache) >> 20) + " MiB, in " + millis / 1000 + "."
+                    + millis % 1000 / 100
+                    + " s";
+        } catch (IOException e) {
+            throw new CommandException(ExitCode.FAILED, "no cache of " + part + " was made: " + Reason.of(e));
+        } catch (CommandException e) {
+            throw new CommandException(e.exitCode(), "no cache of " + part + " was made: " + e.getMessage());
+        }
+    }
+
+    private static void publish(Path made, Path target) throws IOException {
+        Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rw-r--r--"));
+        Files.move(made, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static String jars(Installation installation) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder("sh", "-c", JARS, "sh",
+                installation.home().resolve("lib").toString())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        String jars = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
+            throw new IOException("the jars of " + installation.home() + " can't be read");
+        }
+        return jars;
+    }
+
+    private static void remove(Path work) {
+        try (Stream<Path> files = Files.walk(work)) {
+            for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(each);
+            }
+        } catch (IOException | UncheckedIOException e) {
+            System.err.println("culvert: " + work + " can't be removed: " + Reason.of(e));
+        }
+    }
+}
