@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
@@ -43,6 +44,8 @@ public final class SqliteDatabase {
      * nothing.
      */
     private static final Duration ASK_AGAIN = Duration.ofMillis(100);
+    /** The time between two notes that this process waits for the lease. */
+    private static final Duration SAY_AGAIN = Duration.ofSeconds(1);
     /**
      * The wait for SQLite's own lock, which a backup or a heartbeat of another process holds for a moment.
      */
@@ -54,13 +57,19 @@ public final class SqliteDatabase {
     private final Connection connection;
     private final SqliteLease lease;
     private final DatabaseSchema schema;
+    private final Clock clock;
     private final Sinks.One<StoreException.Held> lost = Sinks.one();
     private final Disposable.Swap heartbeat = Disposables.swap();
     /** Confined to the database's thread. */
     private boolean released;
+    /** Whether another process waited for the lease when this one released it. */
+    private volatile boolean awaited;
+    /** When this process notes again that it waits. Confined to the database's thread. */
+    private @Nullable Instant sayAgain;
 
     private SqliteDatabase(Path file, @Nullable Object identity, Scheduler scheduler, Connection connection,
-            SqliteLease lease, DatabaseSchema schema) {
+            SqliteLease lease, DatabaseSchema schema, Clock clock) {
+        this.clock = clock;
         this.file = file;
         this.identity = identity;
         this.scheduler = scheduler;
@@ -93,7 +102,7 @@ public final class SqliteDatabase {
                 makeFile(file);
                 Object identity = identity(file);
                 return new SqliteDatabase(file, identity, scheduler, connect(file),
-                        new SqliteLease(file, clock), schema);
+                        new SqliteLease(file, clock), schema, clock);
             })
                     .subscribeOn(scheduler)
                     .flatMap(database -> database.begin(limits.lockTimeout()))
@@ -169,6 +178,28 @@ public final class SqliteDatabase {
                 .onErrorMap(SQLException.class, failed -> DatabaseProblem.of(file, failed));
     }
 
+    /**
+     * Notes in the database that this process serves, for the holder before it: {@link #succeeded}. Completes
+     * empty. Errors: {@link StoreException}.
+     */
+    public Mono<Void> serving() {
+        return transact(own -> {
+            LeaseNotes.serving(own, lease.fence());
+            return this;
+        }, noted -> noted).then();
+    }
+
+    /**
+     * After {@link #release}: emits true when the next holder serves. Emits false at once if no process waited
+     * for the lease; also if none takes it within {@code patience}, or if one has taken it and does not serve
+     * within {@code patience}.
+     */
+    public Mono<Boolean> succeeded(Duration patience) {
+        return Mono.defer(() -> awaited
+                ? Succession.watch(file, lease.fence(), patience)
+                : Mono.just(false));
+    }
+
     /** Waits for running work, releases the lease and closes the file. Completes empty. */
     public Mono<Void> close() {
         return release().then(scheduler.disposeGracefully());
@@ -177,7 +208,7 @@ public final class SqliteDatabase {
     private Mono<SqliteDatabase> begin(Duration wait) {
         long asks = Math.max(0, wait.dividedBy(ASK_AGAIN));
         return Mono.fromCallable(() -> {
-            take();
+            takeOrWait(asks > 0);
             heartbeat.update(scheduler.schedulePeriodically(this::beat, SqliteLease.BEAT.toMillis(),
                     SqliteLease.BEAT.toMillis(), TimeUnit.MILLISECONDS));
             return this;
@@ -200,10 +231,42 @@ public final class SqliteDatabase {
         }
     }
 
+    private void takeOrWait(boolean waits) throws SQLException, IOException {
+        try {
+            take();
+        } catch (StoreException.Held held) {
+            if (waits) {
+                noteWaiting();
+            }
+            throw held;
+        }
+    }
+
+    /** Tells the holder that its successor is there. Does not wait for the disk, as a heartbeat does not. */
+    private void noteWaiting() {
+        Instant now = clock.instant();
+        if (sayAgain != null && now.isBefore(sayAgain)) {
+            return;
+        }
+        sayAgain = now.plus(SAY_AGAIN);
+        try {
+            synchronous("NORMAL");
+            transaction(connection, own -> {
+                LeaseNotes.waiting(own, now);
+                return own;
+            });
+        } catch (SQLException failed) {
+            log.atDebug().addKeyValue("reason", failed.getMessage()).log("the wait could not be noted");
+        } finally {
+            syncFully();
+        }
+    }
+
     private void take() throws SQLException, IOException {
         transaction(connection, own -> {
             SqliteSchema.refuseForeign(own);
             lease.take(own);
+            LeaseNotes.taken(own);
             SqliteSchema.check(own);
             schema.migrate(own);
             return this;
@@ -232,9 +295,9 @@ public final class SqliteDatabase {
         }
         released = true;
         try {
-            transaction(connection, own -> {
+            awaited = transaction(connection, own -> {
                 lease.giveBack(own);
-                return own;
+                return LeaseNotes.isAwaited(own, clock.instant());
             });
         } finally {
             connection.close();

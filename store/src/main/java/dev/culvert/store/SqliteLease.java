@@ -145,6 +145,11 @@ public final class SqliteLease {
         SqliteDatabase.update(connection, "UPDATE lease SET until = 0");
     }
 
+    /** The fencing number of this process's last lease. */
+    long fence() {
+        return fence;
+    }
+
     private static long end(Instant now) {
         return now.plus(LIFE).toEpochMilli();
     }

@@ -13,6 +13,8 @@ import dev.culvert.store.StoreException;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -22,6 +24,7 @@ import reactor.core.publisher.Mono;
  * its own data folder.
  */
 public final class TunnelServer {
+    private static final Logger log = LoggerFactory.getLogger(TunnelServer.class);
     /** The grace for the tunnels after the callers' connections have ended. */
     private static final Duration TUNNEL_GRACE = Duration.ofSeconds(2);
     /**
@@ -34,6 +37,24 @@ public final class TunnelServer {
      * once.
      */
     private static final Duration SPREAD = Duration.ofSeconds(10);
+
+    /**
+     * The time in which a server that waits for the database takes it, and then the time in which it listens.
+     * A server that needs longer leaves a gap.
+     */
+    private static final Duration SUCCESSOR_LISTENS = Duration.ofSeconds(2);
+
+    /**
+     * The time in which balancers notice that the next server is ready, before they may notice that this one
+     * is not.
+     */
+    private static final Duration SUCCESSOR_SEEN = Duration.ofMillis(500);
+
+    /**
+     * The period over which tunnel clients are asked to bring their spare connections to the next server.
+     * Callers who arrive there are held for 5 s at most.
+     */
+    private static final Duration SPREAD_SPARES = Duration.ofSeconds(3);
 
     /**
      * The time in which balancers notice that this server is not ready; they probe about once a second.
@@ -49,7 +70,7 @@ public final class TunnelServer {
     private @Nullable RawListener raw;
     private @Nullable TunnelListener tunnel;
     private @Nullable EdgeServer admin;
-    private final Disposable.Swap successor = Disposables.swap();
+    private final Disposable.Composite following = Disposables.composite();
     private volatile Readiness readiness = Readiness.notReady("starting");
 
     private TunnelServer(ServerParts parts) {
@@ -88,10 +109,18 @@ public final class TunnelServer {
                     }
                 })
                 .then(listenForRaw(config.tcp()))
-                .then(Mono.fromCallable(() -> {
-                    readiness = Readiness.READY;
-                    return this;
-                }));
+                .then(Mono.fromRunnable(() -> readiness = Readiness.READY))
+                .then(Mono.defer(this::tellPredecessor))
+                .thenReturn(this);
+    }
+
+    private Mono<Void> tellPredecessor() {
+        return parts.store()
+                .serving()
+                .doOnError(failed -> log.atWarn()
+                        .addKeyValue("reason", failed.getMessage())
+                        .log("the server before this one can't see that this one listens"))
+                .onErrorComplete();
     }
 
     private Mono<RawListener> listenForRaw(ServerConfig.@Nullable Tcp config) {
@@ -163,53 +192,79 @@ public final class TunnelServer {
     }
 
     /**
-     * Drains the server. Readiness turns off, the database is released for the next server, and new tunnels
-     * are refused. Callers are accepted until balancers have noticed, and are then asked to close their
-     * connections. After the callers, tunnel clients are asked to connect elsewhere. Webhooks are delivered
-     * here as long as the clients are connected. Exchanges in flight have {@code grace} to end; then
+     * Drains the server. The database is released for the next server. If one waits for it, this server stays
+     * ready until that one listens, as {@link #SUCCESSOR_LISTENS} bounds. Then readiness turns off. Callers and
+     * tunnels are accepted until balancers have noticed; then the listeners close, and callers are asked to
+     * close their connections. After the callers, tunnel clients are asked to connect elsewhere. Webhooks are
+     * delivered here as long as the clients are connected. Exchanges in flight have {@code grace} to end; then
      * everything closes.
      */
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
-            readiness = Readiness.notReady("draining");
+            long began = System.nanoTime();
             parts.events().stopping();
-            EdgeListener callers = edge;
-            RawListener rawCallers = raw;
-            TunnelListener tunnels = tunnel;
-            EdgeServer operators = admin;
-            if (tunnels != null) {
-                tunnels.refuse(); // drained clients must dial another server
-            }
-            Duration seen = shorter(grace.dividedBy(10), BALANCERS_SEE);
-            Mono<Void> callersDone = callers == null
-                    ? Mono.empty()
-                    : Mono.delay(seen).then(callers.stop(grace.minus(seen)));
-            Mono<Void> rawDone = rawCallers == null
-                    ? Mono.empty()
-                    : Mono.delay(seen).then(rawCallers.stop(grace.minus(seen)));
-            Duration before = shorter(grace, seen.plus(CALLERS_FIRST));
-            Mono<Void> clientsGo = Mono.delay(before)
-                    .then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
-            Mono<Void> webhooksGo = Mono.delay(before)
-                    .then(Mono.defer(() -> parts.webhooks().release(grace.minus(before))));
             return parts.store()
                     .release()
                     .onErrorComplete()
                     .then(Mono.fromRunnable(this::followSuccessor))
-                    .then(Mono.when(callersDone, rawDone, clientsGo, webhooksGo))
-                    .then(tunnels == null
-                            ? Mono.empty()
-                            : tunnels.stop(grace.isZero() ? grace : TUNNEL_GRACE))
-                    .then(Mono.fromRunnable(parts.events()::end))
-                    .then(operators == null ? Mono.empty() : operators.stop(LAST_WORDS))
-                    .then(parts.close())
-                    .doFinally(signal -> successor.dispose());
+                    .then(grace.isZero() ? Mono.empty() : handOver(grace))
+                    .then(Mono.defer(() -> drain(grace.minus(Duration.ofNanos(System.nanoTime() - began)))))
+                    .then(Mono.defer(() -> end(grace.isZero() ? grace : TUNNEL_GRACE)))
+                    .doFinally(signal -> following.dispose());
         });
+    }
+
+    /**
+     * Completes when balancers should send their callers to the next server. From the moment that it listens,
+     * callers arrive at both servers, so each tunnel gets a session there, too.
+     */
+    private Mono<Void> handOver(Duration grace) {
+        return parts.store()
+                .succeeded(shorter(grace.dividedBy(10), SUCCESSOR_LISTENS))
+                .onErrorReturn(false)
+                .flatMap(listens -> listens ? Mono.defer(this::shareTunnels) : Mono.empty());
+    }
+
+    private Mono<Void> shareTunnels() {
+        following.add(parts.registry().drainSpares(SPREAD_SPARES).subscribe());
+        return Mono.delay(SUCCESSOR_SEEN).then();
+    }
+
+    private Mono<Void> drain(Duration left) {
+        readiness = Readiness.notReady("draining");
+        Duration grace = left.isNegative() ? Duration.ZERO : left;
+        EdgeListener callers = edge;
+        RawListener rawCallers = raw;
+        TunnelListener tunnels = tunnel;
+        Duration seen = shorter(grace.dividedBy(10), BALANCERS_SEE);
+        Mono<Void> callersDone = callers == null
+                ? Mono.empty()
+                : Mono.delay(seen).then(callers.stop(grace.minus(seen)));
+        Mono<Void> rawDone = rawCallers == null
+                ? Mono.empty()
+                : Mono.delay(seen).then(rawCallers.stop(grace.minus(seen)));
+        Mono<Void> tunnelsRefused = tunnels == null
+                ? Mono.empty()
+                : Mono.delay(seen).then(Mono.fromRunnable(tunnels::refuse));
+        Duration before = shorter(grace, seen.plus(CALLERS_FIRST));
+        Mono<Void> clientsGo = Mono.delay(before).then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
+        Mono<Void> webhooksGo = Mono.delay(before)
+                .then(Mono.defer(() -> parts.webhooks().release(grace.minus(before))));
+        return Mono.when(callersDone, rawDone, tunnelsRefused, clientsGo, webhooksGo);
+    }
+
+    private Mono<Void> end(Duration tunnelGrace) {
+        TunnelListener tunnels = tunnel;
+        EdgeServer operators = admin;
+        return (tunnels == null ? Mono.<Void>empty() : tunnels.stop(tunnelGrace))
+                .then(Mono.fromRunnable(parts.events()::end))
+                .then(operators == null ? Mono.empty() : operators.stop(LAST_WORDS))
+                .then(parts.close());
     }
 
     /** Disconnects the runtimes that the next server revokes or deletes. */
     private void followSuccessor() {
-        successor.update(parts.store()
+        following.add(parts.store()
                 .endedBySuccessor()
                 .subscribe(gone -> parts.registry()
                         .closeAll(gone.id(), "the runtime " + gone.name() + " was deleted or revoked")));

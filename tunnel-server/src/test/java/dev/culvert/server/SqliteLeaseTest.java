@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -35,6 +38,7 @@ import reactor.test.StepVerifier;
 /** Who may change a database that several processes open. */
 class SqliteLeaseTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration SHORT = Duration.ofMillis(300);
 
     @TempDir
     Path folder;
@@ -101,15 +105,56 @@ class SqliteLeaseTest {
     @Test
     void whoWaitsBeginsWhenTheHolderReleases() {
         RuntimeStore old = open(clock, Duration.ZERO);
-        Mono<SqliteRuntimeStore> next = SqliteRuntimeStore
-                .open(folder, "t.example", StoreLimits.defaults().waiting(PATIENCE), clock)
-                .doOnNext(opened::add);
+        Mono<SqliteRuntimeStore> next = waiting();
 
         StepVerifier.create(next)
                 .expectSubscription()
                 .expectNoEvent(Duration.ofMillis(300))
                 .then(() -> old.release().block())
                 .expectNextCount(1)
+                .expectComplete()
+                .verify(PATIENCE);
+    }
+
+    @Test
+    void aHolderForWhichNobodyWaitsKnowsItAtOnce() {
+        SqliteRuntimeStore old = open(clock, Duration.ZERO);
+        refused(Duration.ZERO); // it does not wait, so it leaves no note
+
+        old.release().block();
+
+        StepVerifier.create(old.succeeded(Duration.ofMinutes(10)))
+                .expectNext(false)
+                .expectComplete()
+                .verify(PATIENCE);
+    }
+
+    @Test
+    void theHolderLearnsThatItsSuccessorServesAndNotOnlyHoldsTheLease() {
+        SqliteRuntimeStore old = open(clock, Duration.ZERO);
+        var next = waiting().toFuture();
+        Awaitility.await().until(this::isAwaited);
+
+        old.release().block();
+
+        assertThat(next).succeedsWithin(PATIENCE);
+        assertThat(await(old.succeeded(SHORT))).isFalse();
+        next.join().serving().block();
+        assertThat(await(old.succeeded(PATIENCE))).isTrue();
+    }
+
+    @Test
+    void aSuccessorThatGaveUpIsNotWaitedForLong() {
+        SqliteRuntimeStore old = open(clock, Duration.ZERO);
+        refused(SHORT);
+
+        old.release().block();
+
+        assertThat(await(old.succeeded(SHORT))).isFalse();
+        SqliteRuntimeStore next = open(clock, Duration.ZERO);
+        next.release().block(); // the note of the one that gave up ended with the new holder
+        StepVerifier.create(next.succeeded(Duration.ofMinutes(10)))
+                .expectNext(false)
                 .expectComplete()
                 .verify(PATIENCE);
     }
@@ -179,8 +224,28 @@ class SqliteLeaseTest {
         }
     }
 
-    private RuntimeStore open(Clock time, Duration wait) {
-        RuntimeStore store = await(
+    /** Whether a note in the database says that a process waits for it. */
+    private boolean isAwaited() throws SQLException {
+        String file = "jdbc:sqlite:file:" + folder.resolve("culvert.db") + "?mode=ro";
+        try (var connection = DriverManager.getConnection(file);
+                var statement = connection.createStatement();
+                var row = statement.executeQuery("SELECT value FROM lease_notes WHERE name = 'waiting'")) {
+            return row.next() && row.getLong(1) > 0;
+        }
+    }
+
+    private Mono<SqliteRuntimeStore> waiting() {
+        return SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults().waiting(PATIENCE), clock)
+                .doOnNext(opened::add);
+    }
+
+    /** Expects that the database is held. */
+    private void refused(Duration wait) {
+        assertThatThrownBy(() -> open(clock, wait)).isInstanceOf(StoreException.Held.class);
+    }
+
+    private SqliteRuntimeStore open(Clock time, Duration wait) {
+        SqliteRuntimeStore store = await(
                 SqliteRuntimeStore.open(folder, "t.example", StoreLimits.defaults().waiting(wait), time));
         opened.add(store);
         return store;

@@ -183,6 +183,9 @@ public final class ServerSession implements SessionListener {
         }
         shared.registry.held().wake(runtime().id());
         shared.told.live(runtime());
+        if (live != null) {
+            shared.registry.opened(live);
+        }
     }
 
     /** Schedules a check for the end of the certificate, as known now. */

@@ -353,6 +353,23 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         return database.release().doFinally(done -> late.close());
     }
 
+    /**
+     * Notes for the server before this one that this one listens. Completes empty. Errors:
+     * {@link StoreException}.
+     */
+    public Mono<Void> serving() {
+        return database.serving();
+    }
+
+    /**
+     * After {@link #release}: emits true when the next server listens. Emits false at once if none waited for
+     * the database; also if none takes it within {@code patience}, or if one has taken it and does not listen
+     * within {@code patience}.
+     */
+    public Mono<Boolean> succeeded(Duration patience) {
+        return database.succeeded(patience);
+    }
+
     @Override
     public Flux<RegisteredRuntime> endedBySuccessor() {
         return SuccessorView.identities(database.file()).concatMapIterable(this::ended);

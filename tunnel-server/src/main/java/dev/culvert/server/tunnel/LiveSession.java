@@ -82,9 +82,14 @@ public final class LiveSession {
      * after {@link #DRAIN_GRACE}. WebSockets are closed {@link #LAST_WORDS} before that.
      */
     void drain(ErrorCode code, String detail) {
+        drain(code, 0, detail);
+    }
+
+    /** @param delayMillis the time after which the client should dial again */
+    void drain(ErrorCode code, int delayMillis, String detail) {
         accepting = false;
         loop.execute(() -> {
-            handler.goAway(code, 0, detail);
+            handler.goAway(code, delayMillis, detail);
             if (cut == null) {
                 lastWords = loop.schedule(handler::ending, DRAIN_GRACE.minus(LAST_WORDS).toMillis(),
                         TimeUnit.MILLISECONDS);

@@ -12,9 +12,11 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
@@ -70,6 +72,19 @@ public final class TunnelRegistry implements TunnelDirectory {
      */
     static final int NEXT_TO_END = 4;
 
+    /** The shortest time after which a client that reached a leaving server dials again; twice it the longest. */
+    private static final int DIAL_AGAIN_MILLIS = 500;
+
+    private static final String STOPS = "the server stops";
+
+    /** Which sessions leave because the server stops. */
+    private enum Leaving {
+        NONE,
+        /** All but one of each tunnel. */
+        SPARES, ALL
+    }
+
+    private volatile Leaving leaving = Leaving.NONE;
     private final Map<String, Tunnel> tunnels = new ConcurrentHashMap<>();
     private final HeldRequests held;
     private final Instant started;
@@ -367,29 +382,72 @@ public final class TunnelRegistry implements TunnelDirectory {
     }
 
     /**
+     * Drains all sessions of each tunnel but one, because another server has begun to listen and callers may
+     * arrive at both. The first is drained at once, the others evenly over {@code most}, or faster if they
+     * are few. A session that becomes live from now on is drained if its tunnel has another one. Completes
+     * when all have been asked to drain.
+     */
+    public Mono<Void> drainSpares(Duration most) {
+        return Mono.defer(() -> {
+            leaving = Leaving.SPARES;
+            return drain(tunnels.values().stream().flatMap(TunnelRegistry::spares).toList(), most);
+        });
+    }
+
+    private static Stream<LiveSession> spares(Tunnel tunnel) {
+        return Stream.of(tunnel.sessions).filter(LiveSession::isAccepting).skip(1);
+    }
+
+    /**
      * Drains every session, because the server stops: the first at once, the others evenly over {@code most},
-     * or faster if they are few. Completes when all sessions have been asked to drain.
+     * or faster if they are few. Tunnels with few sessions are first, because they may have none at another
+     * server yet. A session that becomes live from now on is drained at once. Completes when all sessions
+     * have been asked to drain.
      */
     public Mono<Void> drainAll(Duration most) {
         return Mono.defer(() -> {
-            List<LiveSession> all = tunnels.values()
+            leaving = Leaving.ALL;
+            return drain(tunnels.values()
                     .stream()
-                    .flatMap(tunnel -> Stream.of(tunnel.sessions))
-                    .toList();
-            if (all.isEmpty()) {
-                return Mono.empty();
-            }
-            Duration step = shorter(most.dividedBy(all.size()), DRAIN_STEP);
-            int together = Math.toIntExact(1 + DRAIN_TICK.toNanos() / Math.max(1, step.toNanos()));
-            int each = Math.min(together, all.size());
-            int batches = (all.size() + each - 1) / each;
-            return Flux.interval(Duration.ZERO, step.multipliedBy(each))
-                    .onBackpressureBuffer()
-                    .take(batches)
-                    .flatMapIterable(batch -> batch(all, Math.toIntExact(batch), each))
-                    .doOnNext(session -> drain(session, ErrorCode.DRAINING, "the server stops"))
-                    .then();
+                    .map(tunnel -> tunnel.sessions)
+                    .sorted(Comparator.comparingInt(sessions -> sessions.length))
+                    .flatMap(Stream::of)
+                    .toList(), most);
         });
+    }
+
+    /**
+     * A session is live. If the server stops, the session is asked to go after a moment: a balancer may have
+     * brought its client to this server once more.
+     */
+    public void opened(LiveSession session) {
+        boolean goes = switch (leaving) {
+            case NONE -> false;
+            case SPARES -> Stream.of(sessionsIn(session.runtime.id()))
+                    .anyMatch(other -> !other.equals(session) && other.isAccepting());
+            case ALL -> true;
+        };
+        if (goes) {
+            session.drain(ErrorCode.DRAINING,
+                    ThreadLocalRandom.current().nextInt(DIAL_AGAIN_MILLIS, 2 * DIAL_AGAIN_MILLIS),
+                    STOPS);
+        }
+    }
+
+    private Mono<Void> drain(List<LiveSession> all, Duration most) {
+        if (all.isEmpty()) {
+            return Mono.empty();
+        }
+        Duration step = shorter(most.dividedBy(all.size()), DRAIN_STEP);
+        int together = Math.toIntExact(1 + DRAIN_TICK.toNanos() / Math.max(1, step.toNanos()));
+        int each = Math.min(together, all.size());
+        int batches = (all.size() + each - 1) / each;
+        return Flux.interval(Duration.ZERO, step.multipliedBy(each))
+                .onBackpressureBuffer()
+                .take(batches)
+                .flatMapIterable(batch -> batch(all, Math.toIntExact(batch), each))
+                .doOnNext(session -> drain(session, ErrorCode.DRAINING, STOPS))
+                .then();
     }
 
     private static List<LiveSession> batch(List<LiveSession> all, int batch, int each) {

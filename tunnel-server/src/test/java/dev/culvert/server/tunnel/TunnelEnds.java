@@ -40,6 +40,8 @@ public final class TunnelEnds implements SessionListener {
     private final Session client;
     /** What the server told the client to go away with. */
     public final List<ErrorCode> goneAway = new ArrayList<>();
+    /** The milliseconds after which it may dial again. */
+    final List<Integer> delays = new ArrayList<>();
     public @Nullable LiveSession live;
 
     private TunnelEnds(Hello hello) {
@@ -192,6 +194,7 @@ public final class TunnelEnds implements SessionListener {
         for (SessionEvent event = client.pollEvent(); event != null; event = client.pollEvent()) {
             if (event instanceof SessionEvent.GoingAway going) {
                 goneAway.add(going.code());
+                delays.add(going.delayMillis());
             } else if (event instanceof SessionEvent.Opened stream) {
                 opened.add(stream);
             } else if (event instanceof SessionEvent.ProofWanted wanted) {

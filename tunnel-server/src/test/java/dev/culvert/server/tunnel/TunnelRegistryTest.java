@@ -463,6 +463,57 @@ class TunnelRegistryTest {
         assertThat(registry.drainAll(Duration.ofSeconds(10)).blockOptional(Duration.ofSeconds(5))).isEmpty();
     }
 
+    @Test
+    void whileAnotherServerListensEachTunnelKeepsASession() {
+        TunnelEnds kept = dial(FIRST, 0, true);
+        TunnelEnds spare = dial(FIRST, 1, true);
+        connect(1);
+
+        registry.drainSpares(Duration.ofMillis(10)).block(Duration.ofSeconds(10));
+        TunnelEnds again = dial(FIRST, 1, true);
+        registry.opened(again.live());
+        all.forEach(TunnelEnds::drive);
+
+        assertThat(kept.live().isAccepting()).isTrue();
+        assertThat(spare.live().isAccepting()).isFalse();
+        assertThat(again.live().isAccepting()).isFalse();
+        assertThat(again.goneAway).containsExactly(ErrorCode.DRAINING);
+        assertThat(again.delays).singleElement().satisfies(millis -> assertThat(millis).isBetween(500, 999));
+        assertThat(draining()).isEqualTo(2);
+
+        registry.remove(kept.live());
+        TunnelEnds last = dial(FIRST, 0, true);
+        registry.opened(last.live());
+        assertThat(last.live().isAccepting()).isTrue();
+    }
+
+    @Test
+    void aSessionThatOpensWhileTheServerStopsIsSentAway() {
+        TunnelEnds early = dial(FIRST, 0, true);
+        registry.opened(early.live());
+        assertThat(early.live().isAccepting()).isTrue();
+
+        registry.drainAll(Duration.ofMillis(10)).block(Duration.ofSeconds(10));
+        TunnelEnds late = dial(FIRST, 1, true);
+        registry.opened(late.live());
+        late.drive();
+
+        assertThat(late.goneAway).containsExactly(ErrorCode.DRAINING);
+    }
+
+    @Test
+    void tunnelsWithOneSessionAreDrainedFirst() {
+        TunnelEnds zero = dial(FIRST, 0, true);
+        TunnelEnds one = dial(FIRST, 1, true);
+        connect(1);
+
+        StepVerifier.withVirtualTime(() -> registry.drainAll(Duration.ofSeconds(10)))
+                .then(() -> assertThat(draining()).isOne())
+                .then(() -> assertThat(List.of(zero, one)).allMatch(ends -> ends.live().isAccepting()))
+                .thenAwait(Duration.ofMillis(500))
+                .verifyComplete();
+    }
+
     private void connect(int runtimes) {
         for (int i = 0; i < runtimes; i++) {
             var runtime = new RegisteredRuntime("id-" + i, "identity-" + i, new RuntimeName("acme", "r" + i),
