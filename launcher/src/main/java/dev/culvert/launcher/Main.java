@@ -17,11 +17,19 @@ import reactor.core.publisher.Mono;
  * The entry point of the process. Parses the command line and runs one task. Loads only what that task needs.
  */
 public final class Main {
+    private static boolean usedReactor;
+
     private Main() {}
 
-    /** Ends the JVM with one of the codes of {@code ExitCode}. */
+    /**
+     * Ends the JVM with one of the codes of {@code ExitCode}. A short command that succeeded just returns: it
+     * has left no thread, and {@code System.exit} loads the JDK's logging first.
+     */
     public static void main(String[] args) {
-        System.exit(execute(args));
+        int code = execute(args);
+        if (code != ExitCode.DONE || usedReactor) {
+            System.exit(code);
+        }
     }
 
     /** Runs a command and returns its exit code. */
@@ -40,6 +48,7 @@ public final class Main {
         if (task instanceof Task.Brief brief) {
             return run(brief);
         }
+        usedReactor = true;
         return Reactive.run((Task.Reactive) task);
     }
 

@@ -7,6 +7,7 @@ import dev.culvert.launcher.admin.WebhookCommand;
 import dev.culvert.launcher.cache.CacheCommand;
 import java.util.Locale;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
@@ -72,8 +73,24 @@ enum RootCommand {
             case CLIENT -> ClientControls.NAMES.contains(next)
                     ? described(new CommandLine(new ClientControls()))
                     : full();
+            case RUNTIME -> only(RuntimeCommand.class, next);
+            case WEBHOOK -> only(WebhookCommand.class, next);
+            case ADMIN_TOKEN -> only(AdminTokenCommand.class, next);
             default -> full();
         };
+    }
+
+    /** A group with one of its commands: to read the options of a dozen takes longer than to run one. */
+    private CommandLine only(Class<?> group, String next) {
+        Command annotation = group.getAnnotation(Command.class);
+        for (Class<?> each : annotation == null ? new Class<?>[0] : annotation.subcommands()) {
+            Command named = each.getAnnotation(Command.class);
+            if (named != null && named.name().equals(next)) {
+                return described(new CommandLine(CommandSpec.create().name(word())))
+                        .addSubcommand(next, new CommandLine(each));
+            }
+        }
+        return full();
     }
 
     /** The command for the help of the root and for suggestions, without its class. */

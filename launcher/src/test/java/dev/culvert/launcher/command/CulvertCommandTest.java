@@ -9,6 +9,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -38,6 +39,25 @@ class CulvertCommandTest {
                 {"--help", "demo"}}) {
             assertThat(CulvertCommand.commandLine(args).getUsageMessage()).isEqualTo(all);
         }
+    }
+
+    /** Whether a command is found alone, or with its neighbours. */
+    @Test
+    void theHelpOfACommandIsTheSameWhicheverWayItIsFound() {
+        for (String group : List.of("runtime", "webhook", "admin-token", "client")) {
+            CommandLine all = below(CulvertCommand.commandLine(), group);
+            for (String name : all.getSubcommands().keySet()) {
+                CommandLine alone = below(CulvertCommand.commandLine(new String[]{group, name}), group);
+
+                assertThat(below(alone, name).getUsageMessage())
+                        .isEqualTo(below(all, name).getUsageMessage());
+            }
+        }
+        assertThat(Captured.run("runtime", "lst").err()).contains("mean: runtime list");
+    }
+
+    private static CommandLine below(CommandLine line, String name) {
+        return Objects.requireNonNull(line.getSubcommands().get(name), name);
     }
 
     @Test
