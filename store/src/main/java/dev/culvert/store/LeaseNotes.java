@@ -28,9 +28,13 @@ final class LeaseNotes {
         put(connection, "waiting", now.plus(WAITING).toEpochMilli());
     }
 
-    /** A process has taken the lease. If others wait, they say so again. */
-    static void taken(Connection connection) throws SQLException {
+    /**
+     * The process with this fencing number has taken the lease, and will note when it serves. Others that
+     * wait say so again.
+     */
+    static void taken(Connection connection, long fence) throws SQLException {
         put(connection, "waiting", 0);
+        put(connection, "starting", fence);
     }
 
     /** The holder with this fencing number serves. */
@@ -41,6 +45,11 @@ final class LeaseNotes {
     /** Whether a process waits for the lease. */
     static boolean isAwaited(Connection connection, Instant now) throws SQLException {
         return read(connection, "waiting") > now.toEpochMilli();
+    }
+
+    /** The fencing number of the last holder that notes when it serves; 0 for none. */
+    static long starting(Connection connection) throws SQLException {
+        return read(connection, "starting");
     }
 
     /** The fencing number of the last holder that served; 0 for none. */

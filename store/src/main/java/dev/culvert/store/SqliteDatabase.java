@@ -191,12 +191,13 @@ public final class SqliteDatabase {
 
     /**
      * After {@link #release}: emits true when the next holder serves. Emits false at once if no process waited
-     * for the lease; also if none takes it within {@code patience}, or if one has taken it and does not serve
-     * within {@code patience}.
+     * for the lease; also if none has it for {@code patience}, or if one has it and does not serve within
+     * {@code untilServing}. One of an older version, which does not note that it serves, has {@code patience}.
      */
-    public Mono<Boolean> succeeded(Duration patience) {
+    public Mono<Boolean> succeeded(Duration patience, Duration untilServing) {
         return Mono.defer(() -> awaited
-                ? Succession.watch(file, lease.fence(), patience)
+                ? Succession.watch(new Succession.Released(file, lease.fence(), clock), patience,
+                        untilServing)
                 : Mono.just(false));
     }
 
@@ -266,7 +267,7 @@ public final class SqliteDatabase {
         transaction(connection, own -> {
             SqliteSchema.refuseForeign(own);
             lease.take(own);
-            LeaseNotes.taken(own);
+            LeaseNotes.taken(own, lease.fence());
             SqliteSchema.check(own);
             schema.migrate(own);
             return this;

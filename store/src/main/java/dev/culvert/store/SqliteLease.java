@@ -55,7 +55,7 @@ public final class SqliteLease {
     }
 
     /** The row in the table. */
-    private record Holder(long fence, HolderProcess process, Instant since, Instant until) {
+    record Holder(long fence, HolderProcess process, Instant since, Instant until) {
         boolean isFree(Instant now) {
             return !until.isAfter(now) || process.isGone();
         }
@@ -154,7 +154,8 @@ public final class SqliteLease {
         return now.plus(LIFE).toEpochMilli();
     }
 
-    private static @Nullable Holder holder(Connection connection) throws SQLException {
+    /** The row in the table; null if there is none. */
+    static @Nullable Holder holder(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement
                         .executeQuery("SELECT fence, host, pid, machine, born, since, until FROM lease")) {

@@ -2,9 +2,8 @@ package dev.culvert.store;
 
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
@@ -23,48 +22,63 @@ final class Succession {
 
     private Succession() {}
 
+    /**
+     * A database that this process has released.
+     *
+     * @param fence the fencing number of this process's lease
+     */
+    record Released(Path file, long fence, Clock clock) {}
+
     /** How far the next holder is. */
     private enum Stage {
-        RELEASED, TAKEN, SERVING
+        /** There is none, or it has ended. */
+        FREE,
+        /** It is of a version that does not note that it serves. */
+        TAKEN, STARTING, SERVING
     }
 
     /**
-     * Emits true when a holder after the one with this fencing number serves; false when none takes the lease
-     * within {@code patience}, or when one has taken it and does not serve within {@code patience}. Only
-     * reads, on a thread of its own. A failed read is skipped. Cancelling ends the reads.
+     * Emits true when a later holder serves. Emits false when there is none for {@code patience}, when one
+     * that does not note that it serves has been there for {@code patience}, or when another one does not
+     * serve within {@code untilServing}. Only reads, on a thread of its own. A failed read is skipped.
+     * Cancelling ends the reads.
      */
-    static Mono<Boolean> watch(Path file, long fence, Duration patience) {
+    static Mono<Boolean> watch(Released database, Duration patience, Duration untilServing) {
         return Flux.using(() -> Schedulers.newSingle("culvert-succession", true),
                 thread -> Flux.interval(Duration.ZERO, EVERY, thread)
                         .onBackpressureDrop()
-                        .concatMap(tick -> look(file, fence)),
+                        .concatMap(tick -> look(database)),
                 Scheduler::dispose)
                 .distinctUntilChanged()
-                .timeout(patience)
+                .timeout(Mono.delay(patience),
+                        stage -> Mono.delay(stage == Stage.STARTING ? untilServing : patience))
                 .filter(Stage.SERVING::equals)
                 .next()
                 .map(serving -> true)
                 .onErrorReturn(TimeoutException.class, false);
     }
 
-    private static Mono<Stage> look(Path file, long fence) {
-        return Mono.fromCallable(() -> read(file, fence)).onErrorResume(SQLException.class, failed -> {
+    private static Mono<Stage> look(Released database) {
+        return Mono.fromCallable(() -> read(database)).onErrorResume(SQLException.class, failed -> {
             log.atDebug().addKeyValue("reason", failed.getMessage()).log("the next holder could not be read");
             return Mono.empty();
         });
     }
 
-    private static Stage read(Path file, long fence) throws SQLException {
+    private static Stage read(Released database) throws SQLException {
         var config = new SQLiteConfig();
         config.setReadOnly(true);
-        try (Connection connection = config.createConnection("jdbc:sqlite:" + file.toAbsolutePath())) {
-            if (LeaseNotes.serving(connection) > fence) {
+        try (Connection connection = config
+                .createConnection("jdbc:sqlite:" + database.file.toAbsolutePath())) {
+            SqliteLease.Holder holder = SqliteLease.holder(connection);
+            if (holder == null || holder.fence() <= database.fence
+                    || holder.isFree(database.clock.instant())) {
+                return Stage.FREE;
+            }
+            if (LeaseNotes.serving(connection) > database.fence) {
                 return Stage.SERVING;
             }
-            try (Statement statement = connection.createStatement();
-                    ResultSet row = statement.executeQuery("SELECT fence FROM lease")) {
-                return row.next() && row.getLong(1) > fence ? Stage.TAKEN : Stage.RELEASED;
-            }
+            return LeaseNotes.starting(connection) > database.fence ? Stage.STARTING : Stage.TAKEN;
         }
     }
 }

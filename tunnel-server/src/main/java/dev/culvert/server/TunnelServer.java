@@ -39,10 +39,13 @@ public final class TunnelServer {
     private static final Duration SPREAD = Duration.ofSeconds(10);
 
     /**
-     * The time in which a server that waits for the database takes it, and then the time in which it listens.
-     * A server that needs longer leaves a gap.
+     * The time in which a server that waits for the database takes it. One of an older version, which does
+     * not tell that it listens, has as much again for that.
      */
-    private static final Duration SUCCESSOR_LISTENS = Duration.ofSeconds(2);
+    private static final Duration SUCCESSOR_TAKES = Duration.ofSeconds(2);
+
+    /** The longest start of the next server, with the database, for which this one stays ready. */
+    private static final Duration SUCCESSOR_STARTS = Duration.ofSeconds(10);
 
     /**
      * The time in which balancers notice that the next server is ready, before they may notice that this one
@@ -193,7 +196,7 @@ public final class TunnelServer {
 
     /**
      * Drains the server. The database is released for the next server. If one waits for it, this server stays
-     * ready until that one listens, as {@link #SUCCESSOR_LISTENS} bounds. Then readiness turns off. Callers and
+     * ready until that one listens, for a bounded time. Then readiness turns off. Callers and
      * tunnels are accepted until balancers have noticed; then the listeners close, and callers are asked to
      * close their connections. After the callers, tunnel clients are asked to connect elsewhere. Webhooks are
      * delivered here as long as the clients are connected. Exchanges in flight have {@code grace} to end; then
@@ -220,7 +223,8 @@ public final class TunnelServer {
      */
     private Mono<Void> handOver(Duration grace) {
         return parts.store()
-                .succeeded(shorter(grace.dividedBy(10), SUCCESSOR_LISTENS))
+                .succeeded(shorter(grace.dividedBy(10), SUCCESSOR_TAKES),
+                        shorter(grace.dividedBy(3), SUCCESSOR_STARTS))
                 .onErrorReturn(false)
                 .flatMap(listens -> listens ? Mono.defer(this::shareTunnels) : Mono.empty());
     }
@@ -233,24 +237,25 @@ public final class TunnelServer {
     private Mono<Void> drain(Duration left) {
         readiness = Readiness.notReady("draining");
         Duration grace = left.isNegative() ? Duration.ZERO : left;
+        Duration seen = shorter(grace.dividedBy(10), BALANCERS_SEE);
+        return Mono.delay(seen).then(Mono.defer(() -> close(grace.minus(seen))));
+    }
+
+    /** Closes the listeners, and ends callers, and then tunnels. */
+    private Mono<Void> close(Duration grace) {
         EdgeListener callers = edge;
         RawListener rawCallers = raw;
         TunnelListener tunnels = tunnel;
-        Duration seen = shorter(grace.dividedBy(10), BALANCERS_SEE);
-        Mono<Void> callersDone = callers == null
-                ? Mono.empty()
-                : Mono.delay(seen).then(callers.stop(grace.minus(seen)));
-        Mono<Void> rawDone = rawCallers == null
-                ? Mono.empty()
-                : Mono.delay(seen).then(rawCallers.stop(grace.minus(seen)));
-        Mono<Void> tunnelsRefused = tunnels == null
-                ? Mono.empty()
-                : Mono.delay(seen).then(Mono.fromRunnable(tunnels::refuse));
-        Duration before = shorter(grace, seen.plus(CALLERS_FIRST));
+        if (tunnels != null) {
+            tunnels.refuse(); // drained clients must dial another server
+        }
+        Mono<Void> callersDone = callers == null ? Mono.empty() : callers.stop(grace);
+        Mono<Void> rawDone = rawCallers == null ? Mono.empty() : rawCallers.stop(grace);
+        Duration before = shorter(grace, CALLERS_FIRST);
         Mono<Void> clientsGo = Mono.delay(before).then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
         Mono<Void> webhooksGo = Mono.delay(before)
                 .then(Mono.defer(() -> parts.webhooks().release(grace.minus(before))));
-        return Mono.when(callersDone, rawDone, tunnelsRefused, clientsGo, webhooksGo);
+        return Mono.when(callersDone, rawDone, clientsGo, webhooksGo);
     }
 
     private Mono<Void> end(Duration tunnelGrace) {

@@ -38,6 +38,7 @@ import reactor.test.StepVerifier;
 /** Who may change a database that several processes open. */
 class SqliteLeaseTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration LONG = Duration.ofMinutes(10);
     private static final Duration SHORT = Duration.ofMillis(300);
 
     @TempDir
@@ -123,7 +124,7 @@ class SqliteLeaseTest {
 
         old.release().block();
 
-        StepVerifier.create(old.succeeded(Duration.ofMinutes(10)))
+        StepVerifier.create(old.succeeded(LONG, LONG))
                 .expectNext(false)
                 .expectComplete()
                 .verify(PATIENCE);
@@ -138,9 +139,39 @@ class SqliteLeaseTest {
         old.release().block();
 
         assertThat(next).succeedsWithin(PATIENCE);
-        assertThat(await(old.succeeded(SHORT))).isFalse();
+        assertThat(await(old.succeeded(LONG, SHORT))).isFalse();
         next.join().serving().block();
-        assertThat(await(old.succeeded(PATIENCE))).isTrue();
+        assertThat(await(old.succeeded(SHORT, LONG))).isTrue();
+    }
+
+    @Test
+    void aSuccessorThatHasGivenTheLeaseBackIsNotWaitedFor() {
+        SqliteRuntimeStore old = open(clock, Duration.ZERO);
+        var next = waiting().toFuture();
+        Awaitility.await().until(this::isAwaited);
+        old.release().block();
+        assertThat(next).succeedsWithin(PATIENCE);
+
+        next.join().release().block();
+
+        assertThat(await(old.succeeded(SHORT, LONG))).isFalse();
+    }
+
+    /** Versions before these notes take the lease and say nothing. */
+    @Test
+    void aSuccessorThatDoesNotTellHasLittleTime() throws SQLException {
+        SqliteRuntimeStore old = open(clock, Duration.ZERO);
+        var next = waiting().toFuture();
+        Awaitility.await().until(this::isAwaited);
+        old.release().block();
+        assertThat(next).succeedsWithin(PATIENCE);
+
+        try (var connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("culvert.db"));
+                var statement = connection.createStatement()) {
+            statement.execute("DELETE FROM lease_notes");
+        }
+
+        assertThat(await(old.succeeded(SHORT, LONG))).isFalse();
     }
 
     @Test
@@ -150,10 +181,10 @@ class SqliteLeaseTest {
 
         old.release().block();
 
-        assertThat(await(old.succeeded(SHORT))).isFalse();
+        assertThat(await(old.succeeded(SHORT, LONG))).isFalse();
         SqliteRuntimeStore next = open(clock, Duration.ZERO);
         next.release().block(); // the note of the one that gave up ended with the new holder
-        StepVerifier.create(next.succeeded(Duration.ofMinutes(10)))
+        StepVerifier.create(next.succeeded(LONG, LONG))
                 .expectNext(false)
                 .expectComplete()
                 .verify(PATIENCE);

@@ -363,11 +363,12 @@ public final class SqliteRuntimeStore implements RuntimeStore {
 
     /**
      * After {@link #release}: emits true when the next server listens. Emits false at once if none waited for
-     * the database; also if none takes it within {@code patience}, or if one has taken it and does not listen
-     * within {@code patience}.
+     * the database; also if none has it for {@code patience}, or if one has it and does not listen within
+     * {@code untilListening}. One of an older version, which does not note that it listens, has {@code
+     * patience}.
      */
-    public Mono<Boolean> succeeded(Duration patience) {
-        return database.succeeded(patience);
+    public Mono<Boolean> succeeded(Duration patience, Duration untilListening) {
+        return database.succeeded(patience, untilListening);
     }
 
     @Override

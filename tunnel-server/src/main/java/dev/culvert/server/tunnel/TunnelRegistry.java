@@ -73,7 +73,7 @@ public final class TunnelRegistry implements TunnelDirectory {
     static final int NEXT_TO_END = 4;
 
     /** The shortest time after which a client that reached a leaving server dials again; twice it the longest. */
-    private static final int DIAL_AGAIN_MILLIS = 500;
+    private static final int DIAL_AGAIN_MILLIS = 250;
 
     private static final String STOPS = "the server stops";
 
@@ -114,10 +114,11 @@ public final class TunnelRegistry implements TunnelDirectory {
     public boolean isExpected(RegisteredRuntime runtime) {
         Tunnel tunnel = tunnels.get(runtime.id());
         Instant lately = clock.instant().minus(RECONNECTING);
-        if (tunnel != null) {
-            Instant lost = tunnel.lost;
+        Instant lost = tunnel == null ? null : tunnel.lost;
+        if (tunnel != null && (tunnel.sessions.length > 0 || lost != null)) {
             return tunnel.sessions.length > 0 || (lost != null && lost.isAfter(lately));
         }
+        // Without a tunnel, or its first session is being admitted.
         return started.isAfter(lately) && runtime.connected() != null;
     }
 

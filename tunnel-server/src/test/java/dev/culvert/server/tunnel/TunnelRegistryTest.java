@@ -463,6 +463,22 @@ class TunnelRegistryTest {
         assertThat(registry.drainAll(Duration.ofSeconds(10)).blockOptional(Duration.ofSeconds(5))).isEmpty();
     }
 
+    /** A request that arrives while the first session is being admitted is held, too. */
+    @Test
+    void aTunnelIsExpectedWhileItsFirstSessionIsAdmitted() {
+        RegisteredRuntime before = PROD.withConnected(Instant.EPOCH);
+        TunnelEnds ends = TunnelEnds.of(FIRST, 0, true);
+        all.add(ends);
+
+        ends.live = registry.admit(before, ends.hello, generation -> {
+            assertThat(registry.isExpected(before)).isTrue();
+            return new LiveSession(UUID.randomUUID(), before, ends.hello, generation, ends.handler(),
+                    clock.instant(), "127.0.0.1:1");
+        });
+
+        assertThat(registry.isExpected(before)).isTrue();
+    }
+
     @Test
     void whileAnotherServerListensEachTunnelKeepsASession() {
         TunnelEnds kept = dial(FIRST, 0, true);
@@ -478,7 +494,7 @@ class TunnelRegistryTest {
         assertThat(spare.live().isAccepting()).isFalse();
         assertThat(again.live().isAccepting()).isFalse();
         assertThat(again.goneAway).containsExactly(ErrorCode.DRAINING);
-        assertThat(again.delays).singleElement().satisfies(millis -> assertThat(millis).isBetween(500, 999));
+        assertThat(again.delays).singleElement().satisfies(millis -> assertThat(millis).isBetween(250, 499));
         assertThat(draining()).isEqualTo(2);
 
         registry.remove(kept.live());
