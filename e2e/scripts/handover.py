@@ -96,8 +96,6 @@ def write_balancer(folder, edge, tunnel, a, b):
         return f"""
 backend {name}
   option httpchk GET /readyz
-  option redispatch 1
-  retries 100
   timeout connect 1s
   default-server check inter 200ms fall 1 rise 1
   server a 127.0.0.1:{a[index]} port {a[2]}
