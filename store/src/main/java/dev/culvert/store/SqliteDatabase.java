@@ -190,9 +190,10 @@ public final class SqliteDatabase {
     }
 
     /**
-     * After {@link #release}: emits true when the next holder serves. Emits false at once if no process waited
-     * for the lease; also if none has it for {@code patience}, or if one has it and does not serve within
-     * {@code untilServing}. One of an older version, which does not note that it serves, has {@code patience}.
+     * After {@link #release}: emits true when the next holder serves. Emits false at once if no process
+     * waited for the lease; also if none has it for {@code patience}, or if one has it and does not serve
+     * within {@code untilServing}. One of an older version, which does not note that it serves, has {@code
+     * patience}.
      */
     public Mono<Boolean> succeeded(Duration patience, Duration untilServing) {
         return Mono.defer(() -> awaited

@@ -196,10 +196,10 @@ public final class TunnelServer {
 
     /**
      * Drains the server. The database is released for the next server. If one waits for it, this server stays
-     * ready until that one listens, for a bounded time. Then readiness turns off. Callers and
-     * tunnels are accepted until balancers have noticed; then the listeners close, and callers are asked to
-     * close their connections. After the callers, tunnel clients are asked to connect elsewhere. Webhooks are
-     * delivered here as long as the clients are connected. Exchanges in flight have {@code grace} to end; then
+     * ready until that one listens, for a bounded time. Then readiness turns off. Callers and tunnels are
+     * accepted until balancers have noticed; then the listeners close, and callers are asked to close their
+     * connections. After the callers, tunnel clients are asked to connect elsewhere. Webhooks are delivered
+     * here as long as the clients are connected. Exchanges in flight have {@code grace} to end; then
      * everything closes.
      */
     public Mono<Void> stop(Duration grace) {

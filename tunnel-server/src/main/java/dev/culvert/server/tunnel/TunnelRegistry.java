@@ -72,7 +72,10 @@ public final class TunnelRegistry implements TunnelDirectory {
      */
     static final int NEXT_TO_END = 4;
 
-    /** The shortest time after which a client that reached a leaving server dials again; twice it the longest. */
+    /**
+     * The shortest time after which a client that reached a leaving server dials again. The longest is twice
+     * that.
+     */
     private static final int DIAL_AGAIN_MILLIS = 250;
 
     private static final String STOPS = "the server stops";
