@@ -14,7 +14,7 @@ final class CulvertPrograms {
     static final String READY = "\"event\":\"listening\"";
     static final String CONNECTED = "\"event\":\"connected\"";
 
-    /** The options of a server, as the launcher script sets them. */
+    /** The options of a server, as its argument file sets them. */
     static final List<String> SERVER = List.of("-XX:+UseG1GC", "-XX:G1ReservePercent=25",
             "-XX:InitiatingHeapOccupancyPercent=70", "-XX:GCTimeRatio=24", "-Xms64m",
             "-XX:+UseCompactObjectHeaders", "-XX:TrimNativeHeapInterval=10000");

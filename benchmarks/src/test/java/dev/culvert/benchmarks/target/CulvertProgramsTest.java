@@ -6,36 +6,37 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class CulvertProgramsTest {
     /** Tests run in the module's folder or in the one above it. */
-    private static final Path SCRIPT = Files.exists(Path.of("culvert"))
-            ? Path.of("culvert")
-            : Path.of("../culvert");
+    private static final Path ARGUMENT_FILES = Files.exists(Path.of("launcher"))
+            ? Path.of("launcher/src/main/args")
+            : Path.of("../launcher/src/main/args");
 
-    @Test
-    void optionsOfTheJvmAreThoseOfTheScript() throws IOException {
-        String script = Files.readString(SCRIPT);
-
-        String memory = text(script, "    memory='(.*)'\n");
-        assertThat(String.join(" ", CulvertPrograms.SERVER))
-                .isEqualTo(text(script, "server \\| demo\\)\n *collector='(.*)'\n") + " "
-                        + text(script, "server \\| demo\\)\n.*\n *heap=(.*)\n") + " " + memory);
-        assertThat(String.join(" ", CulvertPrograms.PART)).isEqualTo(
-                text(script, "\ncollector=(.*)\n") + " " + text(script, "client .* heap=(.*) ;;") + " "
-                        + memory);
-        Launch.OWN.command(List.of(), "server")
-                .stream()
-                .filter(option -> option.startsWith("-X") || option.startsWith("--"))
-                .forEach(option -> assertThat(script).contains(option));
+    static List<Arguments> parts() {
+        return List.of(Arguments.of("server", CulvertPrograms.SERVER),
+                Arguments.of("client", CulvertPrograms.PART), Arguments.of("router", CulvertPrograms.PART),
+                Arguments.of("app-proxy", CulvertPrograms.PART), Arguments.of("cli", CulvertPrograms.SHORT));
     }
 
-    private static String text(String script, String pattern) {
-        Matcher matcher = Pattern.compile(pattern).matcher(script);
-        assertThat(matcher.find()).isTrue();
-        return matcher.group(1);
+    @ParameterizedTest
+    @MethodSource("parts")
+    void optionsOfTheJvmAreThoseOfTheArgumentFile(String part, List<String> options) throws IOException {
+        Stream<String> measured = Launch.OWN.command(options, part)
+                .stream()
+                .filter(option -> option.startsWith("-X") || option.startsWith("--"));
+
+        assertThat(measured).containsExactlyInAnyOrderElementsOf(argumentsOf(part));
+    }
+
+    private static List<String> argumentsOf(String part) throws IOException {
+        return Files.readAllLines(ARGUMENT_FILES.resolve(part + ".args"))
+                .stream()
+                .filter(line -> !line.startsWith("#"))
+                .toList();
     }
 }

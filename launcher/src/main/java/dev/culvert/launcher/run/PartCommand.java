@@ -26,7 +26,7 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
 
     private final Disposable.Swap watching = Disposables.swap();
 
-    private final ServiceManager manager = ServiceManager.ofEnvironment();
+    private final ServiceNotifier notifier = ServiceNotifier.ofEnvironment();
 
     @Option(names = "--check-config", order = -1, description = "Print the effective configuration and the origin of each value,"
             + " secrets masked, and end. Files that it names are not opened.")
@@ -60,7 +60,7 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
         if (part == null) {
             return Mono.empty();
         }
-        manager.stopping();
+        notifier.stopping();
         LOG.atInfo()
                 .addKeyValue("part", part.name())
                 .addKeyValue("graceSeconds", grace.toSeconds())
@@ -98,7 +98,7 @@ public abstract class PartCommand extends ConfiguredCommand implements Task.Long
             facts.put("part", part.name());
             facts.putAll(part.addresses());
             System.out.println(EventLine.of("listening", facts));
-            manager.ready();
+            notifier.ready();
             return part.ended().thenReturn(ExitCode.DONE);
         }).onErrorMap(failure -> ValueProblem.explain(failure, binding));
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ServiceManagerTest {
+class ServiceNotifierTest {
     private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
     private EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
 
@@ -46,7 +46,7 @@ class ServiceManagerTest {
     void aSocketHearsBothStates() throws InterruptedException {
         String path = folder.resolve("notify").toString();
         listen(path);
-        var manager = new ServiceManager(path);
+        var manager = new ServiceNotifier(path);
 
         manager.ready();
         manager.stopping();
@@ -60,17 +60,17 @@ class ServiceManagerTest {
         String name = "culvert-" + UUID.randomUUID();
         listen("\0" + name);
 
-        new ServiceManager("@" + name).ready();
+        new ServiceNotifier("@" + name).ready();
 
         assertThat(heard.poll(1, TimeUnit.MINUTES)).isEqualTo("READY=1");
     }
 
     @Test
     void whatCannotBeSentIsNoFailure() {
-        new ServiceManager(null).ready();
-        new ServiceManager("").ready();
-        new ServiceManager(folder.resolve("nobody").toString()).ready();
-        new ServiceManager("/" + "x".repeat(200)).ready();
+        new ServiceNotifier(null).ready();
+        new ServiceNotifier("").ready();
+        new ServiceNotifier(folder.resolve("nobody").toString()).ready();
+        new ServiceNotifier("/" + "x".repeat(200)).ready();
 
         assertThat(heard).isEmpty();
     }

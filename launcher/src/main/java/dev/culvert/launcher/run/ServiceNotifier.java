@@ -12,13 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies the service manager that started this process, as sd_notify(3) does: one datagram to the Unix socket
- * that {@code NOTIFY_SOCKET} names. Without that variable nothing is loaded and nothing sent. Java has no Unix
- * datagram sockets of its own, so this calls the C library. A failed notification is logged, because the service
- * manager then ends the process for being late.
+ * Notifies the service manager that started this process, as sd_notify(3) does: one datagram to the Unix
+ * socket that {@code NOTIFY_SOCKET} names. Without that variable nothing is loaded and nothing sent. Java has
+ * no Unix datagram sockets of its own, so this calls the C library. A failed notification is logged, because
+ * the service manager then ends the process for being late.
  */
-final class ServiceManager {
-    private static final Logger LOG = LoggerFactory.getLogger(ServiceManager.class);
+final class ServiceNotifier {
+    private static final Logger LOG = LoggerFactory.getLogger(ServiceNotifier.class);
 
     private static final int AF_UNIX = 1;
     /** SOCK_DGRAM with SOCK_CLOEXEC, on Linux. */
@@ -33,13 +33,13 @@ final class ServiceManager {
      *
      * @param address an absolute path, or {@code @} and an abstract name; null: nothing is sent
      */
-    ServiceManager(@Nullable String address) {
+    ServiceNotifier(@Nullable String address) {
         this.address = address;
     }
 
     /** The notifier for the environment of this process. */
-    static ServiceManager ofEnvironment() {
-        return new ServiceManager(System.getenv("NOTIFY_SOCKET"));
+    static ServiceNotifier ofEnvironment() {
+        return new ServiceNotifier(System.getenv("NOTIFY_SOCKET"));
     }
 
     /** The part accepts what it is for. */
