@@ -22,7 +22,8 @@ final class CulvertPrograms {
     static final List<String> PART = List.of("-XX:+UseSerialGC", "-Xms16m", "-XX:+UseCompactObjectHeaders",
             "-XX:TrimNativeHeapInterval=10000");
     /** The options of short commands. */
-    static final List<String> SHORT = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+    static final List<String> SHORT = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            "-XX:-UsePerfData");
 
     private CulvertPrograms() {}
 
