@@ -1,5 +1,7 @@
 package dev.culvert.config;
 
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /**
@@ -38,6 +40,12 @@ public record HostPort(String host, int port) {
     /** The address of an open socket. */
     public static HostPort of(InetSocketAddress address) {
         return new HostPort(address.getHostString(), address.getPort());
+    }
+
+    /** Whether only this machine can reach a listener here: a loopback address, or {@code localhost}. */
+    public boolean isLoopback() {
+        InetAddress literal = NetUtil.createInetAddressFromIpAddressString(host);
+        return literal == null ? host.equalsIgnoreCase("localhost") : literal.isLoopbackAddress();
     }
 
     /** The unresolved address, for binding and connecting. The user of the address resolves it. */
