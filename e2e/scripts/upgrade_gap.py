@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Upgrades a server three times under load, and counts what callers, tunnels and webhooks notice.
 
-haproxy, nginx: two servers share a folder, behind deploy/balancer/haproxy.cfg or nginx.conf, of which only the ports are
-changed. In each upgrade the other server is started, waits for the database, and the old one is stopped. in-place: one
+haproxy, nginx: two servers share a folder, behind deploy/balancer/haproxy.cfg or nginx.conf, of which only the ports and
+the places of files are changed. In each upgrade the other server is started, waits for the database, and the old one is stopped. in-place: one
 server, behind nothing; in each upgrade it is stopped, and when it has ended another one is started on its ports.
 
 All the while 20 new connections a second make one HTTPS request each, 4 kept connections make 4 requests a second each, and
@@ -238,7 +238,7 @@ def start_balancer(kind, folder, ports, edge, tunnel):
             sys.exit(f"{name} has no {before}")
     text = re.sub("|".join(re.escape(before) + r"\b" for before in changed), lambda found: str(changed[found[0]]), text)
     if kind == "nginx":
-        text = (f"load_module /usr/lib/nginx/modules/ngx_stream_module.so;\ndaemon off; pid {folder}/nginx.pid;\n"
+        text = (f"daemon off; pid {folder}/nginx.pid;\n"
                 f"error_log {folder}/nginx-error.log;\n" + text)
     (folder / name).write_text(text)
     return Tool(folder, kind, kind, *(["-db", "-f"] if kind == "haproxy" else ["-p", str(folder), "-c"]), str(folder / name))

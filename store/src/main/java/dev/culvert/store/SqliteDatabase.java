@@ -61,7 +61,7 @@ public final class SqliteDatabase {
     private final Sinks.One<StoreException.Held> lost = Sinks.one();
     private final Disposable.Swap heartbeat = Disposables.swap();
     /** Confined to the database's thread. */
-    private boolean released;
+    private volatile boolean released;
     /** Whether another process waited for the lease when this one released it. */
     private volatile boolean awaited;
     /** When this process notes again that it waits. Confined to the database's thread. */
@@ -191,15 +191,18 @@ public final class SqliteDatabase {
 
     /**
      * After {@link #release}: emits true when the next holder serves. Emits false at once if no process
-     * waited for the lease; also if none has it for {@code patience}, or if one has it and does not serve
-     * within {@code untilServing}. One of an older version, which does not note that it serves, has {@code
-     * patience}.
+     * waited for the lease, or if it was of a version that leaves no such note; also if none has the lease
+     * for {@code patience}, and after {@code most} at the latest.
      */
-    public Mono<Boolean> succeeded(Duration patience, Duration untilServing) {
+    public Mono<Boolean> succeeded(Duration patience, Duration most) {
         return Mono.defer(() -> awaited
-                ? Succession.watch(new Succession.Released(file, lease.fence(), clock), patience,
-                        untilServing)
+                ? Succession.watch(new Succession.Released(file, lease.fence(), clock), patience, most)
                 : Mono.just(false));
+    }
+
+    /** Whether {@link #release} has begun to release the lease. For any thread. */
+    public boolean isReleased() {
+        return released;
     }
 
     /** Waits for running work, releases the lease and closes the file. Completes empty. */
@@ -269,13 +272,35 @@ public final class SqliteDatabase {
             SqliteSchema.refuseForeign(own);
             lease.take(own);
             LeaseNotes.taken(own, lease.fence());
-            SqliteSchema.check(own);
-            schema.migrate(own);
             return this;
         });
+        try {
+            // In a transaction of its own: the holder before sees the lease above, however long this takes.
+            transaction(connection, own -> {
+                SqliteSchema.check(own);
+                schema.migrate(own);
+                lease.renew(own);
+                return this;
+            });
+        } catch (SQLException | RuntimeException failed) {
+            giveBackUnused(failed);
+            throw failed;
+        }
         // A restore during the wait replaces the file.
         if (!Objects.equals(identity, identity(file))) {
             throw new SQLException("it was replaced meanwhile (expected: nobody touches it; start again)");
+        }
+    }
+
+    /** The next process need not wait for the end of a lease that could not be used. */
+    private void giveBackUnused(Exception failed) {
+        try {
+            transaction(connection, own -> {
+                lease.giveBack(own);
+                return this;
+            });
+        } catch (SQLException | RuntimeException more) {
+            failed.addSuppressed(more);
         }
     }
 
@@ -297,10 +322,11 @@ public final class SqliteDatabase {
         }
         released = true;
         try {
-            awaited = transaction(connection, own -> {
+            transaction(connection, own -> {
                 lease.giveBack(own);
-                return LeaseNotes.isAwaited(own, clock.instant());
+                return own;
             });
+            awaited = LeaseNotes.isAwaited(connection, clock.instant());
         } finally {
             connection.close();
         }

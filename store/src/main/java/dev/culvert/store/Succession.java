@@ -31,19 +31,16 @@ final class Succession {
 
     /** How far the next holder is. */
     private enum Stage {
-        /** There is none, or it has ended. */
-        FREE,
-        /** It is of a version that does not note that it serves. */
-        TAKEN, STARTING, SERVING
+        /** There is none, it has ended, or it is of a version that does not note that it serves. */
+        FREE, STARTING, SERVING
     }
 
     /**
-     * Emits true when a later holder serves. Emits false when there is none for {@code patience}, when one
-     * that does not note that it serves has been there for {@code patience}, or when another one does not
-     * serve within {@code untilServing}. Only reads, on a thread of its own. A failed read is skipped.
-     * Cancelling ends the reads.
+     * Emits true when a later holder serves. Emits false when there is none for {@code patience}, and after
+     * {@code most} at the latest, however often the holder changes. Only reads, on a thread of its own. A
+     * failed read is skipped. Cancelling ends the reads.
      */
-    static Mono<Boolean> watch(Released database, Duration patience, Duration untilServing) {
+    static Mono<Boolean> watch(Released database, Duration patience, Duration most) {
         return Flux.using(() -> Schedulers.newSingle("culvert-succession", true),
                 thread -> Flux.interval(Duration.ZERO, EVERY, thread)
                         .onBackpressureDrop()
@@ -51,11 +48,12 @@ final class Succession {
                 Scheduler::dispose)
                 .distinctUntilChanged()
                 .timeout(Mono.delay(patience),
-                        stage -> Mono.delay(stage == Stage.STARTING ? untilServing : patience))
+                        stage -> Mono.delay(stage == Stage.STARTING ? most : patience))
                 .filter(Stage.SERVING::equals)
                 .next()
                 .map(serving -> true)
-                .onErrorReturn(TimeoutException.class, false);
+                .onErrorReturn(TimeoutException.class, false)
+                .timeout(most, Mono.just(false));
     }
 
     private static Mono<Stage> look(Released database) {
@@ -78,7 +76,7 @@ final class Succession {
             if (LeaseNotes.serving(connection) > database.fence) {
                 return Stage.SERVING;
             }
-            return LeaseNotes.starting(connection) > database.fence ? Stage.STARTING : Stage.TAKEN;
+            return LeaseNotes.starting(connection) > database.fence ? Stage.STARTING : Stage.FREE;
         }
     }
 }

@@ -39,12 +39,18 @@ public final class TunnelServer {
     private static final Duration SPREAD = Duration.ofSeconds(10);
 
     /**
-     * The time in which a server that waits for the database takes it. One of an older version, which does
-     * not tell that it listens, has as much again for that.
+     * The same, when the next server has begun to listen. Callers who arrive there are held for 5 s at most,
+     * and have arrived there for 3.6 s before the first client goes.
      */
+    private static final Duration SPREAD_HANDED_OVER = Duration.ofMillis(1400);
+
+    /** The time for which the release of the database may keep this server ready. */
+    private static final Duration RELEASE = Duration.ofSeconds(1);
+
+    /** The time in which a server that waits for the database takes it. */
     private static final Duration SUCCESSOR_TAKES = Duration.ofSeconds(2);
 
-    /** The longest start of the next server, with the database, for which this one stays ready. */
+    /** The longest start of the next server for which this one stays ready. */
     private static final Duration SUCCESSOR_STARTS = Duration.ofSeconds(10);
 
     /**
@@ -74,6 +80,7 @@ public final class TunnelServer {
     private @Nullable TunnelListener tunnel;
     private @Nullable EdgeServer admin;
     private final Disposable.Composite following = Disposables.composite();
+    private volatile Duration spread = SPREAD;
     private volatile Readiness readiness = Readiness.notReady("starting");
 
     private TunnelServer(ServerParts parts) {
@@ -208,6 +215,7 @@ public final class TunnelServer {
             parts.events().stopping();
             return parts.store()
                     .release()
+                    .timeout(grace.isZero() ? RELEASE : shorter(grace.dividedBy(10), RELEASE), Mono.empty())
                     .onErrorComplete()
                     .then(Mono.fromRunnable(this::followSuccessor))
                     .then(grace.isZero() ? Mono.empty() : handOver(grace))
@@ -230,6 +238,7 @@ public final class TunnelServer {
     }
 
     private Mono<Void> shareTunnels() {
+        spread = SPREAD_HANDED_OVER;
         following.add(parts.registry().drainSpares(SPREAD_SPARES).subscribe());
         return Mono.delay(SUCCESSOR_SEEN).then();
     }
@@ -252,7 +261,7 @@ public final class TunnelServer {
         Mono<Void> callersDone = callers == null ? Mono.empty() : callers.stop(grace);
         Mono<Void> rawDone = rawCallers == null ? Mono.empty() : rawCallers.stop(grace);
         Duration before = shorter(grace, CALLERS_FIRST);
-        Mono<Void> clientsGo = Mono.delay(before).then(Mono.defer(() -> parts.registry().drainAll(SPREAD)));
+        Mono<Void> clientsGo = Mono.delay(before).then(Mono.defer(() -> parts.registry().drainAll(spread)));
         Mono<Void> webhooksGo = Mono.delay(before)
                 .then(Mono.defer(() -> parts.webhooks().release(grace.minus(before))));
         return Mono.when(callersDone, rawDone, clientsGo, webhooksGo);

@@ -141,7 +141,7 @@ class SqliteLeaseTest {
         assertThat(next).succeedsWithin(PATIENCE);
         assertThat(await(old.succeeded(LONG, SHORT))).isFalse();
         next.join().serving().block();
-        assertThat(await(old.succeeded(SHORT, LONG))).isTrue();
+        assertThat(await(old.succeeded(LONG, LONG))).isTrue();
     }
 
     @Test
@@ -188,6 +188,28 @@ class SqliteLeaseTest {
                 .expectNext(false)
                 .expectComplete()
                 .verify(PATIENCE);
+    }
+
+    @Test
+    void theWaitForASuccessorHasABoundOfItsOwn() {
+        SqliteRuntimeStore old = open(clock, Duration.ZERO);
+        refused(SHORT);
+
+        old.release().block();
+
+        assertThat(await(old.succeeded(LONG, SHORT))).isFalse();
+    }
+
+    @Test
+    void aDatabaseThatCannotBeUsedIsGivenBack() throws SQLException {
+        open(clock, Duration.ZERO).release().block();
+        try (var connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("culvert.db"));
+                var statement = connection.createStatement()) {
+            statement.execute("UPDATE schema_version SET version = 9999");
+        }
+        assertThatThrownBy(() -> open(clock, Duration.ZERO)).isInstanceOf(StoreException.Failed.class);
+
+        assertThatThrownBy(() -> open(clock, Duration.ZERO)).isInstanceOf(StoreException.Failed.class);
     }
 
     @Test

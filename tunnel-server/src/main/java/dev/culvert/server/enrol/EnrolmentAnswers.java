@@ -9,6 +9,7 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.store.StoreException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -51,6 +52,16 @@ final class EnrolmentAnswers {
                 "nonce: unknown, used or older than " + EnrolmentNonces.LIFE.toSeconds()
                         + " s; ask for another and try again")
                 .retryAfter(RETRY));
+    }
+
+    /**
+     * Throws {@link StoreException.Held} if another server may have the database. That one knows tokens,
+     * runtimes and nonces that are unknown here, so no refusal would be final.
+     */
+    static void refuseAfterRelease(RuntimeStore store) {
+        if (store.isReleased()) {
+            throw new StoreException.Held("another server may have the database");
+        }
     }
 
     /** The problem of any error. Unexpected errors are logged. */

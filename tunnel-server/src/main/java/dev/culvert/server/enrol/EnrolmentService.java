@@ -68,7 +68,10 @@ public final class EnrolmentService {
      * @param remote for the log
      */
     public Mono<EnrolmentAnswer> enrol(byte[] body, String requestId, InetSocketAddress remote) {
-        return Mono.fromCallable(() -> read(body)).flatMap(step -> switch (step) {
+        return Mono.fromCallable(() -> {
+            EnrolmentAnswers.refuseAfterRelease(store);
+            return read(body);
+        }).flatMap(step -> switch (step) {
             case Step.Ask ask -> Mono.just(nonce(ask));
             case Step.Prove prove -> certificate(prove, remote);
         })

@@ -92,7 +92,10 @@ public final class RenewalService {
      * @param remote for the log
      */
     public Mono<EnrolmentAnswer> renew(byte[] body, String requestId, InetSocketAddress remote) {
-        return Mono.defer(() -> answer(body, remote))
+        return Mono.defer(() -> {
+            EnrolmentAnswers.refuseAfterRelease(store);
+            return answer(body, remote);
+        })
                 .subscribeOn(requests)
                 .onErrorResume(error -> Mono.just(EnrolmentAnswer
                         .problem(EnrolmentAnswers.problem(error, remote), requestId)));

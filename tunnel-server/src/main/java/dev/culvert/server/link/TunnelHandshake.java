@@ -77,6 +77,7 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
      * certificate.
      */
     private static final Duration TIME = Duration.ofSeconds(5);
+    private static final Duration RETRY = Duration.ofSeconds(1);
 
     private final Shared shared;
     private final boolean once;
@@ -303,6 +304,10 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
             case Verdict.Valid valid -> {
                 RegisteredRuntime runtime = shared.store().byIdentity(valid.identity().runtimeId());
                 if (runtime == null) {
+                    if (shared.store().isReleased()) {
+                        yield Problem.of(Cause.DRAINING, Hop.TUNNEL, "this server is stopping; try again")
+                                .retryAfter(RETRY);
+                    }
                     yield unauthorized(Revocations.reason(shared.store(), valid.identity())
                             + "; enrol with a new token");
                 }

@@ -134,6 +134,12 @@ public interface RuntimeStore {
     Mono<Void> release();
 
     /**
+     * Whether {@link #release} was called: another process may know runtimes and tokens that are unknown
+     * here.
+     */
+    boolean isReleased();
+
+    /**
      * After {@link #release}: emits the runtimes that the next holder has revoked or deleted, as they were
      * before. Emits soon after the change, once look-ups no longer find their identities. Never completes;
      * cancel it.

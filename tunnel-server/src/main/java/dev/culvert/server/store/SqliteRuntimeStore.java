@@ -363,12 +363,16 @@ public final class SqliteRuntimeStore implements RuntimeStore {
 
     /**
      * After {@link #release}: emits true when the next server listens. Emits false at once if none waited for
-     * the database; also if none has it for {@code patience}, or if one has it and does not listen within
-     * {@code untilListening}. One of an older version, which does not note that it listens, has {@code
-     * patience}.
+     * the database, or if it was of a version that leaves no such note; also if none has it for {@code
+     * patience}, and after {@code most} at the latest.
      */
-    public Mono<Boolean> succeeded(Duration patience, Duration untilListening) {
-        return database.succeeded(patience, untilListening);
+    public Mono<Boolean> succeeded(Duration patience, Duration most) {
+        return database.succeeded(patience, most);
+    }
+
+    @Override
+    public boolean isReleased() {
+        return database.isReleased();
     }
 
     @Override

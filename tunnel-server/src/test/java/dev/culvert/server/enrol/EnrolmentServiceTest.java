@@ -103,6 +103,21 @@ class EnrolmentServiceTest {
                         ca.certificate().getEncoded()));
     }
 
+    /** The next server may know what is unknown here, so a client must not take a refusal as final. */
+    @Test
+    void nothingIsRefusedForGoodOnceTheDatabaseIsReleased() {
+        byte[] nonce = nonce(token.id());
+        EnrolmentToken stranger = EnrolmentToken.generate(ca.certificate());
+        byte[] unspent = nonce(stranger.id());
+        store.release().block();
+
+        for (EnrolmentAnswer answer : List.of(prove(token, nonce, request),
+                prove(stranger, unspent, request), prove(token, unspent, request))) {
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(new String(answer.body(), StandardCharsets.UTF_8)).contains(":draining\"");
+        }
+    }
+
     @Test
     void unknownTokenIsToldApartOnlyByItsProof() {
         EnrolmentToken stranger = EnrolmentToken.generate(ca.certificate());
