@@ -2,7 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.CertsException;
-import dev.culvert.server.runtime.Sha256;
+import dev.culvert.certs.Sha256;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

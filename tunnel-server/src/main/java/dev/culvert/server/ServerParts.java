@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.admin.AdminToken;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.config.ConfigException;
 import dev.culvert.http.fields.HostName;
@@ -41,7 +42,6 @@ import dev.culvert.server.runtime.RuntimeRegistrar;
 import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.store.SqliteRuntimeStore;
 import dev.culvert.server.store.StoreLimits;
-import dev.culvert.server.token.AdminToken;
 import dev.culvert.server.tunnel.HeldRequests;
 import dev.culvert.server.tunnel.ServerEvents;
 import dev.culvert.server.tunnel.ServerFigures;

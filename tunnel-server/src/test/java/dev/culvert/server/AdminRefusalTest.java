@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.admin.AdminHandler;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.server.admin.AdminApi;
 import dev.culvert.store.DatabaseProblem;
@@ -15,7 +16,7 @@ import org.sqlite.SQLiteException;
 class AdminRefusalTest {
     @Test
     void operatorsReadThatTheDiskIsFull() {
-        Throwable told = AdminApi.refusal(DatabaseProblem.of(Path.of("culvert.db"),
+        Throwable told = AdminHandler.refusal(DatabaseProblem.of(Path.of("culvert.db"),
                 new SQLiteException("full", SQLiteErrorCode.SQLITE_FULL)));
 
         assertThat(told).isInstanceOfSatisfying(HandlerException.class, refused -> {
@@ -28,6 +29,6 @@ class AdminRefusalTest {
     void otherFailuresStayWhatTheyAre() {
         var failed = DatabaseProblem.of(Path.of("culvert.db"), new IOException("broken"));
 
-        assertThat(AdminApi.refusal(failed)).isSameAs(failed);
+        assertThat(AdminHandler.refusal(failed)).isSameAs(failed);
     }
 }

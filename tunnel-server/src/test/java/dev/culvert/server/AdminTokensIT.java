@@ -3,15 +3,15 @@ package dev.culvert.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.admin.AdminRole;
 import dev.culvert.server.AdminServer.Answer;
-import dev.culvert.server.token.AdminRole;
-import dev.culvert.server.token.AdminRoleTest;
 import dev.culvert.server.token.AdminTokenStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +52,7 @@ class AdminTokensIT {
 
             Answer answer = server.call(method, path, method.equals("GET") ? null : "{}", "Bearer " + token);
 
-            boolean enough = AdminRoleTest.role(role).covers(AdminRoleTest.role(needed));
+            boolean enough = role(role).covers(role(needed));
             assertThat(answer.status() == 403).as(role).isEqualTo(!enough);
             assertThat(answer.status()).isNotEqualTo(401);
             if (!enough) {
@@ -156,6 +156,10 @@ class AdminTokensIT {
         assertThat(more.status()).isEqualTo(409);
         assertThat(server.call("POST", TOKENS, "{\"name\":\"t1\",\"role\":\"admin\"}").status())
                 .isEqualTo(409);
+    }
+
+    private static AdminRole role(String word) {
+        return Objects.requireNonNull(AdminRole.of(word));
     }
 
     private int status(String token) {

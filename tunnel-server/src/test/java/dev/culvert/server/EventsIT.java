@@ -3,14 +3,14 @@ package dev.culvert.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.AdminToken;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.relay.testing.Results;
-import dev.culvert.server.admin.AdminRoute;
 import dev.culvert.server.admin.EventCalls;
 import dev.culvert.server.token.AdminAccess;
-import dev.culvert.server.token.AdminToken;
 import dev.culvert.server.tunnel.ServerEvents;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.culvert.admin.AdminHandler;
+import dev.culvert.certs.Sha256;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.runtime.RegisteredRuntime;
@@ -12,7 +14,6 @@ import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeRegistrar;
 import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.SessionView;
-import dev.culvert.server.runtime.Sha256;
 import dev.culvert.server.runtime.StoredToken;
 import dev.culvert.server.store.SqliteRuntimeStore;
 import dev.culvert.server.store.StoreLimits;
@@ -76,7 +77,7 @@ class FullDiskTest {
                 StoreException.Failed.class,
                 failed -> {
                     assertThat(failed.isDiskFull()).isTrue();
-                    assertThat(AdminApi.refusal(failed)).isInstanceOf(HandlerException.class)
+                    assertThat(AdminHandler.refusal(failed)).isInstanceOf(HandlerException.class)
                             .hasMessageContaining("not stored yet")
                             .hasMessageContaining("The disk is full");
                 });

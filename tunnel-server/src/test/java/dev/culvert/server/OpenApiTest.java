@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.server.access.AccessJson;
 import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.admin.AdminJson;
@@ -61,15 +62,15 @@ public class OpenApiTest {
         assertMembers("EnrolmentToken", AdminJson.TokenView.class);
         assertMembers("Tunnel", AdminJson.TunnelView.class);
         assertMembers("RuntimeTunnel", AdminJson.RuntimeTunnelView.class);
-        assertMembers("RuntimePage", AdminJson.Page.class);
-        assertMembers("TunnelPage", AdminJson.Page.class);
+        assertMembers("RuntimePage", JsonAnswer.Page.class);
+        assertMembers("TunnelPage", JsonAnswer.Page.class);
         assertMembers("WaitingClient", AdminJson.WaitingView.class);
         assertMembers("TunnelEvent", AdminJson.TunnelEventView.class);
         assertMembers("AdminToken", AdminJson.AdminTokenView.class);
         assertMembers("IssuedAdminToken", AdminJson.IssuedAdminTokenView.class);
-        assertMembers("AdminTokenPage", AdminJson.Page.class);
+        assertMembers("AdminTokenPage", JsonAnswer.Page.class);
         assertMembers("AuditEntry", AdminJson.AuditView.class);
-        assertMembers("AuditPage", AdminJson.Page.class);
+        assertMembers("AuditPage", JsonAnswer.Page.class);
         assertMembers("Limits", LimitJson.LimitsView.class);
         assertMembers("OwnLimits", LimitJson.OwnLimitsView.class);
         assertMembers("LimitsInForce", LimitJson.LimitsInForceView.class);

@@ -4,10 +4,10 @@ import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.culvert.certs.Sha256;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeStore;
-import dev.culvert.server.runtime.Sha256;
 import dev.culvert.server.runtime.StoredToken;
 import dev.culvert.server.store.SqliteRuntimeStore;
 import dev.culvert.server.store.StoreLimits;

@@ -1,5 +1,7 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.server.access.AccessDefault;
@@ -50,7 +52,7 @@ final class AccessCalls {
     }
 
     private EdgeResponse answer(RegisteredRuntime runtime) {
-        return AdminJson.answer(HttpResponseStatus.OK,
+        return JsonAnswer.of(HttpResponseStatus.OK,
                 AccessJson.AccessView.of(runtime.access(), withoutRules));
     }
 

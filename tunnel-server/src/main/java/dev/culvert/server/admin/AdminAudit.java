@@ -1,13 +1,15 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.ChangeAudit;
 import dev.culvert.handlers.spi.RequestContext;
-import dev.culvert.server.runtime.Uncancellable;
 import dev.culvert.server.store.AuditEntry;
 import dev.culvert.server.store.AuditMark;
 import dev.culvert.server.store.AuditStore;
 import dev.culvert.store.TransactionPart;
+import dev.culvert.store.Uncancellable;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -16,7 +18,7 @@ import reactor.core.publisher.Mono;
  * Records each change through the admin API, with user, object and time: an entry in the store, and a line of
  * the logger {@code audit}.
  */
-final class AdminAudit {
+final class AdminAudit implements ChangeAudit {
     private static final Logger log = LoggerFactory.getLogger(AdminAudit.class);
 
     private final AuditStore store;
@@ -47,6 +49,15 @@ final class AdminAudit {
         });
     }
 
+    @Override
+    public <T> Mono<T> changed(RequestContext who, String what, Function<T, String> thing, Mono<T> change) {
+        return Uncancellable.of(change.doOnNext(done -> {
+            var mark = new AuditMark(entry(who, what, thing.apply(done)));
+            keep(mark);
+            mark.entry().entry().log(mark.entry().time());
+        }));
+    }
+
     /** Queues the entry of a change without a transaction. Does not wait, so sessions end without delay. */
     private void keep(AuditMark mark) {
         if (!mark.isWritten()) {
@@ -59,15 +70,7 @@ final class AdminAudit {
     }
 
     private AuditEntry entry(RequestContext who, String what, Object thing) {
-        var caller = who.caller();
-        return new AuditEntry(clock.instant().truncatedTo(ChronoUnit.MILLIS),
-                caller == null ? "unknown" : caller.getName(), remote(who), who.requestId(), what,
-                thing.toString());
-    }
-
-    /** The address without the leading slash that Java writes if it has no name. */
-    private static String remote(RequestContext who) {
-        String remote = who.remote().toString();
-        return remote.startsWith("/") ? remote.substring(1) : remote;
+        return new AuditEntry(clock.instant().truncatedTo(ChronoUnit.MILLIS), ChangeAudit.user(who),
+                ChangeAudit.address(who), who.requestId(), what, thing.toString());
     }
 }

@@ -1,9 +1,6 @@
 package dev.culvert.server.admin;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.http.observe.AuditTrail;
 import dev.culvert.server.runtime.IssuedToken;
 import dev.culvert.server.runtime.RegisteredRuntime;
@@ -16,17 +13,12 @@ import dev.culvert.server.store.AuditEntry;
 import dev.culvert.server.token.AdminAccess;
 import dev.culvert.server.token.NamedToken;
 import dev.culvert.server.tunnel.ServerEvent;
-import io.netty.handler.codec.http.HttpResponseStatus;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The responses of the admin API: records whose components are the JSON's members, as in openapi.yaml. */
 public final class AdminJson {
-    private static final JsonMapper JSON = new JsonMapper();
-
     private AdminJson() {}
 
     public record RuntimeView(String account, String name, String host, List<String> hosts,
@@ -142,23 +134,6 @@ public final class AdminJson {
     private static @Nullable String upstreamOf(RegisteredRuntime runtime) {
         RuntimeUpstream upstream = runtime.upstream();
         return upstream == null ? null : upstream.toString();
-    }
-
-    public record Page<T>(List<T> items, @Nullable String next) {}
-
-    static EdgeResponse.Http answer(HttpResponseStatus status, Record view) {
-        return EdgeResponse.Http
-                .of(status, "application/json", line(view).getBytes(StandardCharsets.UTF_8))
-                .with("cache-control", "no-store");
-    }
-
-    /** One line of JSON. */
-    static String line(Record view) {
-        try {
-            return JSON.writeValueAsString(view);
-        } catch (JsonProcessingException e) {
-            throw new UncheckedIOException("records of strings and numbers always render", e);
-        }
     }
 
     private static @Nullable String until(NamedToken token) {

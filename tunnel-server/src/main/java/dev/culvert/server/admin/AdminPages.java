@@ -1,5 +1,6 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminRoute;
 import dev.culvert.handlers.spi.EdgeResponse;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;

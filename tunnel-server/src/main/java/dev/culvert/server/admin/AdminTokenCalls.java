@@ -1,12 +1,14 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminRole;
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.rest.JsonFields;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.server.token.AdminAccess;
-import dev.culvert.server.token.AdminRole;
 import dev.culvert.server.token.AdminTokenStore;
 import dev.culvert.server.token.NamedToken;
 import io.netty.handler.codec.http.HttpMethod;
@@ -45,8 +47,8 @@ final class AdminTokenCalls {
     }
 
     private Mono<EdgeResponse> list() {
-        return Mono.fromSupplier(() -> AdminJson.answer(HttpResponseStatus.OK,
-                new AdminJson.Page<>(store.adminTokens().stream().map(AdminJson.AdminTokenView::of).toList(),
+        return Mono.fromSupplier(() -> JsonAnswer.of(HttpResponseStatus.OK,
+                new JsonAnswer.Page<>(store.adminTokens().stream().map(AdminJson.AdminTokenView::of).toList(),
                         null)));
     }
 
@@ -58,7 +60,7 @@ final class AdminTokenCalls {
             return audit.noted(request.context(), "admin token made", wanted.name,
                     access.create(wanted.name, wanted.role));
         })
-                .map(made -> AdminJson.answer(HttpResponseStatus.CREATED,
+                .map(made -> JsonAnswer.of(HttpResponseStatus.CREATED,
                         AdminJson.IssuedAdminTokenView.of(made)));
     }
 
@@ -68,7 +70,7 @@ final class AdminTokenCalls {
         return request.aggregate(AdminApi.MAX_BODY_BYTES)
                 .flatMap(body -> audit.noted(request.context(), "admin token rotated", name,
                         access.rotate(name, keep(body))))
-                .map(made -> AdminJson.answer(HttpResponseStatus.CREATED,
+                .map(made -> JsonAnswer.of(HttpResponseStatus.CREATED,
                         AdminJson.IssuedAdminTokenView.of(made)));
     }
 

@@ -1,5 +1,7 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
@@ -32,8 +34,8 @@ final class AuditCalls {
         long from = number(query, "next", 0, Long.MAX_VALUE);
         int limit = (int) number(query, "limit", DEFAULT_LIMIT, MAX_LIMIT);
         return store.page(from, limit)
-                .map(page -> AdminJson.answer(HttpResponseStatus.OK,
-                        new AdminJson.Page<>(page.entries().stream().map(AdminJson.AuditView::of).toList(),
+                .map(page -> JsonAnswer.of(HttpResponseStatus.OK,
+                        new JsonAnswer.Page<>(page.entries().stream().map(AdminJson.AuditView::of).toList(),
                                 page.next() == 0 ? null : Long.toString(page.next()))));
     }
 

@@ -1,5 +1,8 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminHandler;
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.server.token.AdminAccess;
@@ -48,7 +51,7 @@ public final class EventCalls {
 
     /** Whether the caller's token is still valid. False when that can't be determined. */
     private Mono<Boolean> mayGoOn(EdgeRequest request) {
-        String presented = AdminApi.bearer(request);
+        String presented = AdminHandler.bearer(request);
         return presented == null
                 ? Mono.just(false)
                 : Mono.defer(() -> access.caller(presented)).hasElement().onErrorReturn(false);
@@ -84,9 +87,9 @@ public final class EventCalls {
     private static String text(Seen seen) {
         return switch (seen) {
             case Seen.Missed missed ->
-                "event: missed\ndata: " + AdminJson.line(new AdminJson.MissedView(missed.count())) + "\n\n";
+                "event: missed\ndata: " + JsonAnswer.line(new AdminJson.MissedView(missed.count())) + "\n\n";
             case Seen.Event event -> "event: " + event.event().word() + "\ndata: "
-                    + AdminJson.line(view(event.event())) + "\n\n";
+                    + JsonAnswer.line(view(event.event())) + "\n\n";
         };
     }
 

@@ -1,12 +1,14 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminRole;
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeStore;
-import dev.culvert.server.token.AdminRole;
 import dev.culvert.store.StoreException;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -69,17 +71,17 @@ final class LimitCalls {
     }
 
     private EdgeResponse ofServer() {
-        return AdminJson.answer(HttpResponseStatus.OK,
+        return JsonAnswer.of(HttpResponseStatus.OK,
                 LimitJson.LimitsView.of(quotas.changed(), quotas.inForce()));
     }
 
     private EdgeResponse ofRuntime(RegisteredRuntime runtime) {
-        return AdminJson.answer(HttpResponseStatus.OK, LimitJson.LimitsView.of(runtime.limits(),
+        return JsonAnswer.of(HttpResponseStatus.OK, LimitJson.LimitsView.of(runtime.limits(),
                 quotas.of(runtime.id(), runtime.limits()).limits()));
     }
 
     private EdgeResponse usage(RegisteredRuntime runtime) {
-        return AdminJson.answer(HttpResponseStatus.OK,
+        return JsonAnswer.of(HttpResponseStatus.OK,
                 LimitJson.UsageView.of(quotas.of(runtime.id(), runtime.limits()).usage()));
     }
 

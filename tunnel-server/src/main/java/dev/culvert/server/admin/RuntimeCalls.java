@@ -1,5 +1,8 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminRole;
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.rest.JsonFields;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
@@ -11,7 +14,6 @@ import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.runtime.SessionView;
 import dev.culvert.server.runtime.TunnelDirectory;
-import dev.culvert.server.token.AdminRole;
 import dev.culvert.server.tunnel.ServerEvent;
 import dev.culvert.server.tunnel.ServerEvents;
 import dev.culvert.store.StoreException;
@@ -67,7 +69,7 @@ final class RuntimeCalls {
                     fields -> new NewRuntime(new RuntimeName(fields.text("account"), fields.text("name")),
                             fields.texts("hosts"), upstreamIn(fields)));
             return create(request, wanted);
-        }).map(made -> AdminJson.answer(HttpResponseStatus.CREATED, made));
+        }).map(made -> JsonAnswer.of(HttpResponseStatus.CREATED, made));
     }
 
     private Mono<Record> create(EdgeRequest request, NewRuntime wanted) {
@@ -97,8 +99,8 @@ final class RuntimeCalls {
             Map<String, List<SessionView>> sessions = tunnels.sessions()
                     .stream()
                     .collect(Collectors.groupingBy(SessionView::runtimeId));
-            return AdminJson.answer(HttpResponseStatus.OK,
-                    new AdminJson.Page<>(store.runtimes()
+            return JsonAnswer.of(HttpResponseStatus.OK,
+                    new JsonAnswer.Page<>(store.runtimes()
                             .stream()
                             .map(runtime -> AdminJson.RuntimeView.of(runtime, tunnels.stateOf(runtime.id()),
                                     sessions.getOrDefault(runtime.id(), List.of()),
@@ -113,7 +115,7 @@ final class RuntimeCalls {
             if (runtime == null) {
                 throw new StoreException.Absent("there is no runtime " + name);
             }
-            return AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
+            return JsonAnswer.of(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
                     tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()),
                     tunnels.waitingFor(runtime.id())));
         });
@@ -129,7 +131,7 @@ final class RuntimeCalls {
                     : audit.noted(request.context(), "runtime upstream changed",
                             name + ": upstream " + upstream, registrar.replaceUpstream(name, upstream));
         })
-                .map(runtime -> AdminJson.answer(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
+                .map(runtime -> JsonAnswer.of(HttpResponseStatus.OK, AdminJson.RuntimeView.of(runtime,
                         tunnels.stateOf(runtime.id()), tunnels.sessionsOf(runtime.id()),
                         tunnels.waitingFor(runtime.id()))));
     }
@@ -166,7 +168,7 @@ final class RuntimeCalls {
         return request.aggregate(AdminApi.MAX_BODY_BYTES)
                 .flatMap(body -> audit.noted(request.context(), "enrolment token made", name,
                         registrar.token(name, life(body))))
-                .map(token -> AdminJson.answer(HttpResponseStatus.CREATED, AdminJson.TokenView.of(token)));
+                .map(token -> JsonAnswer.of(HttpResponseStatus.CREATED, AdminJson.TokenView.of(token)));
     }
 
     private static Duration life(byte[] body) {

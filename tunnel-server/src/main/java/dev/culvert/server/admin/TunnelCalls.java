@@ -1,10 +1,12 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminRole;
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.TunnelDirectory;
-import dev.culvert.server.token.AdminRole;
 import dev.culvert.store.StoreException;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -36,8 +38,8 @@ final class TunnelCalls {
 
     /** Runs off the event loop, because the list may be long. */
     private Mono<EdgeResponse> list() {
-        return Mono.<EdgeResponse>fromSupplier(() -> AdminJson.answer(HttpResponseStatus.OK,
-                new AdminJson.Page<>(tunnels.sessions()
+        return Mono.<EdgeResponse>fromSupplier(() -> JsonAnswer.of(HttpResponseStatus.OK,
+                new JsonAnswer.Page<>(tunnels.sessions()
                         .stream()
                         .map(session -> AdminJson.RuntimeTunnelView.of(session,
                                 store.byId(session.runtimeId())))

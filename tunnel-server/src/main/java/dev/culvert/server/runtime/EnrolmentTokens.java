@@ -1,6 +1,7 @@
 package dev.culvert.server.runtime;
 
 import dev.culvert.certs.EnrolmentToken;
+import dev.culvert.certs.Sha256;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.function.Supplier;

@@ -1,6 +1,7 @@
 package dev.culvert.server.runtime;
 
 import dev.culvert.store.StoreException;
+import dev.culvert.store.Uncancellable;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package dev.culvert.server.runtime;
 
+import dev.culvert.certs.Sha256;
 import dev.culvert.relay.quota.OwnLimits;
 import dev.culvert.server.access.AccessRules;
 import dev.culvert.store.StoreException;

@@ -1,5 +1,6 @@
 package dev.culvert.server.runtime;
 
+import dev.culvert.certs.Sha256;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,10 @@
 package dev.culvert.server.store;
 
+import dev.culvert.certs.Sha256;
 import dev.culvert.config.ConfigException;
 import dev.culvert.relay.route.Announcement;
 import dev.culvert.relay.route.DurableRoutes;
 import dev.culvert.server.runtime.RegisteredRuntime;
-import dev.culvert.server.runtime.Sha256;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;

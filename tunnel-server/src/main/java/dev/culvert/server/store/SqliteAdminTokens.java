@@ -1,7 +1,7 @@
 package dev.culvert.server.store;
 
-import dev.culvert.server.runtime.Sha256;
-import dev.culvert.server.token.AdminRole;
+import dev.culvert.admin.AdminRole;
+import dev.culvert.certs.Sha256;
 import dev.culvert.server.token.AdminTokenStore;
 import dev.culvert.server.token.NamedToken;
 import dev.culvert.store.SqliteDatabase;

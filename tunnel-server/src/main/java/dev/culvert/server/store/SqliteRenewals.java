@@ -1,6 +1,6 @@
 package dev.culvert.server.store;
 
-import dev.culvert.server.runtime.Sha256;
+import dev.culvert.certs.Sha256;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;

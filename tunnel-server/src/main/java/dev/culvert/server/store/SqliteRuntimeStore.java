@@ -1,5 +1,6 @@
 package dev.culvert.server.store;
 
+import dev.culvert.certs.Sha256;
 import dev.culvert.http.fields.HostName;
 import dev.culvert.relay.quota.OwnLimits;
 import dev.culvert.server.access.AccessRules;
@@ -8,7 +9,6 @@ import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.RuntimeUpstream;
-import dev.culvert.server.runtime.Sha256;
 import dev.culvert.server.runtime.StoredToken;
 import dev.culvert.server.token.AdminTokenStore;
 import dev.culvert.store.DatabaseProblem;

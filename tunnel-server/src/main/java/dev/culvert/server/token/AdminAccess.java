@@ -1,6 +1,9 @@
 package dev.culvert.server.token;
 
-import dev.culvert.server.runtime.Sha256;
+import dev.culvert.admin.AdminCaller;
+import dev.culvert.admin.AdminRole;
+import dev.culvert.admin.AdminToken;
+import dev.culvert.certs.Sha256;
 import dev.culvert.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;

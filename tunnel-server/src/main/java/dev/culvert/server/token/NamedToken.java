@@ -1,7 +1,9 @@
 package dev.culvert.server.token;
 
+import dev.culvert.admin.AdminCaller;
+import dev.culvert.admin.AdminRole;
+import dev.culvert.certs.Sha256;
 import dev.culvert.server.runtime.InvalidNameException;
-import dev.culvert.server.runtime.Sha256;
 import java.time.Instant;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;

@@ -3,12 +3,12 @@ package dev.culvert.server.store;
 import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.certs.Sha256;
 import dev.culvert.relay.route.Announcement;
 import dev.culvert.relay.route.DurableMatch;
 import dev.culvert.relay.route.RequestPolicy;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
-import dev.culvert.server.runtime.Sha256;
 import dev.culvert.server.runtime.StoredToken;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

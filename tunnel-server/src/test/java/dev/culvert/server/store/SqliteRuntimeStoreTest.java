@@ -4,6 +4,7 @@ import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.culvert.certs.Sha256;
 import dev.culvert.server.FakeTunnels;
 import dev.culvert.server.runtime.InvalidNameException;
 import dev.culvert.server.runtime.RegisteredRuntime;
@@ -12,7 +13,6 @@ import dev.culvert.server.runtime.RuntimeRegistrar;
 import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.runtime.SessionView;
-import dev.culvert.server.runtime.Sha256;
 import dev.culvert.server.runtime.StoredToken;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.SqliteLease;

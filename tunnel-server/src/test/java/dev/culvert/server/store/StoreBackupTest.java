@@ -4,6 +4,7 @@ import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.culvert.certs.Sha256;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.inbox.Inbox;
 import dev.culvert.server.MovableClock;
@@ -12,7 +13,6 @@ import dev.culvert.server.runtime.Generations;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeStore;
-import dev.culvert.server.runtime.Sha256;
 import dev.culvert.server.runtime.StoredToken;
 import dev.culvert.store.SqliteLease;
 import dev.culvert.store.StoreException;

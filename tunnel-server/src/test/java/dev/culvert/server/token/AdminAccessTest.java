@@ -3,6 +3,8 @@ package dev.culvert.server.token;
 import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.admin.AdminRole;
+import dev.culvert.admin.AdminToken;
 import dev.culvert.server.MovableClock;
 import dev.culvert.server.store.SqliteRuntimeStore;
 import dev.culvert.server.store.StoreLimits;

@@ -1,8 +1,8 @@
-package dev.culvert.server.token;
+package dev.culvert.admin;
 
 import dev.culvert.certs.AtomicFile;
+import dev.culvert.certs.Sha256;
 import dev.culvert.config.ConfigException;
-import dev.culvert.server.runtime.Sha256;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

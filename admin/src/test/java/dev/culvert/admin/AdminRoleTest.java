@@ -1,12 +1,12 @@
-package dev.culvert.server.token;
+package dev.culvert.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-public class AdminRoleTest {
-    public static AdminRole role(String word) {
+class AdminRoleTest {
+    private static AdminRole role(String word) {
         return Objects.requireNonNull(AdminRole.of(word));
     }
 

@@ -1,4 +1,4 @@
-package dev.culvert.server.runtime;
+package dev.culvert.certs;
 
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,9 +1,8 @@
-package dev.culvert.server.admin;
+package dev.culvert.admin;
 
 import dev.culvert.handlers.rest.PathTemplate;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
-import dev.culvert.server.token.AdminRole;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.Map;
 import reactor.core.publisher.Mono;
@@ -18,23 +17,24 @@ import reactor.core.publisher.Mono;
  */
 public record AdminRoute(HttpMethod method, PathTemplate template, Call call, AdminRole role) {
     /** By default, reads need the lowest role and changes the highest; {@link #needs} sets another. */
-    AdminRoute(HttpMethod method, String template, Call call) {
+    public AdminRoute(HttpMethod method, String template, Call call) {
         this(method, new PathTemplate(template), call,
                 method.equals(HttpMethod.GET) ? AdminRole.READ : AdminRole.ADMIN);
     }
 
     /** Returns this route with another role. */
-    AdminRoute needs(AdminRole other) {
+    public AdminRoute needs(AdminRole other) {
         return new AdminRoute(method, template, call, other);
     }
 
-    /** Makes the response to a call. Errors as in {@link AdminApi}. */
+    /** Makes the response to a call. Errors as in {@link AdminHandler}. */
     @FunctionalInterface
     public interface Call {
         Mono<EdgeResponse> answer(EdgeRequest request, Map<String, String> segments);
     }
 
-    boolean serves(HttpMethod asked) {
+    /** Whether it answers this method. */
+    public boolean serves(HttpMethod asked) {
         return asked.equals(method) || (asked.equals(HttpMethod.HEAD) && method.equals(HttpMethod.GET));
     }
 }

@@ -1,4 +1,4 @@
-package dev.culvert.server.runtime;
+package dev.culvert.store;
 
 import reactor.core.publisher.Mono;
 

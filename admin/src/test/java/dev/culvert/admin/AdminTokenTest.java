@@ -1,4 +1,4 @@
-package dev.culvert.server.token;
+package dev.culvert.admin;
 
 import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;

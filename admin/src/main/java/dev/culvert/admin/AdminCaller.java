@@ -1,4 +1,4 @@
-package dev.culvert.server.token;
+package dev.culvert.admin;
 
 import java.security.Principal;
 
@@ -10,7 +10,7 @@ import java.security.Principal;
  */
 public record AdminCaller(String name, AdminRole role) implements Principal {
     /** The holder of the token file. No named token may have this name. */
-    static final AdminCaller BOOTSTRAP = new AdminCaller("admin", AdminRole.ADMIN);
+    public static final AdminCaller BOOTSTRAP = new AdminCaller("admin", AdminRole.ADMIN);
 
     @Override
     public String getName() {

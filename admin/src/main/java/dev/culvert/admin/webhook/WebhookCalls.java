@@ -1,5 +1,10 @@
-package dev.culvert.server.admin;
+package dev.culvert.admin.webhook;
 
+import dev.culvert.admin.AdminHandler;
+import dev.culvert.admin.AdminRole;
+import dev.culvert.admin.AdminRoute;
+import dev.culvert.admin.ChangeAudit;
+import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.rest.JsonFields;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
@@ -10,10 +15,6 @@ import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxPage;
 import dev.culvert.inbox.model.InboxQuery;
 import dev.culvert.inbox.model.WebhookState;
-import dev.culvert.server.runtime.RegisteredRuntime;
-import dev.culvert.server.runtime.RuntimeName;
-import dev.culvert.server.runtime.RuntimeStore;
-import dev.culvert.server.token.AdminRole;
 import dev.culvert.store.StoreException;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -25,41 +26,47 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The calls on the inbox: {@code /api/v1/webhooks}, and the event sources that are paused. */
-final class WebhookCalls {
+/**
+ * The calls on an inbox: {@code /api/v1/webhooks}, and the event sources that are paused. Where there is only
+ * one runtime, calls do not name it.
+ */
+public final class WebhookCalls {
     static final String ALL = "/api/v1/webhooks";
     static final String ONE = "/api/v1/webhooks/{id}";
     static final String REPLAY = "/api/v1/webhooks/{id}/replay";
-    static final String PAUSE = "/api/v1/runtimes/{account}/{name}/webhooks/pause";
-    static final String RESUME = "/api/v1/runtimes/{account}/{name}/webhooks/resume";
+    private static final String OF_RUNTIME = "/api/v1/runtimes/{account}/{name}/webhooks/";
+    private static final String OF_ONLY_RUNTIME = ALL + "/";
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_SOURCE = 200;
 
     private final StoredWebhooks webhooks;
-    private final RuntimeStore store;
-    private final AdminAudit audit;
+    private final WebhookRuntimes runtimes;
+    private final ChangeAudit audit;
 
-    WebhookCalls(StoredWebhooks webhooks, RuntimeStore store, AdminAudit audit) {
+    /** @param audit records the changes */
+    public WebhookCalls(StoredWebhooks webhooks, WebhookRuntimes runtimes, ChangeAudit audit) {
         this.webhooks = webhooks;
-        this.store = store;
+        this.runtimes = runtimes;
         this.audit = audit;
     }
 
-    List<AdminRoute> routes() {
+    /** The calls. */
+    public List<AdminRoute> routes() {
+        String ofSource = runtimes.only() == null ? OF_RUNTIME : OF_ONLY_RUNTIME;
         return List.of(new AdminRoute(HttpMethod.GET, ALL, (request, segments) -> list(request)),
                 new AdminRoute(HttpMethod.GET, ONE,
                         (request, segments) -> entry(id(segments))
-                                .map(found -> AdminJson.answer(HttpResponseStatus.OK, view(found)))),
+                                .map(found -> JsonAnswer.of(HttpResponseStatus.OK, view(found)))),
                 new AdminRoute(HttpMethod.POST, REPLAY, (request, segments) -> replay(request, id(segments)))
                         .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.DELETE, ONE, (request, segments) -> delete(request, id(segments)))
                         .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.DELETE, ALL, (request, segments) -> purge(request))
                         .needs(AdminRole.OPERATE),
-                new AdminRoute(HttpMethod.POST, PAUSE,
+                new AdminRoute(HttpMethod.POST, ofSource + "pause",
                         (request, segments) -> change(request, segments, "webhooks paused", webhooks::pause))
                         .needs(AdminRole.OPERATE),
-                new AdminRoute(HttpMethod.POST, RESUME,
+                new AdminRoute(HttpMethod.POST, ofSource + "resume",
                         (request, segments) -> change(request, segments, "webhooks resumed",
                                 webhooks::resume))
                         .needs(AdminRole.OPERATE));
@@ -71,25 +78,30 @@ final class WebhookCalls {
     }
 
     private EdgeResponse page(InboxPage page) {
-        return AdminJson.answer(HttpResponseStatus.OK,
-                new AdminJson.Page<>(page.entries().stream().map(this::view).toList(), page.next()));
+        return JsonAnswer.of(HttpResponseStatus.OK,
+                new JsonAnswer.Page<>(page.entries().stream().map(this::view).toList(), page.next()));
     }
 
     private InboxQuery query(Map<String, List<String>> query) {
-        String account = first(query, "account");
-        String name = first(query, "name");
-        if ((account == null) != (name == null)) {
-            throw wrong("account and name: one without the other (expected: both, or none)");
-        }
-        String runtimeId = account == null || name == null
-                ? null
-                : present(new RuntimeName(account, name)).id();
+        String runtimeId = runtime(first(query, "account"), first(query, "name"));
         String source = first(query, "source");
         if (source != null && runtimeId == null) {
             throw wrong("source: without a runtime (expected: account and name beside it)");
         }
         return new InboxQuery(state(first(query, "state")), runtimeId, source, first(query, "next"),
                 limit(first(query, "limit")));
+    }
+
+    /** The id of a runtime; null: neither it nor its account is given, and there may be several. */
+    private @Nullable String runtime(@Nullable String account, @Nullable String name) {
+        String only = runtimes.only();
+        if (only != null && (account != null || name != null)) {
+            throw wrong("account and name: there is only one runtime (expected: neither)");
+        }
+        if ((account == null) != (name == null)) {
+            throw wrong("account and name: one without the other (expected: both, or none)");
+        }
+        return account == null || name == null ? only : runtimes.id(account, name);
     }
 
     private static @Nullable WebhookState state(@Nullable String word) {
@@ -118,13 +130,13 @@ final class WebhookCalls {
     private Mono<EdgeResponse> replay(EdgeRequest request, String id) {
         return entry(id)
                 .flatMap(found -> audit
-                        .noted(request.context(), "webhook replayed", id,
+                        .changed(request.context(), "webhook replayed", status -> id,
                                 webhooks.replay(id).thenReturn(HttpResponseStatus.ACCEPTED)))
-                .flatMap(status -> entry(id).map(found -> AdminJson.answer(status, view(found))));
+                .flatMap(status -> entry(id).map(found -> JsonAnswer.of(status, view(found))));
     }
 
     private Mono<EdgeResponse> delete(EdgeRequest request, String id) {
-        return audit.noted(request.context(), "webhook deleted", id,
+        return audit.changed(request.context(), "webhook deleted", answer -> id,
                 webhooks.delete(id).thenReturn(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
     }
 
@@ -134,23 +146,32 @@ final class WebhookCalls {
             String runtimeId = of.runtimeId();
             String source = of.source();
             if (runtimeId == null || source == null) {
-                throw wrong("source: missing (expected: account, name and source of the webhooks to forget)");
+                throw wrong(runtimes.only() == null
+                        ? "source: missing (expected: account, name and source of the webhooks to forget)"
+                        : "source: missing (expected: that of the webhooks to forget)");
             }
-            RegisteredRuntime runtime = store.byId(runtimeId);
-            return audit.noted(request.context(), "webhooks deleted",
-                    (runtime == null ? runtimeId : runtime.name()) + ": " + source,
-                    webhooks.purge(runtimeId, source, of.state()));
-        }).map(count -> AdminJson.answer(HttpResponseStatus.OK, new WebhookJson.PurgedView(count)));
+            return audit.changed(request.context(), "webhooks deleted",
+                    count -> shown(runtimeId, source), webhooks.purge(runtimeId, source, of.state()));
+        }).map(count -> JsonAnswer.of(HttpResponseStatus.OK, new WebhookViews.PurgedView(count)));
     }
 
     private Mono<EdgeResponse> change(EdgeRequest request, Map<String, String> segments, String what,
             BiFunction<String, String, Mono<Void>> change) {
-        RegisteredRuntime runtime = present(RuntimeCalls.name(segments));
-        return request.aggregate(AdminApi.MAX_BODY_BYTES)
+        String runtimeId = runtimes.only() == null
+                ? runtimes.id(segments.getOrDefault("account", ""), segments.getOrDefault("name", ""))
+                : runtimes.only();
+        return request.aggregate(AdminHandler.MAX_BODY_BYTES)
                 .map(WebhookCalls::source)
-                .flatMap(source -> audit.noted(request.context(), what, runtime.name() + ": " + source,
-                        change.apply(runtime.id(), source)
+                .flatMap(source -> audit.changed(request.context(), what,
+                        answer -> shown(runtimeId, source),
+                        change.apply(runtimeId, source)
                                 .thenReturn(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT))));
+    }
+
+    /** Names an event source for people. */
+    private String shown(String runtimeId, String source) {
+        WebhookRuntimes.Name runtime = runtimes.name(runtimeId);
+        return runtime == null ? source : runtime + ": " + source;
     }
 
     private static String source(byte[] body) {
@@ -161,8 +182,8 @@ final class WebhookCalls {
         return source;
     }
 
-    private WebhookJson.WebhookView view(InboxEntry entry) {
-        return WebhookJson.WebhookView.of(entry, store.byId(entry.runtimeId()));
+    private WebhookViews.WebhookView view(InboxEntry entry) {
+        return WebhookViews.WebhookView.of(entry, runtimes.name(entry.runtimeId()));
     }
 
     private Mono<InboxEntry> entry(String id) {
@@ -173,14 +194,6 @@ final class WebhookCalls {
     /** Ids consist of letters, digits and hyphens, so there is nothing to decode. */
     private static String id(Map<String, String> segments) {
         return segments.getOrDefault("id", "");
-    }
-
-    private RegisteredRuntime present(RuntimeName name) {
-        RegisteredRuntime runtime = store.byName(name);
-        if (runtime == null) {
-            throw new StoreException.Absent("there is no runtime " + name);
-        }
-        return runtime;
     }
 
     private static @Nullable String first(Map<String, List<String>> query, String name) {

@@ -1,4 +1,4 @@
-package dev.culvert.server.token;
+package dev.culvert.admin;
 
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
