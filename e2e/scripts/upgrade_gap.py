@@ -241,7 +241,7 @@ def start_balancer(kind, folder, ports, edge, tunnel):
         text = (f"daemon off; pid {folder}/nginx.pid;\n"
                 f"error_log {folder}/nginx-error.log;\n" + text)
     (folder / name).write_text(text)
-    return Tool(folder, kind, kind, *(["-db", "-f"] if kind == "haproxy" else ["-p", str(folder), "-c"]), str(folder / name))
+    return Tool(folder, kind, kind, *(["-db", "-f"] if kind == "haproxy" else ["-c"]), str(folder / name))
 
 
 def wait_for_port(port, seconds=30):
