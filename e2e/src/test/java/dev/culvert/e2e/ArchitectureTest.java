@@ -53,7 +53,7 @@ class ArchitectureTest {
             .module("http", "config")
             .door("http", "fields forwarding net observe path problem quota")
             .module("relay", "protocol certs config http")
-            .door("relay", ". exchange inbound inbound.raw listen outbound quota route tls upstream")
+            .door("relay", ". exchange inbound inbound.raw listen observe outbound quota route tls upstream")
             .module("handlers", "config http")
             .door("handlers", "body graphql host rest server spi")
             .module("inbox", "config store http relay")

@@ -133,7 +133,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                 new EdgeContext(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
-                        new EdgeReporting(accessLog, config.serverTiming()), memory,
+                        new EdgeReporting(accessLog, config.serverTiming(), null), memory,
                         blocks(config.inboxPeers())),
                 watches);
     }

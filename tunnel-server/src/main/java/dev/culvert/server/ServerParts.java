@@ -18,6 +18,7 @@ import dev.culvert.relay.exchange.EdgeReporting;
 import dev.culvert.relay.exchange.EdgeRuntimes;
 import dev.culvert.relay.listen.CertificateWatch;
 import dev.culvert.relay.listen.OpenConnections;
+import dev.culvert.relay.observe.RequestLog;
 import dev.culvert.relay.quota.MemoryBudget;
 import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeQuotas;
@@ -65,7 +66,7 @@ import reactor.core.scheduler.Schedulers;
 /** The components that a server's listeners share, wired once. */
 record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
         EnrolmentService enrolment, RenewalService renewal,
-        TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events,
+        TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events, RequestLog requests,
         ListenerSecurity entrances,
         EdgeContext edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
         AccessControl access, Webhooks webhooks, DirectHosts direct, Disposable certificateWatch) {
@@ -242,15 +243,17 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         entrances.measure(telemetry);
         OpenConnections sharedTunnels = new OpenConnections();
         AccessLog accessLog = config.edge().accessLog() ? AccessLog.start(telemetry) : null;
-        EdgeReporting reports = new EdgeReporting(accessLog, config.edge().serverTiming());
+        RequestLog requests = new RequestLog(clock);
+        EdgeReporting reports = new EdgeReporting(accessLog, config.edge().serverTiming(), requests);
         TunnelUpgrade door = config.shared()
                 ? new TunnelUpgrade(entrances.tunnelHosts(), handshake, sharedTunnels)
                 : null;
         return new ServerParts(loops, telemetry, store, enrolment, renewal, registry, meter,
                 new AdminApi(new AdminApi.Parts(base.adminToken, store.adminTokens(), store.audit(), store,
                         registrar,
-                        quotas, access.withoutRules(), registry, webhooks.inbox(), events, clock)),
-                events, entrances,
+                        quotas, access.withoutRules(), registry, webhooks.inbox(), events, requests,
+                        clock)),
+                events, requests, entrances,
                 new EdgeContext(endpoints, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports, memory),
                 handshake, sharedTunnels, access, webhooks, direct,

@@ -272,6 +272,7 @@ public final class TunnelServer {
         EdgeServer operators = admin;
         return (tunnels == null ? Mono.<Void>empty() : tunnels.stop(tunnelGrace))
                 .then(Mono.fromRunnable(parts.events()::end))
+                .then(Mono.fromRunnable(parts.requests()::end))
                 .then(operators == null ? Mono.empty() : operators.stop(LAST_WORDS))
                 .then(parts.close());
     }

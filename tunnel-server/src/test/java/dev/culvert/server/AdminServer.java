@@ -15,6 +15,7 @@ import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.observe.Readiness;
 import dev.culvert.http.observe.Telemetry;
 import dev.culvert.inbox.Inbox;
+import dev.culvert.relay.observe.RequestLog;
 import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.relay.quota.MemoryBudget;
 import dev.culvert.relay.quota.RuntimeQuotas;
@@ -57,6 +58,7 @@ public final class AdminServer implements AutoCloseable {
     public final FakeTunnels tunnels = new FakeTunnels();
     final RuntimeQuotas quotas = new RuntimeQuotas(CallerLimits.defaults().ofRuntime(),
             MemoryBudget.ofProcess(0));
+    final RequestLog requests = new RequestLog(Clock.systemUTC());
     final ServerEvents events = new ServerEvents(Clock.systemUTC());
     public final SqliteRuntimeStore store;
     final AdminApi api;
@@ -82,7 +84,7 @@ public final class AdminServer implements AutoCloseable {
                 gone -> {}, new DirectHosts(null, Duration.ofSeconds(60), telemetry));
         api = new AdminApi(
                 new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
-                        store, registrar, quotas, AccessDefault.OPEN, tunnels, inbox, events,
+                        store, registrar, quotas, AccessDefault.OPEN, tunnels, inbox, events, requests,
                         Clock.systemUTC()));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));

@@ -119,7 +119,9 @@ class EventsIT {
         var request = new EdgeRequest(HttpMethod.GET, "/api/v1/events",
                 new DefaultHttpHeaders().set("authorization", "Bearer " + token), Flux.empty(),
                 RequestContext.of("request-1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));
-        AdminRoute route = new EventCalls(server.events, access, Duration.ofMillis(10)).routes().getFirst();
+        AdminRoute route = new EventCalls(server.events, access, server.requests, Duration.ofMillis(10))
+                .routes()
+                .getFirst();
         var response = (EdgeResponse.Http) Results.await(route.call().answer(request, Map.of()));
         return response.body().map(bytes -> {
             String text = bytes.toString(StandardCharsets.UTF_8);

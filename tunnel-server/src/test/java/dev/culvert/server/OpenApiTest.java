@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.admin.JsonAnswer;
+import dev.culvert.relay.observe.RequestPage;
+import dev.culvert.relay.observe.RequestRecord;
 import dev.culvert.server.access.AccessJson;
 import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.admin.AdminJson;
@@ -71,6 +73,8 @@ public class OpenApiTest {
         assertMembers("AdminTokenPage", JsonAnswer.Page.class);
         assertMembers("AuditEntry", AdminJson.AuditView.class);
         assertMembers("AuditPage", JsonAnswer.Page.class);
+        assertMembers("RequestRecord", RequestRecord.class);
+        assertMembers("RequestPage", RequestPage.class);
         assertMembers("Limits", LimitJson.LimitsView.class);
         assertMembers("OwnLimits", LimitJson.OwnLimitsView.class);
         assertMembers("LimitsInForce", LimitJson.LimitsInForceView.class);

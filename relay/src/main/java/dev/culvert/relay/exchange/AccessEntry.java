@@ -1,6 +1,9 @@
 package dev.culvert.relay.exchange;
 
 import dev.culvert.http.problem.Problem;
+import dev.culvert.relay.observe.EndedRequest;
+import dev.culvert.relay.observe.LoggedText;
+import dev.culvert.relay.observe.RequestRecord;
 import dev.culvert.relay.tls.KeyExchange;
 import java.time.Instant;
 import java.util.Locale;
@@ -22,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 record AccessEntry(long endedMillis, CharSequence requestId, String runtime, RequestFacts facts,
         @Nullable KeyExchange tls, @Nullable KeyExchange onward, int status,
-        @Nullable Problem problem, long bytesIn, long bytesOut, End end, HopTimings times, long totalMicros) {
+        @Nullable Problem problem, long bytesIn, long bytesOut, End end, HopTimings times, long totalMicros)
+        implements
+            EndedRequest {
     static final int MAX_PATH = 2048;
     static final int MAX_TEXT = 256;
 
@@ -42,13 +47,13 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
 
     /** Passes keys and values to {@code line}, in the order of the log line. */
     void tell(BiConsumer<String, Object> line) {
-        line.accept("began", Instant.ofEpochMilli(endedMillis - totalMicros / 1000).toString());
-        line.accept("requestId", text(requestId, MAX_TEXT));
+        line.accept("began", began());
+        line.accept("requestId", LoggedText.of(requestId, MAX_TEXT));
         line.accept("runtime", runtime);
         line.accept("caller", facts.caller());
-        line.accept("method", text(facts.method(), MAX_TEXT));
-        line.accept("host", text(facts.host(), MAX_TEXT));
-        line.accept("path", text(facts.target(), MAX_PATH));
+        line.accept("method", LoggedText.of(facts.method(), MAX_TEXT));
+        line.accept("host", LoggedText.of(facts.host(), MAX_TEXT));
+        line.accept("path", LoggedText.of(facts.target(), MAX_PATH));
         line.accept("protocol", facts.protocol());
         line.accept("tls", text(tls));
         line.accept("onwardTls", text(onward));
@@ -61,7 +66,7 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
         line.accept("end", end.word());
         line.accept("bytesIn", bytesIn);
         line.accept("bytesOut", bytesOut);
-        line.accept("userAgent", text(facts.userAgent(), MAX_TEXT));
+        line.accept("userAgent", LoggedText.of(facts.userAgent(), MAX_TEXT));
         line.accept("queueMicros", times.queueMicros());
         line.accept("bodyMicros", times.bodyMicros());
         line.accept("windowMicros", times.windowMicros());
@@ -75,21 +80,36 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
         return tls == null ? "-" : tls.toString();
     }
 
-    /**
-     * Converts a text to one line of printable ASCII without quotes, so that callers cannot forge lines or
-     * keys.
-     */
-    private static String text(CharSequence value, int most) {
-        int length = Math.min(value.length(), most);
-        var text = new StringBuilder(length + 16);
-        for (int i = 0; i < length; i++) {
-            char c = value.charAt(i);
-            if (c < ' ' || c > '~' || c == '"' || c == '\\') {
-                text.append(String.format(Locale.ROOT, c > 0xff ? "\\u%04x" : "\\x%02x", (int) c));
-            } else {
-                text.append(c);
-            }
-        }
-        return (length < value.length() ? text.append("...") : text).toString();
+    private String began() {
+        return Instant.ofEpochMilli(endedMillis - totalMicros / 1000).toString();
+    }
+
+    @Override
+    public String caller() {
+        return facts.caller();
+    }
+
+    @Override
+    public CharSequence path() {
+        return facts.target();
+    }
+
+    @Override
+    public int textLength() {
+        return requestId.length() + runtime.length() + facts.length()
+                + (problem == null ? 0 : problem.detail().length());
+    }
+
+    @Override
+    public RequestRecord toRecord(String id) {
+        Problem cause = problem;
+        return new RequestRecord(id, began(), LoggedText.of(requestId, MAX_TEXT), runtime, facts.caller(),
+                LoggedText.of(facts.method(), MAX_TEXT), LoggedText.of(facts.host(), MAX_TEXT),
+                LoggedText.of(facts.target(), MAX_PATH), facts.protocol(), text(tls), text(onward), status,
+                cause == null ? null : cause.cause().word(), cause == null ? null : cause.hop().word(),
+                cause == null ? null : LoggedText.of(cause.detail(), MAX_TEXT), end.word(), bytesIn, bytesOut,
+                LoggedText.of(facts.userAgent(), MAX_TEXT), times.queueMicros(), times.bodyMicros(),
+                times.windowMicros(), times.tunnelMicros(), times.routerMicros(), times.upstreamMicros(),
+                totalMicros);
     }
 }

@@ -5,6 +5,7 @@ import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.http.problem.ProblemDocument.Field;
 import dev.culvert.http.problem.ProxyStatus;
 import dev.culvert.relay.exchange.AccessEntry.End;
+import dev.culvert.relay.observe.RequestLog;
 import dev.culvert.relay.tls.KeyExchange;
 import dev.culvert.relay.tls.TlsLink;
 import io.netty.channel.Channel;
@@ -95,11 +96,20 @@ final class ExchangeRecord {
                         times.totalNanos());
         times.end();
         AccessLog log = shared.reports().accessLog();
+        RequestLog requests = shared.reports().requests();
+        boolean kept = requests != null && requests.keeps(problem);
+        if (log == null && !kept) {
+            return;
+        }
+        End end = complete ? End.COMPLETE : cut ? End.RESET : End.CALLER_LEFT;
+        var entry = new AccessEntry(System.currentTimeMillis(), requestId, runtime, facts.bounded(),
+                TlsLink.agreed(caller), onward, response.status(),
+                problem, bytesIn, response.bodyBytes(), end, times, times.totalNanos() / 1000);
+        if (requests != null && kept) {
+            requests.add(entry);
+        }
         if (log != null) {
-            End end = complete ? End.COMPLETE : cut ? End.RESET : End.CALLER_LEFT;
-            log.add(new AccessEntry(System.currentTimeMillis(), requestId, runtime, facts.bounded(),
-                    TlsLink.agreed(caller), onward, response.status(),
-                    problem, bytesIn, response.bodyBytes(), end, times, times.totalNanos() / 1000));
+            log.add(entry);
         }
     }
 }

@@ -65,9 +65,16 @@ public record RequestFacts(String protocol, CharSequence method, CharSequence ho
      * are bounded.
      */
     RequestFacts bounded() {
-        return new RequestFacts(protocol, method, bounded(host, AccessEntry.MAX_TEXT),
+        return new RequestFacts(protocol, bounded(method, AccessEntry.MAX_TEXT),
+                bounded(host, AccessEntry.MAX_TEXT),
                 bounded(path(target), AccessEntry.MAX_PATH), bounded(userAgent, AccessEntry.MAX_TEXT), "",
                 caller);
+    }
+
+    /** The number of characters of all texts. */
+    int length() {
+        return protocol.length() + method.length() + host.length() + target.length() + userAgent.length()
+                + accept.length() + caller.length();
     }
 
     private static CharSequence path(CharSequence target) {

@@ -6,11 +6,17 @@ import static org.awaitility.Awaitility.await;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.observe.RequestFilter;
+import dev.culvert.relay.observe.RequestLog;
+import dev.culvert.relay.observe.RequestPage;
+import dev.culvert.relay.observe.RequestRecord;
 import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.relay.testing.EdgeFixture;
 import dev.culvert.relay.testing.FakeRelay;
 import dev.culvert.relay.testing.FrameCaller;
 import dev.culvert.relay.testing.TlsCaller;
+import java.lang.reflect.RecordComponent;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -30,7 +36,9 @@ class EdgeReportingIT {
 
     private final BlockingQueue<AccessEntry> lines = new LinkedBlockingQueue<>();
     private final AccessLog log = new AccessLog(lines::add).begin();
-    private final EdgeFixture edge = new EdgeFixture(CallerLimits.defaults(), new EdgeReporting(log, true));
+    private final RequestLog requests = new RequestLog(Clock.systemUTC());
+    private final EdgeFixture edge = new EdgeFixture(CallerLimits.defaults(),
+            new EdgeReporting(log, true, requests));
     private final TlsCaller caller = edge.caller();
 
     @AfterEach
@@ -226,6 +234,54 @@ class EdgeReportingIT {
         Map<String, Long> told = micros(caller.readUntil("\r\n\r\nok"));
         assertThat(told.get("window")).isGreaterThanOrEqualTo(19_000L);
         assertThat(told.get("body")).isGreaterThanOrEqualTo(told.get("window"));
+    }
+
+    @Test
+    void aProblemIsKeptForOperatorsAndOtherRequestsOnceTheyLook() throws Exception {
+        caller.get("/unseen");
+        edge.relay.next().ok("ok");
+        line();
+        edge.relay.answer(exchange -> exchange.fail(Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "not there")));
+        caller.head("GET /lost?token=secret", "Authorization: Bearer secret", "Cookie: secret",
+                "User-Agent: a\"b", "X-Request-Id: id-1");
+        line();
+
+        assertThat(requests.isRecording()).isFalse();
+        RequestPage page = requests.page(RequestFilter.ALL, null, 10);
+        assertThat(page.items()).hasSize(1);
+        RequestRecord problem = page.items().getFirst();
+        assertThat(problem.toString()).contains("requestId=id-1", "runtime=acme/prod", "path=/lost,",
+                "status=503", "cause=no-tunnel", "hop=tunnel", "detail=not there", "userAgent=a\\x22b")
+                .doesNotContain("secret");
+        assertThat(requests.find("id-1")).isEqualTo(problem);
+        assertThat(requests.find(problem.id())).isEqualTo(problem);
+
+        edge.relay.answer(exchange -> exchange.ok("ok"));
+        caller.get("/seen");
+        line();
+        assertThat(requests.page(RequestFilter.ALL, null, 10).items()).extracting(RequestRecord::path)
+                .containsExactly("/seen", "/lost");
+    }
+
+    @Test
+    void aRecordHasTheNumbersOfTheLog() throws Exception {
+        requests.page(RequestFilter.ALL, null, 1);
+        caller.head("POST /", "Content-Length: 5").send("hello");
+        FakeRelay.Exchange exchange = edge.relay.next();
+        exchange.awaitEnd();
+        exchange.times(300, 2000, Duration.ofMillis(20));
+        exchange.ok("answer");
+
+        Map<String, Object> line = line();
+        RequestRecord shown = requests.page(RequestFilter.ALL, null, 1).items().getFirst();
+        Map<String, Object> members = new LinkedHashMap<>();
+        for (RecordComponent each : RequestRecord.class.getRecordComponents()) {
+            Object value = each.getAccessor().invoke(shown);
+            if (value != null && !each.getName().equals("id")) {
+                members.put(each.getName(), value);
+            }
+        }
+        assertThat(members).isEqualTo(line);
     }
 
     @Test

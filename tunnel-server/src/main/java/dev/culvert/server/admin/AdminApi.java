@@ -10,6 +10,7 @@ import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.inbox.Inbox;
+import dev.culvert.relay.observe.RequestLog;
 import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.access.AccessDefault;
 import dev.culvert.server.runtime.InvalidNameException;
@@ -47,7 +48,8 @@ public final class AdminApi implements EdgeHandler {
         all.addAll(new TunnelCalls(parts.store, parts.tunnels, audit).routes());
         all.addAll(new AdminTokenCalls(access, parts.adminTokens, audit).routes());
         all.addAll(new AuditCalls(parts.audit).routes());
-        all.addAll(new EventCalls(parts.events, access, EventCalls.HEARTBEAT).routes());
+        all.addAll(new RequestCalls(parts.requests).routes());
+        all.addAll(new EventCalls(parts.events, access, parts.requests, EventCalls.HEARTBEAT).routes());
         this.calls = new AdminHandler(access::caller, "token of admin.tokenFile, or a named admin token",
                 all);
     }
@@ -65,11 +67,12 @@ public final class AdminApi implements EdgeHandler {
      * @param tunnels the live sessions
      * @param inbox the webhooks
      * @param events the events of the server
+     * @param requests the requests that have ended
      * @param clock the time of entries and tokens
      */
     public record Parts(AdminToken token, AdminTokenStore adminTokens, AuditStore audit, RuntimeStore store,
             RuntimeRegistrar registrar, RuntimeQuotas quotas, AccessDefault withoutRules,
-            TunnelDirectory tunnels, Inbox inbox, ServerEvents events,
+            TunnelDirectory tunnels, Inbox inbox, ServerEvents events, RequestLog requests,
             Clock clock) {}
 
     public List<AdminRoute> routes() {

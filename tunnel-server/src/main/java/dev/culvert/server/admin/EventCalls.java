@@ -5,6 +5,7 @@ import dev.culvert.admin.AdminRoute;
 import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.relay.observe.RequestLog;
 import dev.culvert.server.token.AdminAccess;
 import dev.culvert.server.tunnel.ServerEvent;
 import dev.culvert.server.tunnel.ServerEvents;
@@ -35,18 +36,20 @@ public final class EventCalls {
 
     private final ServerEvents events;
     private final AdminAccess access;
+    private final RequestStream requests;
     private final Duration heartbeat;
 
-    public EventCalls(ServerEvents events, AdminAccess access, Duration heartbeat) {
+    public EventCalls(ServerEvents events, AdminAccess access, RequestLog requests, Duration heartbeat) {
         this.events = events;
         this.access = access;
+        this.requests = new RequestStream(requests);
         this.heartbeat = heartbeat;
     }
 
     public List<AdminRoute> routes() {
         return List.of(
                 new AdminRoute(HttpMethod.GET, "/api/v1/events",
-                        (request, segments) -> stream(mayGoOn(request))));
+                        (request, segments) -> stream(request)));
     }
 
     /** Whether the caller's token is still valid. False when that can't be determined. */
@@ -57,16 +60,31 @@ public final class EventCalls {
                 : Mono.defer(() -> access.caller(presented)).hasElement().onErrorReturn(false);
     }
 
-    /** Checks {@code mayGoOn} at each heartbeat. Errors: {@link StoreException.Busy}. */
-    Mono<EdgeResponse> stream(Mono<Boolean> mayGoOn) {
+    /** Errors: {@link StoreException.Busy}. */
+    private Mono<EdgeResponse> stream(EdgeRequest request) {
+        return Mono.defer(() -> stream(watched(request), mayGoOn(request)));
+    }
+
+    /** The events that a caller asks for. Throws {@link StoreException.Busy}. */
+    private Flux<String> watched(EdgeRequest request) {
+        RequestQuery query = RequestQuery.of(request);
+        boolean only = "only".equals(query.text("requests"));
+        if (only) {
+            return requests.watch(request, query);
+        }
+        boolean both = query.flag("requests");
+        if (events.isFull()) {
+            throw ServerEvents.full();
+        }
+        Flux<String> seen = events.watch().map(EventCalls::text);
+        return both ? Flux.merge(seen, requests.watch(request, query)) : seen;
+    }
+
+    /** Checks {@code mayGoOn} at each heartbeat. */
+    private Mono<EdgeResponse> stream(Flux<String> watched, Mono<Boolean> mayGoOn) {
         return Mono.defer(() -> {
-            if (events.isFull()) {
-                return Mono.error(ServerEvents.full());
-            }
             Sinks.Empty<Void> over = Sinks.empty();
-            Flux<String> seen = events.watch()
-                    .map(EventCalls::text)
-                    .doFinally(signal -> over.tryEmitEmpty());
+            Flux<String> seen = watched.doFinally(signal -> over.tryEmitEmpty());
             Sinks.Empty<Void> refused = Sinks.empty();
             Flux<String> beats = Flux.interval(heartbeat)
                     .onBackpressureDrop()
@@ -87,10 +105,14 @@ public final class EventCalls {
     private static String text(Seen seen) {
         return switch (seen) {
             case Seen.Missed missed ->
-                "event: missed\ndata: " + JsonAnswer.line(new AdminJson.MissedView(missed.count())) + "\n\n";
-            case Seen.Event event -> "event: " + event.event().word() + "\ndata: "
-                    + JsonAnswer.line(view(event.event())) + "\n\n";
+                event("missed", new AdminJson.MissedView(missed.count()));
+            case Seen.Event event -> event(event.event().word(), view(event.event()));
         };
+    }
+
+    /** The text of an event. */
+    static String event(String kind, Record data) {
+        return "event: " + kind + "\ndata: " + JsonAnswer.line(data) + "\n\n";
     }
 
     private static Record view(ServerEvent event) {

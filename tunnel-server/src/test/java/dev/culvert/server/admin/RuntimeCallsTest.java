@@ -9,6 +9,7 @@ import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.inbox.Inbox;
+import dev.culvert.relay.observe.RequestLog;
 import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.relay.quota.MemoryBudget;
 import dev.culvert.relay.quota.RuntimeQuotas;
@@ -120,7 +121,7 @@ class RuntimeCallsTest {
                         }, "t.example", clock, gone -> {}),
                 new RuntimeQuotas(CallerLimits.defaults().ofRuntime(), MemoryBudget.ofProcess(0)),
                 AccessDefault.OPEN, tunnels,
-                inbox(), events, clock);
+                inbox(), events, new RequestLog(clock), clock);
         var request = new EdgeRequest(HttpMethod.valueOf(method), path, new DefaultHttpHeaders(),
                 Flux.empty(),
                 RequestContext.of("request-1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));
