@@ -204,6 +204,30 @@ class WebhooksIT {
     }
 
     @Test
+    void theDeadOfASourceAreReplayedByFilter() {
+        status = 400;
+        for (int i = 0; i < 3; i++) {
+            assertThat(send("/webhooks/argo/push", "n" + i).status).isEqualTo(400);
+        }
+        String filter = "{\"account\":\"acme\",\"name\":\"prod\",\"source\":\"argo/push\",\"state\":\"dead\"";
+        await().until(() -> platform
+                .admin(HttpMethod.POST, "/api/v1/webhooks/replay", filter + ",\"dryRun\":true}")
+                .equals("{\"matched\":3}"));
+        received.clear();
+        status = 200;
+
+        assertThat(platform.admin(HttpMethod.POST, "/api/v1/webhooks/replay", filter + "}"))
+                .isEqualTo("{\"replayed\":3,\"skipped\":0,\"next\":null}");
+
+        await().until(() -> received.size() == 3);
+        assertThat(received).extracting(Received::body).containsExactly("n0", "n1", "n2");
+        assertThat(platform.admin(HttpMethod.GET, "/api/v1/audit", ""))
+                .contains("\"object\":\"3: acme/prod, argo/push, dead\"");
+        assertThat(platform.admin(HttpMethod.POST, "/api/v1/webhooks/replay",
+                "{\"source\":\"argo/push\"}")).contains("source: without a runtime");
+    }
+
+    @Test
     void aPausedEventSourceGetsNothing() {
         String of = "/api/v1/runtimes/acme/prod/webhooks/";
         assertThat(platform.admin(HttpMethod.POST, of + "pause", "{\"source\":\"argo/push\"}")).isEmpty();

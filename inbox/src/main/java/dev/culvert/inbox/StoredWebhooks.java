@@ -1,6 +1,7 @@
 package dev.culvert.inbox;
 
 import dev.culvert.inbox.dispatch.Dispatcher;
+import dev.culvert.inbox.model.BulkResult;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxEvent;
@@ -9,7 +10,10 @@ import dev.culvert.inbox.model.InboxPage;
 import dev.culvert.inbox.model.InboxQuery;
 import dev.culvert.inbox.model.QueuedWebhook;
 import dev.culvert.inbox.model.SourceKey;
+import dev.culvert.inbox.model.WebhookFilter;
 import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.inbox.store.BulkStep;
+import dev.culvert.inbox.store.BulkStep.Deleted;
 import dev.culvert.inbox.store.CommitThread;
 import dev.culvert.inbox.store.InboxReads;
 import dev.culvert.inbox.store.KnownSources;
@@ -20,6 +24,7 @@ import dev.culvert.inbox.store.WebhookRows;
 import dev.culvert.inbox.store.WebhookRows.Settled;
 import dev.culvert.store.StoreException;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -35,20 +40,33 @@ import reactor.core.publisher.Mono;
  */
 public final class StoredWebhooks {
     private static final Logger log = LoggerFactory.getLogger(StoredWebhooks.class);
+    private static final List<WebhookState> REPLAYABLE = List.of(WebhookState.DEAD, WebhookState.DELIVERED);
+    private static final List<WebhookState> ALL = List.of(WebhookState.values());
+    private static final int PER_CALL = 10_000;
 
     private final InboxReads reads;
     private final SpoolFolder spool;
     private final CommitThread commits;
     private final Dispatcher dispatcher;
     private final Retention retention;
+    private final BulkChanges bulk;
+    private final BulkChanges.Change<QueuedWebhook> replays;
+    private final BulkChanges.Change<Deleted> deletions;
 
-    StoredWebhooks(InboxConfig config, InboxReads reads, SpoolFolder spool, CommitThread commits,
-            Dispatcher dispatcher) {
+    StoredWebhooks(InboxConfig config, Clock clock, InboxReads reads, SpoolFolder spool,
+            CommitThread commits, Dispatcher dispatcher) {
         this.reads = reads;
         this.spool = spool;
         this.commits = commits;
         this.dispatcher = dispatcher;
         this.retention = new Retention(config);
+        this.bulk = new BulkChanges(reads, clock);
+        this.replays = new BulkChanges.Change<>(REPLAYABLE, BulkStep.REPLAYS,
+                (selection, page) -> commits.transact(tx -> BulkStep.replay(tx, selection, page, config)),
+                this::replayed);
+        this.deletions = new BulkChanges.Change<>(ALL, BulkStep.DELETIONS,
+                (selection, page) -> commits.transact(tx -> BulkStep.delete(tx, selection, page)),
+                gone -> gone.forEach(this::deleted));
     }
 
     /** Returns a page of webhooks, newest first. */
@@ -74,10 +92,50 @@ public final class StoredWebhooks {
      * kept any more.
      */
     public Mono<Void> replay(String id) {
-        return commits.transact(tx -> WebhookRows.replay(tx, id)).doOnNext(again -> dispatcher.run(() -> {
-            dispatcher.emit(Kind.REPLAYED, again, "");
-            dispatcher.stored(again);
-        })).then();
+        return commits.transact(tx -> WebhookRows.replay(tx, id))
+                .doOnNext(again -> replayed(List.of(again)))
+                .then();
+    }
+
+    private void replayed(List<QueuedWebhook> all) {
+        dispatcher.run(() -> {
+            for (QueuedWebhook again : all) {
+                dispatcher.emit(Kind.REPLAYED, again, "");
+                dispatcher.stored(again);
+            }
+        });
+    }
+
+    /**
+     * Replays the webhooks of a filter, each as {@link #replay(String)}, oldest first. Without ids and state
+     * it takes the dead ones. It takes those that are in their state when the first call begins, so that none
+     * is replayed twice; concurrent calls replay each once. Pending webhooks may take half of their limits;
+     * then the call ends early, or fails with {@link StoreException.Busy} if it replayed none.
+     *
+     * @param after the {@link BulkResult#next} of the call before; null: this is the first
+     * @param limit the maximum number of webhooks of this call
+     */
+    public Mono<BulkResult> replay(WebhookFilter filter, @Nullable String after, int limit) {
+        return bulk.run(replayable(filter), after, limit, replays);
+    }
+
+    /** Deletes the webhooks of a filter, each as {@link #delete}. The rest as for replays. */
+    public Mono<BulkResult> purge(WebhookFilter filter, @Nullable String after, int limit) {
+        return bulk.run(filter, after, limit, deletions);
+    }
+
+    /** Returns the number of webhooks that {@link #replay(WebhookFilter, String, int)} takes now. */
+    public Mono<Long> countReplays(WebhookFilter filter) {
+        return bulk.count(replayable(filter), REPLAYABLE);
+    }
+
+    private static WebhookFilter replayable(WebhookFilter filter) {
+        return filter.ids().isEmpty() && filter.state() == null ? filter.in(WebhookState.DEAD) : filter;
+    }
+
+    /** Returns the number of webhooks that {@link #purge(WebhookFilter, String, int)} takes now. */
+    public Mono<Long> countPurged(WebhookFilter filter) {
+        return bulk.count(filter, ALL);
     }
 
     /**
@@ -118,9 +176,10 @@ public final class StoredWebhooks {
      * @param state the state of the webhooks to delete; null: all
      */
     public Mono<Long> purge(String runtimeId, String source, @Nullable WebhookState state) {
-        String some = "SELECT seq, id FROM webhooks WHERE runtime = ? AND source = ?"
-                + (state == null ? "" : " AND state = " + state.number()) + " ORDER BY state, seq LIMIT ?";
-        return deleteAll(tx -> delete(tx, some, runtimeId, source, Retention.CHUNK));
+        WebhookFilter filter = WebhookFilter.of(runtimeId, source, state);
+        return purge(filter, null, PER_CALL)
+                .expand(done -> done.next() == null ? Mono.empty() : purge(filter, done.next(), PER_CALL))
+                .reduce(0L, (sum, done) -> sum + done.changed());
     }
 
     /** Deletes all webhooks of a deleted runtime. */
@@ -133,8 +192,6 @@ public final class StoredWebhooks {
             return gone;
         }).then();
     }
-
-    private record Deleted(long seq, String id, Settled row) {}
 
     private static List<Deleted> delete(Transaction tx, String some, Object... values) throws SQLException {
         record Row(long seq, String id) {}
@@ -156,12 +213,12 @@ public final class StoredWebhooks {
     }
 
     private void deleted(Deleted gone) {
-        Settled row = gone.row;
+        Settled row = gone.row();
         removeSpools(row.spool() == null ? List.of() : List.of(row.spool()));
         dispatcher.run(() -> {
-            dispatcher.deleted(new SourceKey(row.runtime(), row.source(), true), gone.seq);
+            dispatcher.deleted(new SourceKey(row.runtime(), row.source(), true), gone.seq());
             dispatcher.emit(Kind.DELETED,
-                    new QueuedWebhook(gone.seq, gone.id, row.runtime(), row.source(), true, 0), "");
+                    new QueuedWebhook(gone.seq(), gone.id(), row.runtime(), row.source(), true, 0), "");
         });
     }
 

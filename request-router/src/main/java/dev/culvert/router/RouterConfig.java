@@ -4,6 +4,7 @@ import dev.culvert.certs.CertificateFiles;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
+import dev.culvert.http.fields.AllowedHosts;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.relay.tls.PostQuantum;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param serverTiming whether responses contain the time spent per hop
  * @param accessLog whether each request is a line of the logger {@code access}
  * @param health the listener of health and metrics; null: none
+ * @param admin the listener of calls on the inbox; null: none
  * @param dataDir folder of the webhook inbox; null: durable routes deliver directly
  * @param inbox the limits of the inbox
  * @param routes the routes; empty: {@link RoutingConfig#defaultRoutes}
@@ -47,6 +49,7 @@ public record RouterConfig(
         @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it reveals internals to callers", byDefault = "false") boolean serverTiming,
         @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog,
         @Nullable Health health,
+        @Nullable Admin admin,
         @Setting("Folder of the webhook inbox; without it durable routes deliver directly, with a warning") @Nullable Path dataDir,
         InboxConfig inbox,
         @Setting(value = RoutingConfig.ROUTES, accepts = RoutingConfig.ROUTES_ACCEPTS, fileOnly = true) List<RouteConfig> routes,
@@ -65,6 +68,13 @@ public record RouterConfig(
         routes = routing.routes();
         tcp = routing.tcp();
         resolve = routing.resolve();
+        if (admin != null && dataDir == null) {
+            throw new ConfigException("dataDir",
+                    "a folder where admin.listen is set, because its calls are on the inbox there");
+        }
+        if (admin != null && dataDir != null) {
+            admin = admin.besides(dataDir);
+        }
         if (proxyProtocol && trustedProxies.isEmpty()) {
             throw new ConfigException("trustedProxies",
                     "the addresses of the balancers, as 10.0.0.0/8, where proxyProtocol: true believes them");
@@ -75,7 +85,7 @@ public record RouterConfig(
     public static RouterConfig of(HostPort listen, RoutingConfig routing) {
         return new RouterConfig(listen, null, routing.trustedProxies(), List.of(), false,
                 CallerLimits.defaults(), false,
-                true, null,
+                true, null, null,
                 null, InboxConfig.defaults(), routing.routes(), routing.tcp(), routing.policy(),
                 routing.resolve(),
                 routing.upstreams(), routing.runtimeVersion());
@@ -84,14 +94,15 @@ public record RouterConfig(
     /** This configuration with trusted ingress controllers. */
     public RouterConfig behind(List<String> proxies, boolean proxyHeaders) {
         return new RouterConfig(listen, tls, proxies, inboxPeers, proxyHeaders, limits, serverTiming,
-                accessLog, health,
+                accessLog, health, admin,
                 dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
     /** This configuration with peers in these networks that may mark webhooks as stored. */
     public RouterConfig afterInboxes(List<String> peers) {
         return new RouterConfig(listen, tls, trustedProxies, peers, proxyProtocol, limits, serverTiming,
-                accessLog, health, dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+                accessLog, health, admin, dataDir, inbox, routes, tcp, policy, resolve, upstreams,
+                runtimeVersion);
     }
 
     /**
@@ -101,14 +112,22 @@ public record RouterConfig(
     public RouterConfig with(@Nullable Tls certificate, @Nullable Health operators, @Nullable Path data) {
         return new RouterConfig(listen, certificate, trustedProxies, inboxPeers, proxyProtocol, limits,
                 serverTiming,
-                accessLog, operators, data, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+                accessLog, operators, admin, data, inbox, routes, tcp, policy, resolve, upstreams,
+                runtimeVersion);
+    }
+
+    /** This configuration with a listener for calls on the inbox; null: none. */
+    public RouterConfig operatedBy(@Nullable Admin operators) {
+        return new RouterConfig(listen, tls, trustedProxies, inboxPeers, proxyProtocol, limits, serverTiming,
+                accessLog, health, operators, dataDir, inbox, routes, tcp, policy, resolve, upstreams,
+                runtimeVersion);
     }
 
     /** This configuration with other limits. */
     public RouterConfig within(CallerLimits others) {
         return new RouterConfig(listen, tls, trustedProxies, inboxPeers, proxyProtocol, others, serverTiming,
                 accessLog,
-                health, dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
+                health, admin, dataDir, inbox, routes, tcp, policy, resolve, upstreams, runtimeVersion);
     }
 
     /** The part of the configuration that a router inside a tunnel client has too. */
@@ -149,4 +168,61 @@ public record RouterConfig(
      */
     public record Health(
             @Setting("Address of /healthz, /readyz and /metrics, for operators: plain HTTP without a token. Default: none; the callers' listener serves /healthz and /readyz in any case") HostPort listen) {}
+
+    /**
+     * The listener for operators' calls on the inbox.
+     *
+     * @param listen its address
+     * @param tokenFile the file of its bearer token; null: {@code admin.token} in the data folder
+     * @param hosts names by which it is called, beside addresses and localhost
+     * @param tls its certificate; null: plain HTTP, on loopback only
+     */
+    public record Admin(
+            @Setting("Address of the admin API for the inbox, which culvert webhook calls: plain HTTP on a loopback address, unless admin.tls is set. Default: none") HostPort listen,
+            @Nullable @Setting("File of its bearer token; made with mode 0600 when absent. Default: admin.token in dataDir") Path tokenFile,
+            @Setting(value = "Names by which it is called, beside addresses and localhost; requests by another name are answered 421, because a stranger's name may lead there (DNS rebinding)", accepts = "DNS names without port, as router.argo.svc", byDefault = "") List<String> hosts,
+            @Nullable AdminTls tls) {
+        private static final String TOKEN = "admin.token";
+
+        public Admin {
+            hosts = List.copyOf(hosts);
+            try {
+                AllowedHosts.of(hosts);
+            } catch (IllegalArgumentException e) {
+                throw new ConfigException("hosts", "DNS names without port, as router.argo.svc");
+            }
+            if (tls == null && !listen.isLoopback()) {
+                throw new ConfigException("listen",
+                        "a loopback address, as 127.0.0.1:9092, unless admin.tls is set");
+            }
+        }
+
+        /** Plain HTTP, called by an address or as localhost. */
+        public Admin(HostPort listen, Path tokenFile) {
+            this(listen, tokenFile, List.of(), null);
+        }
+
+        private Admin besides(Path dataDir) {
+            return tokenFile == null ? new Admin(listen, dataDir.resolve(TOKEN), hosts, tls) : this;
+        }
+
+        /** The token's file. */
+        Path file() {
+            return tokenFile == null ? Path.of(TOKEN) : tokenFile;
+        }
+    }
+
+    /**
+     * The admin listener's certificate.
+     *
+     * @param certificate PEM chain, leaf first
+     * @param key PEM private key
+     */
+    public record AdminTls(
+            @Setting("PEM file of the admin listener's certificate chain, leaf first; read at a start") Path certificate,
+            @Setting("PEM file of its private key") Path key) {
+        CertificateFiles files() {
+            return new CertificateFiles(certificate, key);
+        }
+    }
 }

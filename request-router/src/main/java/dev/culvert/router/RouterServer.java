@@ -10,6 +10,7 @@ import dev.culvert.inbox.Inbox;
 import dev.culvert.relay.inbound.EdgeListener;
 import dev.culvert.routing.RouteConfig;
 import dev.culvert.routing.Router;
+import dev.culvert.routing.RouterAuditFiles;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -22,8 +23,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A router in its own pod: the callers' listener in front of a {@link Router}, for any host, and an optional
- * listener for operators. Several can run in one JVM.
+ * A router in its own pod: the callers' listener in front of a {@link Router}, for any host, and optional
+ * listeners for operators. Several can run in one JVM.
  */
 public final class RouterServer {
     private static final Logger log = LoggerFactory.getLogger(RouterServer.class);
@@ -44,6 +45,7 @@ public final class RouterServer {
     private final Sinks.Empty<Void> stopped = Sinks.empty();
     private @Nullable EdgeListener callers;
     private @Nullable EdgeServer operators;
+    private @Nullable EdgeServer admin;
 
     private RouterServer(RouterParts parts, List<String> trustedProxies,
             AtomicReference<Readiness> readiness) {
@@ -72,6 +74,7 @@ public final class RouterServer {
     private Mono<RouterServer> listen(RouterConfig config) {
         warn(config);
         return listenForOperators(config.health())
+                .then(Mono.defer(() -> listenForCalls(config.admin())))
                 .then(EdgeListener.start(config.listen(), parts.entrance(), parts.edge(), parts.loops()))
                 .map(started -> {
                     callers = started;
@@ -87,6 +90,15 @@ public final class RouterServer {
                         .filter(new HealthFilter(parts.troubledBy(readiness::get), parts.telemetry())),
                         NOTHING_ELSE)
                         .doOnNext(started -> operators = started);
+    }
+
+    private Mono<EdgeServer> listenForCalls(RouterConfig.@Nullable Admin config) {
+        Inbox inbox = parts.inbox();
+        RouterAuditFiles audit = parts.audit();
+        return config == null || inbox == null || audit == null
+                ? Mono.empty()
+                : RouterAdmin.start(config, inbox.webhooks(), audit, parts.telemetry())
+                        .doOnNext(started -> admin = started);
     }
 
     private static void warn(RouterConfig config) {
@@ -122,6 +134,12 @@ public final class RouterServer {
     /** The address of the operators' listener for health and metrics; null if there is none. */
     public @Nullable HostPort healthAddress() {
         EdgeServer listener = operators;
+        return listener == null ? null : listener.address();
+    }
+
+    /** The address of the admin listener for calls on the inbox; null if there is none. */
+    public @Nullable HostPort adminAddress() {
+        EdgeServer listener = admin;
         return listener == null ? null : listener.address();
     }
 
@@ -168,7 +186,11 @@ public final class RouterServer {
                 ? Mono.empty()
                 : inbox.release().timeout(grace, Mono.empty());
         return Mono.when(callersDone, deliveriesDone)
-                .then(health == null ? Mono.empty() : health.stop(LAST_WORDS))
+                .then(Mono.when(stopped(health), stopped(admin)))
                 .then(parts.close());
+    }
+
+    private static Mono<Void> stopped(@Nullable EdgeServer listener) {
+        return listener == null ? Mono.empty() : listener.stop(LAST_WORDS);
     }
 }

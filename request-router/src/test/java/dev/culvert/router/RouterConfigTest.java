@@ -16,9 +16,11 @@ import dev.culvert.routing.RoutingConfig.Webhooks;
 import dev.culvert.routing.SingleUpstream;
 import dev.culvert.routing.TcpRouteConfig;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,6 +55,30 @@ class RouterConfigTest {
                 .isInstanceOf(ConfigErrors.class)
                 .hasMessageContaining("policy.webhooks.allow")
                 .hasMessageContaining("namespace/eventSource");
+    }
+
+    @Test
+    void theAdminListenerHasAnInboxAndLeavesLoopbackWithTlsOnly() {
+        RouterConfig config = ConfigBinder.bind(RouterConfig.class,
+                Map.of("admin.listen", "127.0.0.1:9092", "dataDir", "/data"));
+
+        assertThat(Objects.requireNonNull(config.admin()).file()).isEqualTo(Path.of("/data/admin.token"));
+        assertRefused(Map.of("admin.listen", "127.0.0.1:9092"), "dataDir", "where admin.listen is set");
+        assertRefused(Map.of("admin.listen", "0.0.0.0:9092", "dataDir", "/data"), "admin.listen",
+                "a loopback address");
+        assertRefused(Map.of("admin.listen", "127.0.0.1:9092", "admin.hosts", "a:80", "dataDir", "/data"),
+                "admin.hosts", "DNS names without port");
+        assertThat(ConfigBinder.bind(RouterConfig.class,
+                Map.of("admin.listen", "0.0.0.0:9092", "admin.tls.certificate", "a.crt", "admin.tls.key",
+                        "a.key", "dataDir", "/data"))
+                .admin()).isNotNull();
+    }
+
+    private static void assertRefused(Map<String, String> values, String key, String expected) {
+        assertThatThrownBy(() -> ConfigBinder.bind(RouterConfig.class, values))
+                .isInstanceOf(ConfigErrors.class)
+                .hasMessageContaining(key)
+                .hasMessageContaining(expected);
     }
 
     @Test

@@ -11,6 +11,7 @@ import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.inbox.StoredWebhooks;
+import dev.culvert.inbox.model.BulkResult;
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxPage;
 import dev.culvert.inbox.model.InboxQuery;
@@ -34,6 +35,8 @@ public final class WebhookCalls {
     static final String ALL = "/api/v1/webhooks";
     static final String ONE = "/api/v1/webhooks/{id}";
     static final String REPLAY = "/api/v1/webhooks/{id}/replay";
+    static final String REPLAY_ALL = "/api/v1/webhooks/replay";
+    static final String PURGE_ALL = "/api/v1/webhooks/purge";
     private static final String OF_RUNTIME = "/api/v1/runtimes/{account}/{name}/webhooks/";
     private static final String OF_ONLY_RUNTIME = ALL + "/";
     private static final int DEFAULT_LIMIT = 100;
@@ -62,6 +65,10 @@ public final class WebhookCalls {
                 new AdminRoute(HttpMethod.DELETE, ONE, (request, segments) -> delete(request, id(segments)))
                         .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.DELETE, ALL, (request, segments) -> purge(request))
+                        .needs(AdminRole.OPERATE),
+                new AdminRoute(HttpMethod.POST, REPLAY_ALL, (request, segments) -> replayAll(request))
+                        .needs(AdminRole.OPERATE),
+                new AdminRoute(HttpMethod.POST, PURGE_ALL, (request, segments) -> purgeAll(request))
                         .needs(AdminRole.OPERATE),
                 new AdminRoute(HttpMethod.POST, ofSource + "pause",
                         (request, segments) -> change(request, segments, "webhooks paused", webhooks::pause))
@@ -105,11 +112,11 @@ public final class WebhookCalls {
     }
 
     private static @Nullable WebhookState state(@Nullable String word) {
-        WebhookState state = word == null ? null : WebhookState.of(word);
-        if (word != null && state == null) {
-            throw wrong("state: not a state (expected: pending, delivered or dead)");
+        try {
+            return BulkRequest.state(word);
+        } catch (IllegalArgumentException e) {
+            throw wrong(String.valueOf(e.getMessage()));
         }
-        return state;
     }
 
     private static int limit(@Nullable String text) {
@@ -153,6 +160,53 @@ public final class WebhookCalls {
             return audit.changed(request.context(), "webhooks deleted",
                     count -> shown(runtimeId, source), webhooks.purge(runtimeId, source, of.state()));
         }).map(count -> JsonAnswer.of(HttpResponseStatus.OK, new WebhookViews.PurgedView(count)));
+    }
+
+    private Mono<EdgeResponse> replayAll(EdgeRequest request) {
+        return bulk(request, (asked, words) -> {
+            if (words.isEmpty()) {
+                throw wrong("the filter is empty (expected: ids, source, state, since or until)");
+            }
+            return asked.dryRun()
+                    ? webhooks.countReplays(asked.filter()).map(WebhookCalls::matched)
+                    : changed(request, "webhooks replayed", words,
+                            webhooks.replay(asked.filter(), asked.next(), asked.limit()))
+                            .map(done -> JsonAnswer.of(HttpResponseStatus.ACCEPTED,
+                                    WebhookViews.ReplayedView.of(done)));
+        });
+    }
+
+    private Mono<EdgeResponse> purgeAll(EdgeRequest request) {
+        return bulk(request, (asked, words) -> {
+            if (!asked.isSpecific()) {
+                throw wrong("the filter names no webhooks to forget (expected: ids, source or state)");
+            }
+            return asked.dryRun()
+                    ? webhooks.countPurged(asked.filter()).map(WebhookCalls::matched)
+                    : changed(request, "webhooks deleted", words,
+                            webhooks.purge(asked.filter(), asked.next(), asked.limit()))
+                            .map(done -> JsonAnswer.of(HttpResponseStatus.OK,
+                                    WebhookViews.PurgedPageView.of(done)));
+        });
+    }
+
+    private Mono<EdgeResponse> bulk(EdgeRequest request,
+            BiFunction<BulkRequest, String, Mono<EdgeResponse.Http>> call) {
+        return request.aggregate(AdminHandler.MAX_BODY_BYTES).<EdgeResponse>flatMap(body -> {
+            BulkRequest asked = BulkRequest.read(body, this::runtime);
+            String runtimeId = asked.filter().runtimeId();
+            return call.apply(asked, asked.words(runtimeId == null ? null : runtimes.name(runtimeId)));
+        });
+    }
+
+    private static EdgeResponse.Http matched(long count) {
+        return JsonAnswer.of(HttpResponseStatus.OK, new WebhookViews.MatchedView(count));
+    }
+
+    private Mono<BulkResult> changed(EdgeRequest request, String what, String words,
+            Mono<BulkResult> change) {
+        return audit.changed(request.context(), what, done -> done.changed() + ": " + words, change)
+                .onErrorMap(IllegalArgumentException.class, e -> wrong(String.valueOf(e.getMessage())));
     }
 
     private Mono<EdgeResponse> change(EdgeRequest request, Map<String, String> segments, String what,

@@ -1,5 +1,6 @@
 package dev.culvert.admin.webhook;
 
+import dev.culvert.inbox.model.BulkResult;
 import dev.culvert.inbox.model.InboxEntry;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -31,4 +32,21 @@ public final class WebhookViews {
 
     /** The number of deleted webhooks. */
     public record PurgedView(long purged) {}
+
+    /** The result of a change of many webhooks that was only tried. */
+    public record MatchedView(long matched) {}
+
+    /** The result of a replay of many webhooks; {@code next} is null when all are done. */
+    public record ReplayedView(long replayed, long skipped, @Nullable String next) {
+        static ReplayedView of(BulkResult result) {
+            return new ReplayedView(result.changed(), result.skipped(), result.next());
+        }
+    }
+
+    /** The result of a deletion of many webhooks; {@code next} is null when all are done. */
+    public record PurgedPageView(long purged, long skipped, @Nullable String next) {
+        static PurgedPageView of(BulkResult result) {
+            return new PurgedPageView(result.changed(), result.skipped(), result.next());
+        }
+    }
 }

@@ -170,6 +170,21 @@ public final class InboxReads {
         });
     }
 
+    /** Returns the position before the first webhook of a selection. */
+    public Mono<BulkCursor> start(BulkSelection selection, long now) {
+        return read(operators, from -> selection.start(from, now));
+    }
+
+    /** Reads a page of a selection. */
+    public Mono<BulkSelection.Page> page(BulkSelection selection, BulkCursor position, int limit) {
+        return read(operators, from -> selection.page(from, position, limit));
+    }
+
+    /** Counts the webhooks of a selection. */
+    public Mono<Long> count(BulkSelection selection, BulkCursor start) {
+        return read(operators, from -> selection.count(from, start));
+    }
+
     /** Returns the SQL of a page of one state. */
     static String pageOf(InboxQuery query) {
         return VIEW + " WHERE " + (query.runtimeId() == null ? "" : "runtime = ? AND ")

@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
@@ -154,6 +155,11 @@ public final class WebhookRows {
         if (tx.statements().number("SELECT content FROM webhooks WHERE seq = ?", seq) == 0) {
             throw new StoreException.Conflict("the webhook's content is not kept any more");
         }
+        return append(tx, seq, row);
+    }
+
+    /** Appends a webhook that ended and still has its content to its source's queue. */
+    static QueuedWebhook append(Transaction tx, long seq, Settled row) throws SQLException {
         long kept = Math.min(row.cost,
                 tx.statements()
                         .number("SELECT coalesce(length(answer), 0) FROM webhooks WHERE seq = ?", seq));
@@ -169,10 +175,7 @@ public final class WebhookRows {
         QueuedWebhook again = tx.statements()
                 .first("SELECT " + DISPATCHED + " FROM webhooks WHERE seq = ?",
                         WebhookRows::pending, next);
-        if (again == null) {
-            throw new StoreException.Absent("there is no webhook " + id);
-        }
-        return again;
+        return Objects.requireNonNull(again);
     }
 
     /** Deletes the webhook. Returns its row. Throws {@link StoreException.Absent}. */

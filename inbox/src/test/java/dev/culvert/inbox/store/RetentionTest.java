@@ -13,6 +13,7 @@ import dev.culvert.inbox.intake.InboxRelay;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.WebhookFilter;
 import dev.culvert.inbox.model.WebhookSecrets;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.relay.RelayRequest;
@@ -200,6 +201,21 @@ class RetentionTest {
             assertThat(plan(InboxReads.pageOf(query))).contains("SEARCH")
                     .doesNotContain("SCAN", "TEMP B-TREE");
         }
+    }
+
+    @Test
+    void eachChangeOfManyIsReadByAnIndexInTheOrderOfItsSource() throws Exception {
+        InboxFiles.open(folder, Clock.systemUTC()).writes().close();
+        WebhookFilter dead = new WebhookFilter(List.of(), null, null, WebhookState.DEAD, null, null);
+        assertThat(plan(BulkSelection.pageOf(dead))).contains("SEARCH", "webhooks_by_state (state=?")
+                .doesNotContain("SCAN", "TEMP B-TREE");
+        WebhookFilter ofRuntime = new WebhookFilter(List.of(), "r", null, WebhookState.DEAD, null, null);
+        assertThat(plan(BulkSelection.pageOf(ofRuntime)))
+                .contains("SEARCH", "webhooks_of_runtime (runtime=? AND state=?")
+                .doesNotContain("SCAN", "TEMP B-TREE");
+        assertThat(plan(BulkSelection.pageOf(WebhookFilter.of("r", "s", WebhookState.DEAD))))
+                .contains("SEARCH", "webhooks_of_source (runtime=? AND source=? AND state=?")
+                .doesNotContain("SCAN", "TEMP B-TREE");
     }
 
     @Test

@@ -21,6 +21,11 @@ final class RuntimeArguments {
 
     /** The runtime's resource in the admin API. */
     String path() {
+        return path(account, name);
+    }
+
+    /** The resource of a runtime in the admin API. */
+    static String path(String account, String name) {
         return "/runtimes/" + URLEncoder.encode(account, StandardCharsets.UTF_8) + "/"
                 + URLEncoder.encode(name, StandardCharsets.UTF_8);
     }

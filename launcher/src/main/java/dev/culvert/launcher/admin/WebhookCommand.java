@@ -1,6 +1,8 @@
 package dev.culvert.launcher.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.launcher.run.CommandException;
+import dev.culvert.launcher.run.ExitCode;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -16,16 +18,24 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code culvert webhook …}: manages the inbox of a server. */
+/** {@code culvert webhook …}: manages the inbox of a server or a router. */
 @Command(name = "webhook", subcommands = {
         WebhookCommand.ListAll.class, WebhookCommand.Show.class, WebhookCommand.Replay.class,
         WebhookCommand.Purge.class, WebhookCommand.Pause.class, WebhookCommand.Resume.class}, footer = {"",
-                "Examples:", "  culvert webhook list --state dead", "  culvert webhook replay ID"})
+                "Examples:", "  culvert webhook list --state dead", "  culvert webhook replay ID",
+                "  culvert webhook list --admin http://127.0.0.1:9092 --admin-token-file /var/lib/culvert-router/admin.token"})
 public final class WebhookCommand {
     private static final String PATH = "/webhooks";
 
     private static String path(String id) {
         return PATH + "/" + URLEncoder.encode(id, StandardCharsets.UTF_8);
+    }
+
+    /** The runtime of a webhook; a router's has no name. */
+    private static String runtime(JsonNode item) {
+        return item.path("account").isTextual()
+                ? item.path("account").asText() + "/" + item.path("name").asText()
+                : "-";
     }
 
     private static String facts(JsonNode answer) {
@@ -42,7 +52,7 @@ public final class WebhookCommand {
         private @Nullable String state;
         @Option(names = "--runtime", arity = "2", paramLabel = "ACCOUNT NAME", description = "Only those of this runtime.")
         private List<String> runtime = List.of();
-        @Option(names = "--source", paramLabel = "SOURCE", description = "Only those of this event source of the runtime, as argo/push.")
+        @Option(names = "--source", paramLabel = "SOURCE", description = "Only those of this event source, as argo/push; needs --runtime but at a router.")
         private @Nullable String source;
         @Option(names = "--limit", paramLabel = "NUMBER", defaultValue = "100", description = "How many, up to 200 (default: ${DEFAULT-VALUE}).")
         private int limit;
@@ -78,7 +88,7 @@ public final class WebhookCommand {
             rows.add(List.of("ID", "RUNTIME", "SOURCE", "STATE", "ATTEMPTS", "OUTCOME", "STORED"));
             for (JsonNode item : answer.path("items")) {
                 rows.add(List.of(item.path("id").asText(),
-                        item.path("account").asText() + "/" + item.path("name").asText(),
+                        runtime(item),
                         item.path("source").asText(), item.path("state").asText(),
                         item.path("attempts").asText(), item.path("outcome").asText(),
                         item.path("storedAt").asText()));
@@ -106,86 +116,105 @@ public final class WebhookCommand {
         }
     }
 
-    /** {@code replay ID}. */
-    @Command(name = "replay", description = "Delivers a webhook again that is delivered or dead.", footer = {
-            "", "Example:", "  culvert webhook replay ID"})
-    static final class Replay extends AdminCommand {
-        @Parameters(paramLabel = "ID", description = "Its Culvert-Webhook-Id.")
-        private String id = "";
-
-        @Override
-        AdminClient.Answer ask(AdminClient api) {
-            return api.call("POST", path(id) + "/replay", null);
+    private static String shown(JsonNode answer, String counted) {
+        if (answer.has("matched")) {
+            return answer.path("matched").asText() + " webhooks match";
         }
-
-        @Override
-        String table(JsonNode answer) {
-            return facts(answer);
-        }
+        long skipped = answer.path("skipped").asLong();
+        return counted + " " + answer.path(counted).asText() + (skipped == 0 ? "" : ", skipped " + skipped);
     }
 
-    /** {@code purge ID}, {@code purge --runtime ACCOUNT NAME --source SOURCE}. */
-    @Command(name = "purge", description = "Forgets a webhook, or all of an event source, delivered or not.", footer = {
-            "", "Examples:", "  culvert webhook purge ID",
-            "  culvert webhook purge --runtime acme prod --source argo/push --state pending"})
-    static final class Purge extends AdminCommand {
-        @Parameters(paramLabel = "ID", arity = "0..1", description = "Its Culvert-Webhook-Id.")
-        private @Nullable String id;
-        @Option(names = "--runtime", arity = "2", paramLabel = "ACCOUNT NAME", description = "The runtime of the event source.")
-        private List<String> runtime = List.of();
-        @Option(names = "--source", paramLabel = "SOURCE", description = "All webhooks of this event source, as argo/push.")
-        private @Nullable String source;
-        @Option(names = "--state", paramLabel = "pending|delivered|dead", description = "Only those of the event source in this state.")
-        private @Nullable String state;
+    /** {@code replay ID…}, {@code replay --state dead --since TIME}. */
+    @Command(name = "replay", description = "Delivers webhooks again that are delivered or dead: by id, or all that fit the options, oldest first. Without --state the dead ones.", footer = {
+            "", "Examples:", "  culvert webhook replay ID",
+            "  culvert webhook replay --state dead --since 2026-11-25T12:00:00Z --runtime acme prod --source argo/push"})
+    static final class Replay extends AdminCommand {
+        @Mixin
+        private WebhookSelection selection = new WebhookSelection();
         @Spec
         private @Nullable CommandSpec spec;
 
         @Override
         AdminClient.Answer ask(AdminClient api) {
-            String one = id;
-            if (one != null && source == null && runtime.isEmpty() && state == null) {
-                return api.call("DELETE", path(one), null);
+            String one = selection.one();
+            if (one != null) {
+                return api.call("POST", path(one) + "/replay", null);
             }
-            if (one != null || source == null || runtime.size() != 2) {
+            if (!selection.hasIds() && !selection.hasFilter()) {
                 throw new ParameterException(Objects.requireNonNull(spec).commandLine(),
-                        "purge: what (expected: an ID, or --runtime ACCOUNT NAME and --source SOURCE)");
+                        "replay: what (expected: an ID, --source, --state, --since or --until)");
             }
-            var query = new StringBuilder("?");
-            ListAll.add(query, "account", runtime.getFirst());
-            ListAll.add(query, "name", runtime.getLast());
-            ListAll.add(query, "source", source);
-            ListAll.add(query, "state", state);
-            return api.call("DELETE", PATH + query, null);
+            return selection.change(api, PATH + "/replay", "replayed");
         }
 
         @Override
         String table(JsonNode answer) {
-            return id == null ? "purged " + answer.path("purged").asText() : "purged " + id;
+            return selection.one() != null ? facts(answer) : shown(answer, "replayed");
+        }
+    }
+
+    /** {@code purge ID…}, {@code purge --source SOURCE}. */
+    @Command(name = "purge", description = "Forgets webhooks, delivered or not: by id, or all that fit the options. Asks first at a terminal.", footer = {
+            "", "Examples:", "  culvert webhook purge ID",
+            "  culvert webhook purge --runtime acme prod --source argo/push --state pending --dry-run"})
+    static final class Purge extends AdminCommand {
+        @Mixin
+        private WebhookSelection selection = new WebhookSelection();
+        @Option(names = "--yes", description = "Do not ask.")
+        private boolean yes;
+        @Spec
+        private @Nullable CommandSpec spec;
+
+        @Override
+        AdminClient.Answer ask(AdminClient api) {
+            String one = selection.one();
+            if (one != null) {
+                return api.call("DELETE", path(one), null);
+            }
+            if (!selection.isSpecific()) {
+                throw new ParameterException(Objects.requireNonNull(spec).commandLine(),
+                        "purge: what (expected: an ID, --source or --state)");
+            }
+            if (!yes && !selection.isConfirmed(api, PATH + "/purge", "Forget")) {
+                throw new CommandException(ExitCode.FAILED, "nothing was purged");
+            }
+            return selection.change(api, PATH + "/purge", "purged");
+        }
+
+        @Override
+        String table(JsonNode answer) {
+            String one = selection.one();
+            return one == null ? shown(answer, "purged") : "purged " + one;
         }
     }
 
     /** A change of one event source. */
     abstract static class OfSource extends AdminCommand {
-        @Mixin
-        private RuntimeArguments runtime = new RuntimeArguments();
-        @Parameters(paramLabel = "SOURCE", index = "2", description = "The event source, as argo/push.")
-        String source = "";
+        @Parameters(paramLabel = "[ACCOUNT NAME] SOURCE", arity = "1..3", description = "The event source, as argo/push, behind its runtime. A router has only one runtime, which is not named.")
+        private List<String> names = List.of();
+        @Spec
+        private @Nullable CommandSpec spec;
 
         /** The last segment of the call's path. */
         abstract String change();
 
         @Override
         final AdminClient.Answer ask(AdminClient api) {
-            return api.call("POST", runtime.path() + "/webhooks/" + change(), Map.of("source", source));
+            if (names.size() == 2) {
+                throw new ParameterException(Objects.requireNonNull(spec).commandLine(),
+                        change() + ": two names (expected: ACCOUNT NAME SOURCE, or at a router SOURCE)");
+            }
+            String of = names.size() == 1 ? "" : RuntimeArguments.path(names.get(0), names.get(1));
+            return api.call("POST", of + PATH + "/" + change(), Map.of("source", names.getLast()));
         }
 
         @Override
         final String table(JsonNode answer) {
-            return change() + "d " + source;
+            return change() + "d " + names.getLast();
         }
     }
 
-    /** {@code pause ACCOUNT NAME SOURCE}. */
+    /** {@code pause ACCOUNT NAME SOURCE}, {@code pause SOURCE}. */
     @Command(name = "pause", description = "Delivers nothing to an event source until it is resumed; webhooks are still stored.", footer = {
             "", "Example:", "  culvert webhook pause acme prod argo/push"})
     static final class Pause extends OfSource {
@@ -195,7 +224,7 @@ public final class WebhookCommand {
         }
     }
 
-    /** {@code resume ACCOUNT NAME SOURCE}. */
+    /** {@code resume ACCOUNT NAME SOURCE}, {@code resume SOURCE}. */
     @Command(name = "resume", description = "Delivers to a paused event source again.", footer = {"",
             "Example:",
             "  culvert webhook resume acme prod argo/push"})

@@ -32,6 +32,10 @@ final class RouterCommand extends PartCommand {
         if (health != null) {
             addresses.put("health", health);
         }
+        HostPort admin = router.adminAddress();
+        if (admin != null) {
+            addresses.put("admin", admin);
+        }
         return new RunningPart("request-router", addresses, Mono.never(), router::stop,
                 (changed, origin) -> router.reload(changed.value(RouterConfig.class), origin));
     }

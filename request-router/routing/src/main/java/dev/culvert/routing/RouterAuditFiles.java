@@ -81,6 +81,11 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
                 new AuditTrail.Entry(by, null, what, "router", detail, Decision.ALLOWED, null, null, null));
     }
 
+    /** Records a change by an operator. */
+    public void changed(AuditTrail.Entry entry) {
+        queue(true, entry);
+    }
+
     private static String text(@Nullable CharSequence field) {
         return field == null ? "" : field.toString();
     }
