@@ -16,6 +16,7 @@ public final class Rehearsal {
      * @param args the URL of an admin API that is a client's health listener, too; a file with a token
      */
     public static void main(String[] args) {
+        Trainee.endWithParent();
         String url = args[0];
         String[] admin = {"--admin", url, "--admin-token-file", args[1]};
         List<List<String>> lines = List.of(List.of("--version"), List.of("--help"),

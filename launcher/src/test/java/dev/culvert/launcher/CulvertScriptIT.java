@@ -36,16 +36,59 @@ class CulvertScriptIT {
         }
     }
 
+    /** As the kernel does, a path through a link to a folder goes up from where that link leads to. */
+    @Test
+    void aRelativeLinkInALinkedFolderIsFollowed() throws Exception {
+        Path deep = Files.createDirectories(folder.resolve("real/deep"));
+        Path alias = Files.createSymbolicLink(folder.resolve("alias"), deep);
+        Files.createSymbolicLink(folder.resolve("real/culvert"), SCRIPT);
+        Files.createSymbolicLink(deep.resolve("c"), Path.of("../culvert"));
+
+        assertThat(run(Map.of(), alias.resolve("c").toString(), "--version").out()).startsWith("culvert ");
+
+        Files.delete(deep.resolve("c"));
+        Path far = Files.createSymbolicLink(folder.resolve("real/root"), SCRIPT.getParent());
+        Files.createSymbolicLink(deep.resolve("c"), Path.of("../" + far.getFileName() + "/culvert"));
+
+        assertThat(run(Map.of(), alias.resolve("c").toString(), "--version").out()).startsWith("culvert ");
+    }
+
+    /** They are mapped from where they are: nothing is unpacked to /tmp, whose mount may forbid it. */
+    @Test
+    void nativeLibrariesAreThoseOfTheInstallation() throws Exception {
+        assumeThat(Path.of("/lib64/ld-linux-x86-64.so.2")).exists();
+        Path tmp = Files.createDirectory(folder.resolve("tmp"));
+        Path log = folder.resolve("libraries.log");
+        Path config = Files.writeString(folder.resolve("server.yaml"),
+                """
+                        edge: { domain: x.test, tls: { certificate: a, key: b } }
+                        tunnel: { tls: { certificate: a, key: b }, ca: { certificate: a, key: b } }
+                        dataDir: data
+                        """);
+        Files.writeString(folder.resolve("backup.db"), "nonsense");
+
+        Ended ended = run(
+                Map.of("CULVERT_JAVA_OPTS",
+                        "-Djava.io.tmpdir=" + tmp + " -Xlog:library=info:file=" + log),
+                SCRIPT.toString(), "server", "restore", "--config", config.toString(), "--from", "backup.db");
+
+        assertThat(ended.err()).contains("backup.db");
+        assertThat(Files.readString(log)).contains("lib/native/libsqlitejdbc.so",
+                "lib/native/libnetty_tcnative_linux_x86_64.so");
+        assertThat(tmp).isEmptyDirectory();
+    }
+
     /** A JVM keeps the digests of signed jars in memory, and their classes out of AOT caches. */
     @Test
     void noJarOfTheClassPathIsSigned() throws Exception {
         try (var files = Files.walk(SCRIPT.resolveSibling("launcher/target/dist/lib"))) {
-            assertThat(files.filter(Files::isRegularFile)).isNotEmpty().allSatisfy(jar -> {
-                try (var file = new JarFile(jar.toFile())) {
-                    assertThat(file.stream().map(JarEntry::getName))
-                            .noneMatch(name -> name.matches("META-INF/[^/]+\\.(SF|RSA|DSA|EC)"));
-                }
-            });
+            assertThat(files.filter(file -> file.toString().endsWith(".jar"))).isNotEmpty()
+                    .allSatisfy(jar -> {
+                        try (var file = new JarFile(jar.toFile())) {
+                            assertThat(file.stream().map(JarEntry::getName))
+                                    .noneMatch(name -> name.matches("META-INF/[^/]+\\.(SF|RSA|DSA|EC)"));
+                        }
+                    });
         }
     }
 

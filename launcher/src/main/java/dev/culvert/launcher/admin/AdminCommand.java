@@ -28,6 +28,7 @@ public abstract class AdminCommand implements Task.Brief {
     }
 
     private static final int UNAUTHORIZED = 401;
+    private static final String VARIABLE = "CULVERT_ADMIN";
 
     @Option(names = "--admin", paramLabel = "URL", description = "The admin API (CULVERT_ADMIN). Default: http://127.0.0.1:9090.")
     private @Nullable URI admin;
@@ -73,18 +74,19 @@ public abstract class AdminCommand implements Task.Brief {
     }
 
     private AdminClient api(Map<String, String> environment) {
+        return new AdminClient(address(admin, environment), token(environment));
+    }
+
+    /** The address of the flag, else of the environment, else that of a server on this machine. */
+    static URI address(@Nullable URI flag, Map<String, String> environment) {
+        if (flag != null) {
+            return HttpAddress.checked("--admin", flag);
+        }
+        String given = environment.getOrDefault(VARIABLE, "http://127.0.0.1:9090");
         try {
-            URI base = admin != null
-                    ? admin
-                    : URI.create(environment.getOrDefault("CULVERT_ADMIN", "http://127.0.0.1:9090"));
-            if (base.getHost() == null || !String.valueOf(base.getScheme()).startsWith("http")) {
-                throw new CommandException(ExitCode.USAGE,
-                        "--admin: " + base + " (expected: http://host:port)");
-            }
-            return new AdminClient(base, token(environment));
+            return HttpAddress.checked(VARIABLE, URI.create(given));
         } catch (IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE,
-                    "CULVERT_ADMIN: " + e.getMessage() + " (expected: http://host:port)");
+            throw HttpAddress.wrong(VARIABLE, given);
         }
     }
 

@@ -34,7 +34,10 @@ public final class SocketHttp {
     private final Duration timeout;
     private final int maxBody;
 
-    /** @param timeout of a whole request, from the connection to the last byte of the response */
+    /**
+     * @param timeout of a whole request, from the connection with its TLS handshake to the last byte of the
+     *     response
+     */
     public SocketHttp(Duration timeout) {
         this(timeout, MAX_BODY);
     }
@@ -51,36 +54,51 @@ public final class SocketHttp {
      * Sends a request and returns the response of any status. With {@code https} the JDK's trusted
      * authorities and the host's name are checked.
      *
-     * @param target an absolute {@code http} or {@code https} URI
+     * @param target an absolute URI whose scheme is {@code http} or {@code https}; else an
+     *     IllegalArgumentException is thrown
      * @param fields header fields, beside those of the connection and the body
      * @param body null for none
      * @throws IOException if there is no complete response in time
      */
     public Response send(String method, URI target, Map<String, String> fields, byte @Nullable [] body)
             throws IOException {
-        long deadline = System.nanoTime() + timeout.toNanos();
-        boolean secure = "https".equalsIgnoreCase(target.getScheme());
-        int port = target.getPort() < 0 ? secure ? 443 : 80 : target.getPort();
+        if (!HttpAddress.isValid(target)) {
+            throw new IllegalArgumentException(target + " is no address of an HTTP service");
+        }
         byte[] request = request(method, target, fields, body);
-        try (Socket plain = connect(target.getHost(), port);
-                Socket socket = secure ? secured(plain, target.getHost(), port) : plain) {
-            OutputStream out = socket.getOutputStream();
-            out.write(request);
-            out.flush();
-            return new ResponseReader(socket, deadline).read();
+        try (var plain = new Socket(); var timer = SocketTimer.start(plain, timeout)) {
+            try {
+                return exchange(plain, target, request);
+            } catch (IOException e) {
+                throw timer.passed() ? late(e) : e;
+            }
         }
     }
 
-    private Socket connect(String host, int port) throws IOException {
-        var socket = new Socket();
+    private Response exchange(Socket plain, URI target, byte[] request) throws IOException {
+        boolean secure = HttpAddress.isSecure(target);
+        int port = target.getPort() < 0 ? secure ? 443 : 80 : target.getPort();
+        connect(plain, target.getHost(), port);
+        try (Socket socket = secure ? secured(plain, target.getHost(), port) : plain) {
+            OutputStream out = socket.getOutputStream();
+            out.write(request);
+            out.flush();
+            return new ResponseReader(socket.getInputStream()).read();
+        }
+    }
+
+    private static SocketTimeoutException late(IOException cause) {
+        var late = new SocketTimeoutException();
+        late.initCause(cause);
+        return late;
+    }
+
+    private static void connect(Socket socket, String host, int port) throws IOException {
         try {
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout((int) timeout.toMillis());
-            socket.connect(new InetSocketAddress(host, port), (int) timeout.toMillis());
-            return socket;
-        } catch (IOException e) {
-            socket.close();
-            throw e instanceof ConnectException && "Connection refused".equals(e.getMessage())
+            socket.connect(new InetSocketAddress(host, port));
+        } catch (ConnectException e) {
+            throw "Connection refused".equals(e.getMessage())
                     ? new ConnectException("the connection was refused")
                     : e;
         }
@@ -120,19 +138,15 @@ public final class SocketHttp {
         return request.toByteArray();
     }
 
-    /** Reads one response, never past the deadline. */
+    /** Reads one response. */
     private final class ResponseReader {
-        private final Socket socket;
         private final InputStream in;
-        private final long deadline;
         private final byte[] buffer = new byte[8 << 10];
         private int position;
         private int end;
 
-        ResponseReader(Socket socket, long deadline) throws IOException {
-            this.socket = socket;
-            this.in = socket.getInputStream();
-            this.deadline = deadline;
+        ResponseReader(InputStream in) {
+            this.in = in;
         }
 
         Response read() throws IOException {
@@ -222,11 +236,6 @@ public final class SocketHttp {
 
         /** Reads more bytes. False at the end of the connection. */
         private boolean fill() throws IOException {
-            long left = (deadline - System.nanoTime()) / 1_000_000;
-            if (left <= 0) {
-                throw new SocketTimeoutException();
-            }
-            socket.setSoTimeout((int) left);
             position = 0;
             end = Math.max(0, in.read(buffer));
             return end > 0;

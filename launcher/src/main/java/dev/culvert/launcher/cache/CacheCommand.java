@@ -5,21 +5,19 @@ import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -31,9 +29,10 @@ import picocli.CommandLine.Option;
 public final class CacheCommand implements Task.Brief {
     /**
      * The names and sizes of the jars that a cache was made from. Java 25.0.3 does not notice that jars have
-     * changed (JDK-8377932), so the launcher script compares them.
+     * changed (JDK-8377932), so the launcher script compares them. Their order and the last line depend on
+     * the locale.
      */
-    private static final String JARS = "cd \"$1\" && wc -c ./*.jar";
+    private static final String JARS = "cd \"$1\" && LC_ALL=C && export LC_ALL && wc -c ./*.jar";
 
     @Option(names = "--only", split = ",", paramLabel = "PART", description = "cli (the short commands), client, router, app-proxy, control-plane or server; may be repeated. Default: all but server, whose steady state is dearer with a cache.")
     private List<String> only = List.of();
@@ -52,38 +51,38 @@ public final class CacheCommand implements Task.Brief {
             }
         }
         Path folder = to == null ? installation.home().resolve("cache") : to;
-        Path work = workFolder(folder);
         try (ExecutorService threads = Executors
-                .newFixedThreadPool(Math.min(parts.size(), Runtime.getRuntime().availableProcessors()))) {
+                .newFixedThreadPool(Math.min(parts.size(), Runtime.getRuntime().availableProcessors()));
+                WorkFolder work = WorkFolder.in(folder, threads)) {
             List<Future<String>> made = new ArrayList<>();
             for (String part : parts) {
-                Callable<String> making = () -> make(installation, part, work, folder);
+                Callable<String> making = () -> make(installation, part, work.path(), folder);
                 made.add(threads.submit(making));
             }
-            for (Future<String> each : made) {
-                System.out.println(each.get());
-            }
+            print(made);
             return ExitCode.DONE;
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof CommandException told
-                    ? told
-                    : new IllegalStateException(e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new CommandException(ExitCode.FAILED, "interrupted");
-        } finally {
-            remove(work);
         }
     }
 
-    /** A folder beside the caches, so that they can be renamed into place. Proves that it can be written. */
-    private static Path workFolder(Path folder) {
-        try {
-            Files.createDirectories(folder);
-            return Files.createTempDirectory(folder.toAbsolutePath(), ".making-");
-        } catch (IOException e) {
-            throw new CommandException(ExitCode.USAGE, folder + " can't be written: " + Reason.of(e)
-                    + " (expected: a folder of yours; --to names another)");
+    /** Prints the line of each cache. After a failure the others are made all the same. */
+    private static void print(List<Future<String>> made) throws InterruptedException {
+        var failures = new ArrayList<CommandException>();
+        for (Future<String> each : made) {
+            try {
+                System.out.println(each.get());
+            } catch (ExecutionException e) {
+                if (!(e.getCause() instanceof CommandException told)) {
+                    throw new IllegalStateException(e.getCause());
+                }
+                failures.add(told);
+            }
+        }
+        if (!failures.isEmpty()) {
+            throw new CommandException(failures.getFirst().exitCode(),
+                    failures.stream().map(Throwable::getMessage).collect(Collectors.joining("; ")));
         }
     }
 
@@ -125,15 +124,5 @@ public final class CacheCommand implements Task.Brief {
             throw new IOException("the jars of " + installation.home() + " can't be read");
         }
         return jars;
-    }
-
-    private static void remove(Path work) {
-        try (Stream<Path> files = Files.walk(work)) {
-            for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(each);
-            }
-        } catch (IOException | UncheckedIOException e) {
-            System.err.println("culvert: " + work + " can't be removed: " + Reason.of(e));
-        }
     }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param java the run-time's folder
  */
 record Installation(Path home, Path java) {
-    private static final String MAIN = "dev.culvert.launcher.Main";
+    private static final String MAIN = "dev.culvert.launcher.Trainee";
     private static final String REHEARSAL = "dev.culvert.launcher.Rehearsal";
 
     /** The installation of this process. Throws {@link CommandException} if another run-time will be used. */
@@ -53,6 +53,11 @@ record Installation(Path home, Path java) {
                 List.of(java.resolve("bin/java").toString(), "@" + home.resolve("args/" + part + ".args")));
         if (option != null) {
             command.add(option);
+        }
+        Path libraries = home.resolve("lib/native");
+        if (Files.isDirectory(libraries)) {
+            command.addAll(
+                    List.of("-Djava.library.path=" + libraries, "-Dorg.sqlite.lib.path=" + libraries));
         }
         command.addAll(List.of("-Dculvert.home=" + home, "-cp", home.resolve("lib") + "/*", main));
         command.addAll(arguments);

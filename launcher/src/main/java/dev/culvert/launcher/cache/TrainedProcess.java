@@ -16,7 +16,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A process of this installation, with the events that it printed. Killed when it is closed. */
+/**
+ * A process of this installation, with the events that it printed. Killed when it is closed; its standard
+ * input stays open until then, and tells it that this process is there.
+ */
 final class TrainedProcess implements AutoCloseable {
     /** Of a start, and of an end with the assembly of a cache, on a machine with much else to do. */
     private static final int PATIENCE_SECONDS = 180;
@@ -36,9 +39,7 @@ final class TrainedProcess implements AutoCloseable {
         var builder = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("CULVERT_"));
         try {
-            Process process = builder.start();
-            process.getOutputStream().close();
-            return new TrainedProcess(process);
+            return new TrainedProcess(builder.start());
         } catch (IOException e) {
             throw new CommandException(ExitCode.FAILED,
                     command.getFirst() + " can't be started: " + Reason.of(e));

@@ -1,6 +1,7 @@
 package dev.culvert.launcher.command;
 
 import dev.culvert.config.Reason;
+import dev.culvert.launcher.admin.HttpAddress;
 import dev.culvert.launcher.admin.SocketHttp;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
@@ -14,10 +15,7 @@ record ClientHealth(URI address) {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     ClientHealth {
-        if (address.getHost() == null || !"http".equals(address.getScheme())) {
-            throw new CommandException(ExitCode.USAGE,
-                    "--health: " + address + " (expected: http://host:port)");
-        }
+        HttpAddress.checked("--health", address);
     }
 
     /** Sends a GET request. Throws {@link CommandException} if no client answers. */

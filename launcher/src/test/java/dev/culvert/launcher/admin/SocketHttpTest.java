@@ -2,12 +2,14 @@ package dev.culvert.launcher.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.culvert.config.Reason;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -129,23 +131,29 @@ class SocketHttpTest {
     void theTimeIsThatOfTheWholeAnswer() throws Exception {
         serve(socket -> {
             answer(socket, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
-            while (true) {
-                say(socket, "x"); // until the client has gone
-                socket.setSoTimeout(10);
-                try {
-                    if (socket.getInputStream().read() < 0) {
-                        return;
-                    }
-                } catch (java.net.SocketTimeoutException e) {
-                    // next byte
-                }
-            }
+            trickle(socket, "x");
         });
 
-        assertThatIOException()
-                .isThrownBy(
-                        () -> new SocketHttp(Duration.ofMillis(300)).send("GET", uri("/"), Map.of(), null))
-                .satisfies(late -> assertThat(Reason.of(late)).isEqualTo("no answer in time"));
+        assertLate("http://127.0.0.1:" + listener.getLocalPort());
+    }
+
+    /** The first record of the handshake never ends. */
+    @Test
+    void theTimeIsThatOfTheHandshakeToo() throws Exception {
+        serve(socket -> {
+            say(socket, "\u0016\u0003\u0003@\u0000");
+            trickle(socket, "\u0002");
+        });
+
+        assertLate("https://127.0.0.1:" + listener.getLocalPort());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"httpss://127.0.0.1:1", "ws://127.0.0.1:1", "http:/x", "http://127.0.0.1:0"})
+    void anotherSchemeIsNotTakenForHttp(String address) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> client(10).send("GET", URI.create(address), Map.of(), null))
+                .withMessageContaining(address);
     }
 
     @Test
@@ -158,6 +166,28 @@ class SocketHttpTest {
         assertThatIOException()
                 .isThrownBy(() -> client(10).send("GET", URI.create("http://nobody.invalid"), Map.of(), null))
                 .satisfies(unknown -> assertThat(Reason.of(unknown)).isEqualTo("the name can't be resolved"));
+    }
+
+    private static void assertLate(String address) {
+        assertThatIOException()
+                .isThrownBy(() -> new SocketHttp(Duration.ofMillis(300)).send("GET", URI.create(address),
+                        Map.of(), null))
+                .satisfies(late -> assertThat(Reason.of(late)).isEqualTo("no answer in time"));
+    }
+
+    /** Writes a text again and again, until the client has gone. */
+    private static void trickle(Socket socket, String text) throws IOException {
+        socket.setSoTimeout(10);
+        while (true) {
+            say(socket, text);
+            try {
+                if (socket.getInputStream().read() < 0) {
+                    return;
+                }
+            } catch (SocketTimeoutException e) {
+                // next one
+            }
+        }
     }
 
     private void assertFails(String reason) {

@@ -29,7 +29,8 @@ class CacheCommandTest {
                 .command("client", "-XX:AOTCacheOutput=x", "client", "--to", "y"))
                 .isEqualTo(
                         List.of(JAVA + "/bin/java", "@" + home + "/args/client.args", "-XX:AOTCacheOutput=x",
-                                "-Dculvert.home=" + home, "-cp", home + "/lib/*", "dev.culvert.launcher.Main",
+                                "-Dculvert.home=" + home, "-cp", home + "/lib/*",
+                                "dev.culvert.launcher.Trainee",
                                 "client",
                                 "--to", "y"));
     }
