@@ -246,7 +246,8 @@ class RouterAdminIT {
             "replay|{\"state\":\"lost\"}|state: not a state",
             "replay|{\"account\":\"a\",\"name\":\"b\"}|only one runtime",
             "purge|{\"state\":\"dead\",\"limit\":0}|limit", "purge|{\"state\":\"dead\",\"next\":\"1\"}|next",
-            "replay|[]|not a JSON object", "pause|{\"source\":\"\"}|source"})
+            "replay|[]|not a JSON object", "replay|{\"source\":\"\"}|source: no text",
+            "pause|{\"source\":\"\"}|source"})
     void aWrongBodyIsABadRequest(String call, String body, String detail) throws Exception {
         assertThat(call("POST", ALL + "/" + call, body, 400).path("detail").asText()).contains(detail);
     }

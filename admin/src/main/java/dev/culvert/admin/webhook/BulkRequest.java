@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 record BulkRequest(WebhookFilter filter, boolean dryRun, int limit, @Nullable String next) {
     static final int MAX_LIMIT = 10_000;
+    static final int MAX_SOURCE = 200;
     private static final int DEFAULT_LIMIT = 5_000;
     private static final int SHOWN_IDS = 10;
     private static final Set<String> FIELDS = Set.of("ids", "account", "name", "source", "state", "since",
@@ -41,6 +42,10 @@ record BulkRequest(WebhookFilter filter, boolean dryRun, int limit, @Nullable St
             if (source != null && runtimeId == null) {
                 throw new IllegalArgumentException(
                         "source: without a runtime (expected: account and name beside it)");
+            }
+            if (source != null && (source.isEmpty() || source.length() > MAX_SOURCE)) {
+                throw new IllegalArgumentException(
+                        "source: no text of 1.." + MAX_SOURCE + " characters (expected: as argo/push)");
             }
             var filter = new WebhookFilter(fields.texts("ids"), runtimeId, source,
                     state(fields.optionalText("state")), time(fields, "since"), time(fields, "until"));

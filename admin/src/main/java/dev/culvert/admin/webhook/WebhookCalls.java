@@ -40,7 +40,6 @@ public final class WebhookCalls {
     private static final String OF_RUNTIME = "/api/v1/runtimes/{account}/{name}/webhooks/";
     private static final String OF_ONLY_RUNTIME = ALL + "/";
     private static final int DEFAULT_LIMIT = 100;
-    private static final int MAX_SOURCE = 200;
 
     private final StoredWebhooks webhooks;
     private final WebhookRuntimes runtimes;
@@ -230,8 +229,9 @@ public final class WebhookCalls {
 
     private static String source(byte[] body) {
         String source = JsonFields.read(body, Set.of("source"), fields -> fields.text("source"));
-        if (source.isEmpty() || source.length() > MAX_SOURCE) {
-            throw wrong("source: no text of 1.." + MAX_SOURCE + " characters (expected: as argo/push)");
+        if (source.isEmpty() || source.length() > BulkRequest.MAX_SOURCE) {
+            throw wrong("source: no text of 1.." + BulkRequest.MAX_SOURCE
+                    + " characters (expected: as argo/push)");
         }
         return source;
     }

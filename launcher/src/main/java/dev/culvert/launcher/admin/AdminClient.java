@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /** A client of a tunnel server's admin API. Thread-safe; has no resources to close. */
@@ -22,15 +23,21 @@ public final class AdminClient {
 
     private final URI base;
     private final String token;
-    private final SocketHttp http = new SocketHttp(TIMEOUT);
+    private final SocketHttp http;
 
     /**
      * @param base {@code http://127.0.0.1:9090}
      * @param token the bearer token
      */
     public AdminClient(URI base, String token) {
+        this(base, token, null);
+    }
+
+    /** @param tls makes the sockets of {@code https}; null: those that trust the JDK's authorities */
+    AdminClient(URI base, String token, @Nullable SSLSocketFactory tls) {
         this.base = base;
         this.token = token;
+        this.http = new SocketHttp(TIMEOUT, tls);
     }
 
     /**

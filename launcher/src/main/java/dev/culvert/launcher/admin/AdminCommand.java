@@ -9,6 +9,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -35,6 +36,9 @@ public abstract class AdminCommand implements Task.Brief {
 
     @Option(names = "--admin-token-file", paramLabel = "FILE", description = "File of its bearer token (CULVERT_ADMIN_TOKEN_FILE). Default: admin.token.")
     private @Nullable Path tokenFile;
+
+    @Option(names = "--admin-ca", paramLabel = "FILE", description = "PEM file of the authorities of an https admin API (CULVERT_ADMIN_CA). Default: the public ones.")
+    private @Nullable Path authorities;
 
     @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json, as the API answered (CULVERT_OUTPUT). Default: table.")
     private @Nullable Output output;
@@ -74,7 +78,7 @@ public abstract class AdminCommand implements Task.Brief {
     }
 
     private AdminClient api(Map<String, String> environment) {
-        return new AdminClient(address(admin, environment), token(environment));
+        return new AdminClient(address(admin, environment), token(environment), tls(environment));
     }
 
     /** The address of the flag, else of the environment, else that of a server on this machine. */
@@ -87,6 +91,17 @@ public abstract class AdminCommand implements Task.Brief {
             return HttpAddress.checked(VARIABLE, URI.create(given));
         } catch (IllegalArgumentException e) {
             throw HttpAddress.wrong(VARIABLE, given);
+        }
+    }
+
+    private @Nullable SSLSocketFactory tls(Map<String, String> environment) {
+        String named = environment.get("CULVERT_ADMIN_CA");
+        Path file = authorities != null || named == null ? authorities : Path.of(named);
+        try {
+            return file == null ? null : AuthorityFile.trusting(file).getSocketFactory();
+        } catch (IOException e) {
+            throw new CommandException(ExitCode.USAGE,
+                    "--admin-ca: " + file + " can't be used (expected: a PEM file of authorities)");
         }
     }
 

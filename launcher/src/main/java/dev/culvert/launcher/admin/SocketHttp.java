@@ -33,6 +33,7 @@ public final class SocketHttp {
 
     private final Duration timeout;
     private final int maxBody;
+    private final @Nullable SSLSocketFactory tls;
 
     /**
      * @param timeout of a whole request, from the connection with its TLS handshake to the last byte of the
@@ -43,16 +44,26 @@ public final class SocketHttp {
     }
 
     SocketHttp(Duration timeout, int maxBody) {
+        this(timeout, maxBody, null);
+    }
+
+    /** @param tls makes the sockets of {@code https}; null: those that trust the JDK's authorities */
+    SocketHttp(Duration timeout, @Nullable SSLSocketFactory tls) {
+        this(timeout, MAX_BODY, tls);
+    }
+
+    private SocketHttp(Duration timeout, int maxBody, @Nullable SSLSocketFactory tls) {
         this.timeout = timeout;
         this.maxBody = maxBody;
+        this.tls = tls;
     }
 
     /** A response, with its body as UTF-8. */
     public record Response(int status, String body) {}
 
     /**
-     * Sends a request and returns the response of any status. With {@code https} the JDK's trusted
-     * authorities and the host's name are checked.
+     * Sends a request and returns the response of any status. With {@code https} the authority and
+     * the host's name are checked.
      *
      * @param target an absolute URI whose scheme is {@code http} or {@code https}; else an
      *     IllegalArgumentException is thrown
@@ -104,9 +115,9 @@ public final class SocketHttp {
         }
     }
 
-    private static Socket secured(Socket plain, String host, int port) throws IOException {
+    private Socket secured(Socket plain, String host, int port) throws IOException {
         String name = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
-        var factory = (SSLSocketFactory) SSLSocketFactory.getDefault();
+        SSLSocketFactory factory = tls == null ? (SSLSocketFactory) SSLSocketFactory.getDefault() : tls;
         var socket = (SSLSocket) factory.createSocket(plain, name, port, true);
         var parameters = socket.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
