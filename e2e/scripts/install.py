@@ -9,6 +9,7 @@ another version. Prints one line for each fact; exits 1 if one is not as documen
 Needs: root, mmdebstrap, dpkg-deb, python3, python3-seccomp; the files that `mvn package` left in deploy/dist/target.
 """
 import argparse
+import fnmatch
 import http.client
 import http.server
 import os
@@ -28,6 +29,8 @@ from units import Unit
 TREE = pathlib.Path(__file__).resolve().parents[2]
 DIST = TREE / "deploy/dist/target"
 PARTS = ("server", "client", "router", "app-proxy", "control-plane")
+WANTS = "etc/systemd/system/multi-user.target.wants"
+SERVER, CLIENT, FIRST, SECOND = "culvert@server", "culvert@client", "culvert-server@a", "culvert-server@b"
 DOMAIN = "tunnels.example.com"
 BLOCK = 600  # seconds; a block of the document
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8",
@@ -44,7 +47,7 @@ def fact(name, good, told=""):
 
 
 class Root:
-    """A root file system, with a stand-in for systemctl."""
+    """A root file system, with stand-ins for systemctl and journalctl."""
 
     def __init__(self, folder, tar, name):
         self.folder = folder / name
@@ -59,6 +62,9 @@ class Root:
         shim.write_text("#!/bin/sh\necho \"$@\" >/run/asked\nread -r code text </run/answered\n"
                         "[ -z \"$text\" ] || echo \"$text\"\nexit \"$code\"\n")
         shim.chmod(0o755)
+        journal = self.folder / "usr/bin/journalctl"
+        journal.write_text("#!/bin/sh\ncat \"/var/log/$2.log\"\n")
+        journal.chmod(0o755)
         for name in ("asked", "answered"):
             os.mkfifo(self.folder / "run" / name)
         self.units = {}
@@ -67,7 +73,7 @@ class Root:
     def serve(self):
         while True:
             with open(self.folder / "run/asked", encoding="utf-8") as asked:
-                words = [word for word in asked.read().split() if not word.startswith("-")]
+                words = asked.read().split()
             try:
                 answer = self.systemctl(words)
             except Exception as error:  # the caller must hear of it, and the next one be served
@@ -76,28 +82,42 @@ class Root:
                 answered.write(f"{answer[0]} {answer[1]}\n")
 
     def systemctl(self, words):
-        verb, names = words[0], words[1:]
+        options = [word for word in words if word.startswith("-")]
+        verb, *names = (word for word in words if word not in options)
         if verb == "daemon-reload":
             return 0, ""
         units = []
-        for name in names:
-            part = name.removesuffix(".service").split("@")[1]
-            units += [unit for unit in self.units.values() if part in ("*", unit.part)]
-            if part != "*" and part not in self.units:
-                self.units[part] = Unit(self.folder, part, self.folder / f"var/log/culvert-{part}.log")
-                units.append(self.units[part])
+        for name in (name.removesuffix(".service") for name in names):
+            if "*" not in name and name not in self.units:
+                self.units[name] = Unit(self.folder, name, self.folder / f"var/log/{name}.log")
+            units += [unit for unit in self.units.values() if fnmatch.fnmatchcase(unit.name, name)]
         if verb == "status":
             return (0, "active (running)") if all(unit.running() for unit in units) else (3, "inactive (dead)")
+        if verb in ("enable", "disable"):
+            for unit in units:
+                self.link(unit, verb == "enable")
+            verb = {"enable": "start", "disable": "stop"}[verb] if "--now" in options else ""
         if verb == "try-restart":
             units = [unit for unit in units if unit.running()]
+        if "--no-block" in options:
+            for unit in units:
+                threading.Thread(target=unit.start, daemon=True).start()
+            return 0, ""
         wrong = []
         for unit in units:
             if verb in ("stop", "restart", "try-restart"):
                 wrong.append(unit.stop())
-            if verb in ("start", "enable", "restart", "try-restart"):
+            if verb in ("start", "restart", "try-restart"):
                 wrong.append(unit.start())
         wrong = [text for text in wrong if text]
         return (1, "; ".join(wrong)) if wrong else (0, "")
+
+    def link(self, unit, wanted):
+        link = self.path(f"{WANTS}/{unit.name}.service")
+        link.unlink(missing_ok=True)
+        if wanted:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(f"/usr/lib/systemd/system/{unit.name.split('@')[0]}@.service")
 
     def run(self, block, cwd="/root"):
         """Runs a block of commands; its output and exit code."""
@@ -108,8 +128,8 @@ class Root:
     def path(self, name):
         return self.folder / name.lstrip("/")
 
-    def log(self, part):
-        log = self.path(f"var/log/culvert-{part}.log")
+    def log(self, name):
+        log = self.path(f"var/log/{name}.log")
         return log.read_text(errors="replace")[-3000:] if log.exists() else ""
 
 
@@ -221,15 +241,15 @@ def package(folder, tar, commands):
     fact("package: demo --check", code == 0, text[-2000:] if code else "")
 
     code, text = root.run(commands["A server"][0])
-    if not fact("server: every command", code == 0, text[-3000:] + root.log("server") if code else ""):
+    if not fact("server: every command", code == 0, text[-3000:] + root.log(SERVER) if code else ""):
         return root
     http_server = http.server.ThreadingHTTPServer(("127.0.0.1", 3000), Upstream)
     threading.Thread(target=http_server.serve_forever, daemon=True).start()
     code, text = root.run(commands["A client"][0].replace("systemctl enable --now culvert@client\n",
                                                          "systemctl enable --now culvert@client\nsleep 3\n"))
-    fact("client: every command", code == 0, text[-3000:] + root.log("client") if code else "")
+    fact("client: every command", code == 0, text[-3000:] + root.log(CLIENT) if code else "")
     fact("a caller is served", *served(root))
-    for part in ("server", "client"):
+    for part in (SERVER, CLIENT):
         unit = root.units[part]
         status = pathlib.Path(f"/proc/{unit.process.pid}/status").read_text()
         wanted = {"Uid": str(unit.uid), "NoNewPrivs": "1", "CapEff": "0000000000000000", "CapBnd": "0000000000000000"}
@@ -239,19 +259,26 @@ def package(folder, tar, commands):
              " ".join(f"{key}={value}" for key, value in wanted.items())
              + f" policy={os.sched_getscheduler(unit.process.pid)} (3: batch)")
 
-    upgrade(root, commands)
+    code, text = root.run("culvert cache --only client")
+    fact("a cache for the client", code == 0, text[-500:] if code else "")
+    config = root.path("etc/culvert/server.yaml")
+    config.write_text(config.read_text() + "# changed here\n")
+    for time_of in ("first", "second"):
+        upgrade(root, commands, time_of)
+    backups = sorted(root.path("var/lib/culvert-server").glob("before-*.db"))
+    fact("each upgrade has its backup", len(backups) == 2, " ".join(file.name for file in backups))
+    two(root, commands)
     removal(root, commands)
     return root
 
 
-def upgrade(root, commands):
+def upgrade(root, commands, time_of):
     config = root.path("etc/culvert/server.yaml")
-    config.write_text(config.read_text() + "# changed here\n")
     first, second = commands["Upgrade, roll back, remove"][:2]
-    for name, block, version in (("upgrade", first, "0.1.1"), ("roll back", second, "0.1.0")):
+    for name, block, version in ((f"{time_of} upgrade", first, "0.1.1"), (f"{time_of} roll back", second, "0.1.0")):
         gap = Gap()
         code, text = root.run(block)
-        if not fact(f"{name}: every command", code == 0, text[-3000:] + root.log("server") if code else ""):
+        if not fact(f"{name}: every command", code == 0, text[-3000:] + root.log(SERVER) if code else ""):
             gap.end()
             return
         fact(f"{name}: version of the package", root.run("dpkg-query -W -f '${Version}' culvert")[1].endswith(version))
@@ -260,7 +287,56 @@ def upgrade(root, commands):
         fact(f"{name}: the changed configuration stays", config.read_text().endswith("# changed here\n"))
         code, text = root.run("culvert runtime list --admin http://127.0.0.1:9090 --admin-token-file /var/lib/culvert-server/admin.token")
         fact(f"{name}: the runtime is known", code == 0 and "acme" in text, text[-500:] if code else "")
-        fact(f"{name}: the cache was made anew", root.path("usr/lib/culvert/cache/cli.aot").exists())
+        caches = sorted(file.name for file in root.path("usr/lib/culvert/cache").iterdir())
+        fact(f"{name}: the caches were made anew", caches == ["cli.aot", "cli.jars", "client.aot", "client.jars"], " ".join(caches))
+
+
+def two(root, commands):
+    """Two servers, of which the second one takes over."""
+    before, takeover = commands["Two servers"]
+    code, text = root.run(before)
+    if not fact("two servers: the first one", code == 0, text[-3000:] + root.log(FIRST) if code else ""):
+        return
+    fact("two servers: a caller is served", *served(root))
+    unit = root.units[FIRST]
+    opened = {os.path.basename(name) for name in open_files(unit.process.pid)}
+    jars = {file.name for file in root.path("usr/lib/culvert/lib").glob("*.jar")}
+    fact("two servers: the first one has all its jars open", jars <= opened, " ".join(sorted(jars - opened)))
+    upgraded, taken = takeover.split("systemctl start", 1)
+    process = unit.process
+    code, text = root.run(upgraded)
+    fact("two servers: upgrade", code == 0, text[-2000:] if code else "")
+    fact("two servers: the first one goes on", unit.process is process and unit.running())
+    fact("two servers: it serves with the jars of before", *served(root))
+    code, text = root.run("systemctl start" + taken)
+    fact("two servers: the second one takes over", code == 0, text[-3000:] + root.log(SECOND) if code else "")
+    fact("two servers: it is ready", *ready(29090))
+    links = sorted(link.name for link in root.path(WANTS).iterdir())
+    fact("two servers: what starts with the machine", links == [f"{CLIENT}.service", f"{SECOND}.service"], " ".join(links))
+
+
+def open_files(process):
+    for file in pathlib.Path(f"/proc/{process}/fd").iterdir():
+        try:
+            yield os.readlink(file)
+        except FileNotFoundError:
+            pass  # closed meanwhile
+
+
+def ready(port, within=30):
+    until = time.monotonic() + within
+    told = ""
+    while time.monotonic() < until:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/readyz")
+            told = str(connection.getresponse().status)
+            if told == "200":
+                return True, told
+        except OSError as error:
+            told = repr(error)
+        time.sleep(0.2)
+    return False, told
 
 
 def removal(root, commands):
@@ -272,11 +348,19 @@ def removal(root, commands):
          root.path("var/lib/culvert-server/culvert.db").exists() and root.path("etc/culvert/secrets/server/ca.key").exists()
          and root.path("etc/culvert/server.yaml").exists())
     fact("remove: programs and cache go", not root.path("usr/lib/culvert").exists() and not root.path("usr/bin/culvert").is_symlink())
+    mine = "etc/systemd/system/culvert@server.service.d"
+    code, text = root.run(f"mkdir /{mine}; echo '[Service]' >/{mine}/own.conf; echo CULVERT_LOG_LEVEL=debug >/etc/default/culvert-router\n"
+                          "mkdir -p /var/lib/culvert-router; mount -t tmpfs none /var/lib/culvert-router; touch /var/lib/culvert-router/x")
+    fact("remove: which units are enabled stays", root.path(f"{WANTS}/{CLIENT}.service").is_symlink() and code == 0, text if code else "")
     code, text = root.run(purge)
-    fact("purge: ends 0", code == 0, text[-2000:] if code else "")
+    fact("purge: ends 0, a mount point or not", code == 0 and "/var/lib/culvert-router stays" in text, text[-2000:] if code else "")
+    fact("purge: the mount is empty", list(root.path("var/lib/culvert-router").iterdir()) == [])
+    root.run("umount /var/lib/culvert-router; rmdir /var/lib/culvert-router")
+    fact("purge: drop-ins stay", root.path(f"{mine}/own.conf").exists())
+    shutil.rmtree(root.path(mine))
     left = [name for name in root.run("find / -xdev -name '*culvert*' -not -path '/root/*' -not -path '/proc/*'")[1].splitlines()
             if name.startswith("/")]
-    left = [name for name in left if not name.startswith(("/var/log/culvert-", "/run/"))]  # of this script
+    left = [name for name in left if not name.startswith(("/var/log/culvert", "/run/"))]  # of this script
     fact("purge: nothing is left", left == [] and not root.path("etc/culvert").exists(), " ".join(left))
     fact("purge: the user stays", "culvert:" in root.path("etc/passwd").read_text())
 
@@ -293,7 +377,7 @@ def failures(folder, tar):
     fact("failed post-install: programs and configuration are there", root.path("etc/culvert/server.yaml").exists()
          and root.path("usr/lib/culvert/bin/culvert").exists())
     code, text = root.run("mv /usr/sbin/adduser.away /usr/sbin/adduser\ntouch /usr/lib/culvert/cache\ndpkg --configure -a")
-    fact("dpkg --configure -a ends it, even if no cache can be made", code == 0 and "no cache for commands" in text, text[-600:])
+    fact("dpkg --configure -a ends it, even if no cache can be made", code == 0 and "a cache was not made" in text, text[-600:])
     code, text = root.run("culvert --version")
     fact("commands work without a cache", code == 0 and "culvert " in text, text[-300:] if code else "")
 

@@ -1,8 +1,8 @@
 """Starts units of systemd where systemd does not run, under the restrictions that a script can apply.
 
 Applied: User, Group, UMask, StateDirectory, WorkingDirectory, EnvironmentFile, Environment, LoadCredential, Type=notify,
-CPUSchedulingPolicy, NoNewPrivileges, CapabilityBoundingSet, ProtectSystem=strict, ProtectHome, ProtectProc, PrivateTmp,
-PrivateDevices, SystemCallFilter and RestrictAddressFamilies (the two with python3-seccomp).
+CPUSchedulingPolicy, NoNewPrivileges, CapabilityBoundingSet, ProtectSystem=strict, ProtectHome, ProtectProc, PrivateTmp
+(mounted noexec, as where /tmp is), PrivateDevices, SystemCallFilter and RestrictAddressFamilies (the two with python3-seccomp).
 Not applied: PrivateUsers, ProtectClock, ProtectControlGroups, ProtectHostname, ProtectKernel*, RestrictNamespaces,
 RestrictSUIDSGID, RestrictRealtime, LockPersonality, RemoveIPC, TasksMax, and LimitNOFILE beyond the caller's own limit.
 """
@@ -19,7 +19,7 @@ import threading
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEWNS, NEWUTS, NEWIPC = 0x20000, 0x4000000, 0x8000000
-RDONLY, NOSUID, NODEV, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
+RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 STARTED = 90  # seconds
 
@@ -35,13 +35,25 @@ def mount(source, target, kind=None, flags=0, data=None):
                      data.encode() if data else None))
 
 
-def settings(text, part):
+def credentials_of(source):
+    """The files of a folder as credentials: names and paths. As systemd does, it takes those of folders below it, and
+    neither symbolic links nor hidden files."""
+    for entry in sorted(source.iterdir()):
+        if entry.is_symlink() or entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            yield from ((f"{entry.name}_{name}", file) for name, file in credentials_of(entry))
+        elif entry.is_file():
+            yield entry.name, entry
+
+
+def settings(text, instance):
     """The settings of a unit, each with all its values."""
     found = {}
     for line in text.splitlines():
         if "=" in line and not line.startswith("#"):
             key, value = line.split("=", 1)
-            found.setdefault(key.strip(), []).append(value.strip().replace("%i", part))
+            found.setdefault(key.strip(), []).append(value.strip().replace("%i", instance))
     return found
 
 
@@ -59,13 +71,14 @@ def system_calls(wanted):
 
 
 class Unit:
-    """One instance of culvert@.service below a root folder."""
+    """One instance of a template below a root folder, as culvert@server or culvert-server@a."""
 
-    def __init__(self, root, part, log):
+    def __init__(self, root, name, log):
         self.root = pathlib.Path(root)
-        self.part = part
+        self.name = name
         self.log = log
-        self.settings = settings((self.root / "usr/lib/systemd/system/culvert@.service").read_text(), part)
+        template, instance = name.split("@")
+        self.settings = settings((self.root / f"usr/lib/systemd/system/{template}@.service").read_text(), instance)
         self.process = None
         entry = next(line for line in (self.root / "etc/passwd").read_text().splitlines()
                      if line.startswith(self.one("User") + ":")).split(":")
@@ -87,16 +100,16 @@ class Unit:
         state.mkdir(exist_ok=True)
         os.chown(state, self.uid, self.gid)
         state.chmod(int(self.one("StateDirectoryMode"), 8))
-        notify = self.root / f"run/notify-{self.part}"
+        notify = self.root / f"run/notify-{self.name}"
         notify.unlink(missing_ok=True)
         heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         heard.bind(str(notify))
         notify.chmod(0o777)
         heard.settimeout(STARTED)
-        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "NOTIFY_SOCKET": f"/run/notify-{self.part}",
-                       "CREDENTIALS_DIRECTORY": f"/run/credentials/culvert@{self.part}.service"}
+        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "NOTIFY_SOCKET": f"/run/notify-{self.name}",
+                       "CREDENTIALS_DIRECTORY": f"/run/credentials/{self.name}.service"}
         environment.update(value.split("=", 1) for value in self.settings.get("Environment", []))
-        defaults = self.root / f"etc/default/culvert-{self.part}"
+        defaults = self.root / self.one("EnvironmentFile").lstrip("-/")
         if defaults.exists():
             environment.update(line.split("=", 1) for line in defaults.read_text().splitlines() if "=" in line)
         calls = self.filter()
@@ -155,7 +168,7 @@ class Unit:
         state = f"{root}/var/lib/{self.one('StateDirectory')}"
         mount(state, state, None, BIND)
         for folder in ("tmp", "var/tmp"):  # PrivateTmp
-            mount("tmpfs", f"{root}/{folder}", "tmpfs", NOSUID | NODEV, "mode=1777")
+            mount("tmpfs", f"{root}/{folder}", "tmpfs", NOSUID | NODEV | NOEXEC, "mode=1777")
         for folder in ("home", "root"):  # ProtectHome
             mount("tmpfs", f"{root}/{folder}", "tmpfs", NOSUID | NODEV | RDONLY, "mode=0")
         devices = f"{root}/dev"  # PrivateDevices
@@ -164,13 +177,13 @@ class Unit:
             os.mknod(f"{devices}/{name}", 0o666 | stat.S_IFCHR, os.stat(f"/dev/{name}").st_rdev)
             os.chmod(f"{devices}/{name}", 0o666)
         mount("proc", f"{root}/proc", "proc", NOSUID | NODEV, "hidepid=2")  # ProtectProc
-        credentials = f"{root}/run/credentials/culvert@{self.part}.service"
+        credentials = f"{root}/run/credentials/{self.name}.service"
         os.makedirs(credentials, exist_ok=True)
         mount("tmpfs", credentials, "tmpfs", NOSUID | NODEV, "mode=0500")
         for value in self.settings.get("LoadCredential", []):
             name, source = value.split(":", 1)
-            for file in sorted(pathlib.Path(root + source).iterdir()):
-                copy = f"{credentials}/{name}_{file.name}"
+            for end, file in credentials_of(pathlib.Path(root + source)):
+                copy = f"{credentials}/{name}_{end}"
                 shutil.copyfile(file, copy)
                 os.chown(copy, self.uid, self.gid)
                 os.chmod(copy, 0o400)

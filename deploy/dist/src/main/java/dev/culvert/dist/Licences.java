@@ -1,7 +1,6 @@
 package dev.culvert.dist;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,20 +15,24 @@ import java.util.stream.Stream;
 
 /**
  * Collects the licences of an installation: NOTICE lists each library with its licence, as the bill of
- * materials names it; the folder {@code licenses} holds the texts that the jars bring along.
+ * materials names it, and those that the build has changed; the folder {@code licenses} holds the texts that
+ * the jars bring along, and those of {@code src/main/licenses}, which theirs do not.
  */
 final class Licences {
     private static final Pattern TEXT = Pattern
-            .compile("(META-INF/)?[^/]*(LICEN[CS]E|NOTICE|COPYING|COPYRIGHT)[^/]*", Pattern.CASE_INSENSITIVE);
-    private static final String OURS = "dev.culvert";
+            .compile(
+                    "(META-INF/((maven|license)/(.*/)?)?)?[^/]*(LICEN[CS]E|NOTICE|COPYING|COPYRIGHT|about\\.html)[^/]*",
+                    Pattern.CASE_INSENSITIVE);
 
     private final Path installation;
+    private final BillOfMaterials bill;
 
-    Licences(Path installation) {
+    Licences(Path installation, BillOfMaterials bill) {
         this.installation = installation;
+        this.bill = bill;
     }
 
-    /** Writes both. Throws IOException if a jar or the bill of materials can't be read. */
+    /** Writes both. Throws IOException if a jar can't be read. */
     void write() throws IOException {
         Files.writeString(installation.resolve("NOTICE"), notice());
         try (Stream<Path> files = Files.walk(installation.resolve("lib"))) {
@@ -40,21 +43,22 @@ final class Licences {
     }
 
     private String notice() throws IOException {
-        JsonNode bill = new JsonMapper().readTree(installation.resolve("sbom/culvert.cdx.json").toFile());
         var lines = new TreeMap<String, String>();
-        for (JsonNode library : bill.path("components")) {
-            if (!library.path("group").asText().equals(OURS)) {
-                String name = library.path("group").asText() + ":" + library.path("name").asText() + " "
-                        + library.path("version").asText();
-                lines.put(name, String.join(" or ", licences(library)));
-            }
+        for (JsonNode library : bill.libraries()) {
+            String name = library.path("group").asText() + ":" + library.path("name").asText() + " "
+                    + library.path("version").asText();
+            lines.put(name, String.join(" or ", licences(library)));
         }
         var notice = new StringBuilder("Culvert\nApache-2.0, see LICENSE.\n\nIt contains:\n\n");
         lines.forEach(
                 (name, licence) -> notice.append(String.format(Locale.ROOT, "%-72s %s%n", name, licence)));
+        notice.append("\nThe build has changed:\n\n");
+        BillOfMaterials.changes().forEach(change -> notice.append(change).append('\n'));
         return notice.append("""
 
-                The texts that these libraries bring along are in the folder licenses.
+                The texts of their licences, as these libraries bring them along, are in the folder licenses.
+                That of those with Apache-2.0 is in LICENSE. The source of logback (EPL-2.0) is at
+                https://github.com/qos-ch/logback.
                 The folder runtime, where there is one, is OpenJDK (GPL-2.0 with the Classpath exception):
                 its licences are in runtime/legal.
                 """).toString();

@@ -5,11 +5,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import picocli.AutoComplete;
 
 /** Completes the folder of an installation, after the jars were copied to it. Runs during the build. */
@@ -22,12 +22,18 @@ public final class Staging {
         this.installation = installation;
     }
 
-    /** Takes three arguments: the folder, the version, and the time of the build (ISO 8601). */
+    /**
+     * Takes four arguments: the folder, the version, the time of the build (ISO 8601), and a folder for what
+     * only the package has.
+     */
     public static void main(String[] args) throws IOException {
         var staging = new Staging(Path.of(args[0]));
+        debianChangelog(Path.of(args[3]), args[1], args[2]);
         staging.manualPages(args[1], args[2].substring(0, "2026-11-24".length()));
         staging.completion();
-        new Licences(staging.installation).write();
+        BillOfMaterials bill = BillOfMaterials.of(staging.installation);
+        bill.write();
+        new Licences(staging.installation, bill).write();
         staging.sums();
     }
 
@@ -38,14 +44,33 @@ public final class Staging {
         }
     }
 
-    /** Zsh uses Bash's script, through its own emulation. */
+    /**
+     * Zsh uses Bash's script, through its own emulation. The file runs at the first completion, and registers
+     * the script for those that follow; this one is answered by what was registered.
+     */
     private void completion() throws IOException {
         String script = AutoComplete.bash("culvert", CulvertCommand.commandLine());
         Path bash = Files.createDirectories(installation.resolve("share/bash-completion/completions"));
         Path zsh = Files.createDirectories(installation.resolve("share/zsh/site-functions"));
         Files.writeString(bash.resolve("culvert"), script);
-        Files.writeString(zsh.resolve("_culvert"),
-                "#compdef culvert\nautoload -Uz bashcompinit && bashcompinit\n" + script);
+        Files.writeString(zsh.resolve("_culvert"), "#compdef culvert\n" + script + """
+
+                if [ "${_comps[culvert]}" != _culvert ]; then
+                  eval "${_comps[culvert]}"
+                fi
+                """);
+    }
+
+    /** The changelog that a package must have; it leads to the real one. Has no time of its own. */
+    private static void debianChangelog(Path folder, String version, String time) throws IOException {
+        String date = DateTimeFormatter.RFC_1123_DATE_TIME.format(OffsetDateTime.parse(time));
+        String text = "culvert (" + version + ") stable; urgency=medium\n\n"
+                + "  * What has changed is in CHANGELOG.md, in this folder.\n\n"
+                + " -- Culvert <culvert@localhost>  " + date.replace("GMT", "+0000") + "\n";
+        Path file = Files.createDirectories(folder).resolve("changelog.Debian.gz");
+        try (var out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            out.write(text.getBytes(StandardCharsets.UTF_8));
+        }
     }
 
     /** One line for each file, as {@code sha256sum --check} reads it. */
@@ -58,18 +83,9 @@ public final class Staging {
         for (Path file : files) {
             String name = installation.relativize(file).toString();
             if (!name.equals(SUMS)) {
-                sums.append(sum(file)).append("  ").append(name).append('\n');
+                sums.append(Sums.of(file)).append("  ").append(name).append('\n');
             }
         }
         Files.writeString(installation.resolve(SUMS), sums, StandardCharsets.UTF_8);
-    }
-
-    private static String sum(Path file) throws IOException {
-        try {
-            return HexFormat.of()
-                    .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java has SHA-256", e);
-        }
     }
 }

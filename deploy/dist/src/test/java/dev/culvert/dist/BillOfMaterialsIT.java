@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -37,6 +38,42 @@ class BillOfMaterialsIT {
                 .filter(name -> !name.startsWith("culvert-")))
                 .as("mvn -P sbom package -DskipTests -DskipITs")
                 .containsExactlyInAnyOrderElementsOf(built);
+    }
+
+    /** What scanners and people compare: no hash is that of another file, and what the build has changed says so. */
+    @Test
+    void theShippedBillHasTheHashesOfTheShippedJars() throws IOException {
+        Path home = Installation.staged();
+        Map<String, Path> jars;
+        try (var files = Files.walk(home.resolve("lib"))) {
+            jars = files.filter(file -> file.toString().endsWith(".jar"))
+                    .collect(Collectors.toMap(jar -> jar.getFileName().toString(), jar -> jar));
+        }
+        Set<String> changed = new TreeSet<>();
+        Set<String> checked = new TreeSet<>();
+        for (JsonNode part : JSON.readTree(home.resolve("sbom/culvert.cdx.json").toFile())
+                .path("components")) {
+            Path jar = jars.get(jar(part.path("purl").textValue()));
+            if (jar == null) {
+                continue; // a part that is not shipped
+            }
+            checked.add(jar.getFileName().toString());
+            assertThat(part.path("hashes")
+                    .valueStream()
+                    .filter(hash -> hash.path("alg").textValue().equals("SHA-256"))
+                    .map(hash -> hash.path("content").textValue())).as(jar.toString())
+                    .containsExactly(Sums.of(jar));
+            if (part.has("pedigree")) {
+                changed.add(part.path("name").textValue());
+            }
+        }
+        assertThat(jars.keySet().stream().filter(name -> !name.startsWith("culvert-")))
+                .isNotEmpty()
+                .isSubsetOf(checked);
+        assertThat(changed).containsExactly("bcpkix-jdk18on", "bcprov-jdk18on", "bcutil-jdk18on",
+                "org.eclipse.jgit", "picocli");
+        assertThat(Files.readString(home.resolve("NOTICE")))
+                .contains(changed.stream().map(name -> "\n" + name + ": ").toList());
     }
 
     @Test

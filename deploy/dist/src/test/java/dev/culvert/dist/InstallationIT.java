@@ -91,7 +91,60 @@ class InstallationIT {
                     .allSatisfy(
                             name -> assertThat(notice).contains(":" + name + " "));
         }
-        assertThat(home.resolve("licenses")).isNotEmptyDirectory();
+        for (String text : List.of("logback/EPL-2.0.md", "logback/LGPL-2.1.txt", "jopt-simple/LICENSE.txt")) {
+            assertThat(home.resolve("licenses/" + text)).isNotEmptyFile();
+        }
+        try (Stream<Path> texts = Files.walk(home.resolve("licenses"))) {
+            assertThat(texts.map(text -> home.relativize(text).toString().replaceAll("-\\d[^/]*", "")))
+                    .contains("licenses/org.eclipse.jgit/about.html", "licenses/sqlite-jdbc/LICENSE",
+                            "licenses/sqlite-jdbc/LICENSE.zentus",
+                            "licenses/netty-tcnative-boringssl-static/LICENSE.boringssl.txt");
+        }
+    }
+
+    /** Both kinds of units are confined alike: only what names the part differs. */
+    @Test
+    void aUnitOfSeveralServersIsThatOfOneServer() throws IOException {
+        Path units = installation().home().resolve("systemd");
+        List<String> one = settings(units.resolve("culvert@.service"));
+        List<String> several = settings(units.resolve("culvert-server@.service"));
+        List<String> expected = one.stream()
+                .map(line -> line.replace("/etc/culvert/%i.yaml", "/etc/culvert/server-NAME.yaml")
+                        .replace("Culvert %i", "Culvert server NAME")
+                        .replaceAll("^TimeoutStartSec=.*", "TimeoutStartSec=infinity")
+                        .replace("%i", "server")
+                        .replace("NAME", "%i"))
+                .toList();
+
+        assertThat(several).isEqualTo(expected);
+        assertThat(several).contains("ExecStart=/usr/bin/culvert server --config /etc/culvert/server-%i.yaml",
+                "StateDirectory=culvert-server", "LoadCredential=secret:/etc/culvert/secrets/server");
+    }
+
+    private static List<String> settings(Path unit) throws IOException {
+        return Files.readAllLines(unit).stream().filter(line -> !line.startsWith("#")).toList();
+    }
+
+    /** Zsh runs the file at the first Tab, before anything is registered. */
+    @Test
+    void zshCompletesAtTheFirstTab() throws IOException, InterruptedException {
+        assumeThat(Path.of("/usr/bin/zsh")).exists();
+        String functions = installation().home().resolve("share/zsh/site-functions").toString();
+
+        Ended completed = installation().run("timeout", "60", "zsh", "-f", "-c", """
+                zmodload zsh/zpty
+                zpty -b shell zsh -f -i
+                zpty -w shell "fpath=(%s \\$fpath); autoload -Uz compinit && compinit -u -D"
+                zpty -w shell "culvert() { print -r -- \\"got<\\$*>\\" }; print beg''un"
+                zpty -r shell text $'*begun*'
+                zpty -n -w shell $'culvert webho\\t\\n'
+                zpty -r shell text $'*got<*>*'
+                zpty -d shell
+                print -r -- "$text"
+                """.formatted(functions));
+
+        assertThat(completed.text()).contains("got<webhook>");
+        assertThat(completed.code()).as(completed.text()).isZero();
     }
 
     /** Each part reads its configuration, with the flags of its file and without the demo's jars. */
@@ -146,7 +199,13 @@ class InstallationIT {
         assertThat(conffiles.lines().filter(line -> !line.isBlank()))
                 .containsExactlyInAnyOrderElementsOf(
                         PARTS.stream().map(part -> "/etc/culvert/" + part + ".yaml").toList());
-        assertThat(control).contains("Depends: adduser, libc6").doesNotContain("jre");
+        assertThat(content).contains("./usr/lib/systemd/system/culvert-server@.service",
+                "./usr/share/zsh/vendor-completions/_culvert", "./usr/share/doc/culvert/copyright",
+                "./usr/share/doc/culvert/changelog.Debian.gz",
+                "./usr/lib/culvert/lib/native/libsqlitejdbc.so")
+                .doesNotContain("site-functions");
+        assertThat(control).contains("Depends: adduser, libc6", "Breaks: systemd (<< 250)")
+                .doesNotContain("jre");
         Path tar = folder.resolve("data.tar");
         assertThat(
                 installation().run("sh", "-c", "dpkg-deb --fsys-tarfile '" + deb + "' >'" + tar + "'").code())
