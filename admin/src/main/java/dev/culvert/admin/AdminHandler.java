@@ -53,9 +53,22 @@ public final class AdminHandler implements EdgeHandler {
 
     @Override
     public Mono<EdgeResponse> handle(EdgeRequest request) {
-        Mono<EdgeResponse> answer = request.path().startsWith(PROTECTED)
+        return finished(request.path().startsWith(PROTECTED)
                 ? authorized(request).flatMap(this::route)
-                : Mono.defer(() -> route(request));
+                : Mono.defer(() -> route(request)));
+    }
+
+    /**
+     * Answers a call of this process, as {@link #handle}, whose caller is authenticated already: the context
+     * has an {@link AdminCaller}. Any other caller is refused.
+     */
+    public Mono<EdgeResponse> call(EdgeRequest request) {
+        return finished(request.context().caller() instanceof AdminCaller
+                ? Mono.defer(() -> route(request))
+                : Mono.error(unauthorized("this call has no authenticated caller")));
+    }
+
+    private static Mono<EdgeResponse> finished(Mono<EdgeResponse> answer) {
         return answer.map(AdminHandler::hardened).onErrorMap(StoreException.class, AdminHandler::refusal);
     }
 

@@ -66,7 +66,11 @@ public final class AdminToken {
      * errors.
      */
     public Mono<Boolean> matches(String presented) {
-        Sha256 hash = Sha256.of(presented.getBytes(StandardCharsets.UTF_8));
+        return matches(Sha256.of(presented.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /** Whether this is the hash of the present token. As {@link #matches(String)}. */
+    public Mono<Boolean> matches(Sha256 hash) {
         return Mono.fromCallable(() -> hash.equals(refreshed())).subscribeOn(Schedulers.boundedElastic());
     }
 

@@ -40,7 +40,8 @@ class ErrorTableIT {
             "UpstreamPoolIT, EdgeUpgradeIT, EdgeServerIT", Cause.INTERNAL, "EdgeServerIT",
             Cause.BAD_SIGNATURE, "SignedWebhooksIT", Cause.UNAVAILABLE, "the App-Proxy's access tests",
             Cause.REQUEST_TIMEOUT,
-            "EdgeTimeoutsIT", Cause.CONFLICT, "AdminApiIT, TwinsIT", Cause.NOT_FOUND, "RoutesIT");
+            "EdgeTimeoutsIT", Cause.CONFLICT, "AdminApiIT, TwinsIT", Cause.NOT_FOUND, "RoutesIT",
+            Cause.MISDIRECTED_REQUEST, "PagesIT");
     /** Of a body of which nothing comes: the head alone is answered. */
     private static final String UNSENT = "Content-Length: 5\r\n";
     private static final String HOST = "acme-prod." + Platform.DOMAIN;
@@ -184,7 +185,7 @@ class ErrorTableIT {
                 assertThat(get("/odd/ok")).startsWith("HTTP/1.1 200 ");
                 yield send("GET /odd/ok", HOST, via + "\r\n");
             }
-            case BAD_SIGNATURE, CONFLICT, DRAINING, INTERNAL, NOT_FOUND, REQUEST_TIMEOUT,
+            case BAD_SIGNATURE, CONFLICT, DRAINING, INTERNAL, MISDIRECTED_REQUEST, NOT_FOUND, REQUEST_TIMEOUT,
                     UNAVAILABLE ->
                 throw new IllegalArgumentException(cause + ": " + ELSEWHERE.get(cause));
         };

@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.certs.CertificateFiles;
 import dev.culvert.certs.TlsMaterial;
+import dev.culvert.certs.tls.CurrentContext;
 import dev.culvert.certs.tls.ListenerTls;
 import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.http.net.Cidr;
@@ -74,6 +75,7 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
         Map<String, ListenerTls> certificates = new LinkedHashMap<>();
         put(certificates, "edge", edgeTls);
         put(certificates, "tunnel", tunnelTls);
+        put(certificates, "admin", adminTls(config.admin(), clock));
         PlainPeers edgePeers = peers("edge", config.edge().trustedProxies());
         PlainPeers tunnelPeers = peers("tunnel", config.tunnel().trustedProxies());
         Entrance edge = entrance(edgeTls, edgePeers);
@@ -139,6 +141,21 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
                         ? TlsContexts.tunnelWithTls12(material, clientAuthorities, TUNNEL_PROTOCOLS)
                         : TlsContexts.tunnel(material, clientAuthorities, TUNNEL_PROTOCOLS, hybridOnly));
         return ListenerTls.load("tunnel", List.of(tunnel.tls().files()), contexts, clock);
+    }
+
+    /** The key exchange is the best that the browser has, and not required: operators' browsers differ. */
+    private static @Nullable ListenerTls adminTls(ServerConfig.Admin admin, Clock clock) {
+        return admin.tls() == null
+                ? null
+                : ListenerTls.load("admin", List.of(admin.tls().files()),
+                        material -> TlsContexts.edge(material, TUNNEL_PROTOCOLS), clock);
+    }
+
+    /** The TLS of the admin listener, with the certificate that is in its files now; null: plain HTTP. */
+    @Nullable
+    SslContext admin() {
+        ListenerTls tls = certificates.get("admin");
+        return tls == null ? null : new CurrentContext(() -> tls.context(null));
     }
 
     private static Entrance entrance(@Nullable ListenerTls tls, PlainPeers peers) {

@@ -364,14 +364,27 @@ public record ServerConfig(
     }
 
     /**
-     * The admin listener: plain HTTP with a bearer token.
+     * The admin listener: the API with its bearer token, the web page, metrics.
      *
      * @param listen address; loopback by default, because the token crosses it in the clear
      * @param tokenFile holds the bearer token; read again when it changes
+     * @param hosts names by which it is called, besides addresses and localhost; kept in lower case
+     * @param tls its certificate; null: plain HTTP
      */
     public record Admin(
-            @Setting(value = "Address of the admin API, web page and metrics; loopback because it is plain HTTP", byDefault = "127.0.0.1:9090") HostPort listen,
-            @Setting(value = "File of the admin API's bearer token; made with mode 0600 when absent", byDefault = "admin.token") Path tokenFile) {}
+            @Setting(value = "Address of the admin API, web page and metrics; loopback because it is plain HTTP without admin.tls", byDefault = "127.0.0.1:9090") HostPort listen,
+            @Setting(value = "File of the admin API's bearer token; made with mode 0600 when absent", byDefault = "admin.token") Path tokenFile,
+            @Setting(value = "Names by which the admin listener is called, besides addresses and localhost; requests by another name are answered 421, because a stranger's name may lead there (DNS rebinding)", accepts = "host names, as admin.example.com", byDefault = "") List<String> hosts,
+            @Nullable Tls tls) {
+        public Admin {
+            hosts = hosts.stream().map(HostName::of).toList();
+        }
+
+        /** Makes a listener of plain HTTP without further names. */
+        public Admin(HostPort listen, Path tokenFile) {
+            this(listen, tokenFile, List.of(), null);
+        }
+    }
 
     /**
      * A listener's certificate.

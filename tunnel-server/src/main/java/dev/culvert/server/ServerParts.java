@@ -36,6 +36,7 @@ import dev.culvert.server.link.SessionAdmission;
 import dev.culvert.server.link.TunnelHandshake;
 import dev.culvert.server.link.TunnelSessions;
 import dev.culvert.server.link.TunnelUpgrade;
+import dev.culvert.server.page.OperatorPages;
 import dev.culvert.server.runtime.EnrolmentTokens;
 import dev.culvert.server.runtime.Generations;
 import dev.culvert.server.runtime.RegisteredRuntime;
@@ -66,7 +67,8 @@ import reactor.core.scheduler.Schedulers;
 /** The components that a server's listeners share, wired once. */
 record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore store,
         EnrolmentService enrolment, RenewalService renewal,
-        TunnelRegistry registry, SessionMeter meter, AdminApi admin, ServerEvents events, RequestLog requests,
+        TunnelRegistry registry, SessionMeter meter, OperatorPages admin, ServerEvents events,
+        RequestLog requests,
         ListenerSecurity entrances,
         EdgeContext edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
         AccessControl access, Webhooks webhooks, DirectHosts direct, Disposable certificateWatch) {
@@ -215,7 +217,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                         clock),
                 meter,
                 "culvert/" + Version.current());
-        telemetry.tunnels(new ServerFigures(registry, meter));
+        var figures = new ServerFigures(registry, meter);
+        telemetry.tunnels(figures);
         Gauge.builder("culvert.held.requests", registry, all -> all.held().count())
                 .strongReference(true)
                 .register(telemetry.registry());
@@ -248,11 +251,10 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         TunnelUpgrade door = config.shared()
                 ? new TunnelUpgrade(entrances.tunnelHosts(), handshake, sharedTunnels)
                 : null;
+        var api = new AdminApi.Parts(base.adminToken, store.adminTokens(), store.audit(), store, registrar,
+                quotas, access.withoutRules(), registry, webhooks.inbox(), events, requests, clock);
         return new ServerParts(loops, telemetry, store, enrolment, renewal, registry, meter,
-                new AdminApi(new AdminApi.Parts(base.adminToken, store.adminTokens(), store.audit(), store,
-                        registrar,
-                        quotas, access.withoutRules(), registry, webhooks.inbox(), events, requests,
-                        clock)),
+                new OperatorPages(new AdminApi(api), api, figures),
                 events, requests, entrances,
                 new EdgeContext(endpoints, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports, memory),
@@ -265,6 +267,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     /** Releases all resources except the sockets, which the listeners close. */
     Mono<Void> close() {
         certificateWatch.dispose();
+        admin.close();
         AccessLog accessLog = edge.reports().accessLog();
         return (accessLog == null ? Mono.<Void>empty() : accessLog.close()).then(enrolment.close())
                 .then(renewal.close())

@@ -3,6 +3,8 @@ package dev.culvert.server;
 import dev.culvert.config.HostPort;
 import dev.culvert.handlers.server.EdgeServer;
 import dev.culvert.handlers.server.HealthFilter;
+import dev.culvert.handlers.server.HostFilter;
+import dev.culvert.http.fields.AllowedHosts;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.observe.Readiness;
 import dev.culvert.relay.exchange.EdgeContext;
@@ -10,6 +12,7 @@ import dev.culvert.relay.inbound.EdgeListener;
 import dev.culvert.relay.inbound.raw.RawListener;
 import dev.culvert.server.link.TunnelListener;
 import dev.culvert.store.StoreException;
+import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +21,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
 
 /**
  * The tunnel server: edge, tunnel and admin listeners over one store. Several can run in one JVM, each with
@@ -102,8 +106,9 @@ public final class TunnelServer {
     private Mono<TunnelServer> listen(ServerConfig config) {
         EventLoops loops = parts.loops();
         Mono<EdgeServer> adminStart = EdgeServer
-                .apart(own -> EdgeServer.Setup.of(config.admin().listen(), own)
+                .apart(own -> adminSetup(config, own)
                         .telemetry(parts.telemetry())
+                        .filter(new HostFilter(AllowedHosts.of(config.admin().hosts()), "admin.hosts"))
                         .filter(new HealthFilter(
                                 () -> readiness.but(parts.webhooks().inbox().intake().trouble()),
                                 parts.telemetry())),
@@ -122,6 +127,12 @@ public final class TunnelServer {
                 .then(Mono.fromRunnable(() -> readiness = Readiness.READY))
                 .then(Mono.defer(this::tellPredecessor))
                 .thenReturn(this);
+    }
+
+    private EdgeServer.Setup adminSetup(ServerConfig config, LoopResources loops) {
+        EdgeServer.Setup plain = EdgeServer.Setup.of(config.admin().listen(), loops);
+        SslContext tls = parts.entrances().admin();
+        return tls == null ? plain : plain.tls(tls);
     }
 
     private Mono<Void> tellPredecessor() {
@@ -273,6 +284,7 @@ public final class TunnelServer {
         return (tunnels == null ? Mono.<Void>empty() : tunnels.stop(tunnelGrace))
                 .then(Mono.fromRunnable(parts.events()::end))
                 .then(Mono.fromRunnable(parts.requests()::end))
+                .then(Mono.fromRunnable(parts.admin()::close))
                 .then(operators == null ? Mono.empty() : operators.stop(LAST_WORDS))
                 .then(parts.close());
     }

@@ -11,6 +11,8 @@ import dev.culvert.certs.Sha256;
 import dev.culvert.config.HostPort;
 import dev.culvert.handlers.server.EdgeServer;
 import dev.culvert.handlers.server.HealthFilter;
+import dev.culvert.handlers.server.HostFilter;
+import dev.culvert.http.fields.AllowedHosts;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.observe.Readiness;
 import dev.culvert.http.observe.Telemetry;
@@ -23,6 +25,7 @@ import dev.culvert.relay.testing.EventLoopWatch;
 import dev.culvert.server.access.AccessDefault;
 import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.direct.DirectHosts;
+import dev.culvert.server.page.OperatorPages;
 import dev.culvert.server.runtime.IssuedToken;
 import dev.culvert.server.runtime.RuntimeRegistrar;
 import dev.culvert.server.runtime.StoredToken;
@@ -43,6 +46,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +73,7 @@ public final class AdminServer implements AutoCloseable {
     private final Telemetry telemetry = new Telemetry();
     private final HttpClient client = HttpClient.newHttpClient();
     private final EdgeServer server;
+    private final OperatorPages pages;
     final Inbox inbox;
 
     public AdminServer(Path folder) {
@@ -82,12 +87,14 @@ public final class AdminServer implements AutoCloseable {
                         null));
         var registrar = new RuntimeRegistrar(store, tunnels, issuer, "t.example", Clock.systemUTC(),
                 gone -> {}, new DirectHosts(null, Duration.ofSeconds(60), telemetry));
-        api = new AdminApi(
-                new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
-                        store, registrar, quotas, AccessDefault.OPEN, tunnels, inbox, events, requests,
-                        Clock.systemUTC()));
+        var parts = new AdminApi.Parts(await(AdminToken.load(tokenFile)), store.adminTokens(), store.audit(),
+                store, registrar, quotas, AccessDefault.OPEN, tunnels, inbox, events, requests,
+                Clock.systemUTC());
+        api = new AdminApi(parts);
+        pages = new OperatorPages(api, parts, new NoFigures());
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
-                .filter(new HealthFilter(() -> Readiness.READY, telemetry)), api));
+                .filter(new HostFilter(AllowedHosts.of(List.of("admin.example")), "admin.hosts"))
+                .filter(new HealthFilter(() -> Readiness.READY, telemetry)), pages));
     }
 
     /** An answer. */
@@ -105,7 +112,7 @@ public final class AdminServer implements AutoCloseable {
         }
     }
 
-    HostPort address() {
+    public HostPort address() {
         return server.address();
     }
 
@@ -150,6 +157,7 @@ public final class AdminServer implements AutoCloseable {
     @Override
     public void close() {
         client.close();
+        pages.close();
         server.stop(Duration.ofSeconds(1)).block();
         inbox.close().block();
         store.close().block();

@@ -5,9 +5,11 @@ import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.http.fields.AllowedHosts;
+import dev.culvert.http.problem.EdgeException;
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpResponseStatus;
-import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import reactor.core.publisher.Mono;
 
@@ -21,25 +23,19 @@ public final class HostFilter implements EdgeFilter {
     private static final Set<String> PROBES = Set.of("/healthz", "/readyz");
 
     private final AllowedHosts hosts;
-    private final byte[] refusal;
+    private final Problem refusal;
 
     /** @param key the setting that lists further names, for the answer: {@code admin.hosts} */
     public HostFilter(AllowedHosts hosts, String key) {
         this.hosts = hosts;
-        this.refusal = ("this listener answers to addresses, localhost and the names in " + key + "\n")
-                .getBytes(StandardCharsets.US_ASCII);
+        this.refusal = Problem.of(Cause.MISDIRECTED_REQUEST, Hop.EDGE,
+                "this listener answers to addresses, localhost and the names in " + key);
     }
 
     @Override
     public Mono<EdgeResponse> filter(EdgeRequest request, EdgeHandler next) {
         return PROBES.contains(request.path()) || hosts.has(request.headers().get(HttpHeaderNames.HOST))
                 ? next.handle(request)
-                : Mono.fromSupplier(this::refused);
-    }
-
-    private EdgeResponse refused() {
-        return EdgeResponse.Http
-                .of(HttpResponseStatus.MISDIRECTED_REQUEST, "text/plain; charset=utf-8", refusal)
-                .with("cache-control", "no-store");
+                : Mono.error(() -> new EdgeException(refusal));
     }
 }

@@ -98,22 +98,25 @@ public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration re
                                                                                                                                                                 "The body is too large"), URI_TOO_LONG(
                                                                                                                                                                         414,
                                                                                                                                                                         "uri-too-long",
-                                                                                                                                                                        "The URI is too long"), UPGRADE_REQUIRED(
-                                                                                                                                                                                426,
-                                                                                                                                                                                "upgrade-required",
-                                                                                                                                                                                "This resource speaks WebSocket only"), RATE_LIMITED(
-                                                                                                                                                                                        429,
-                                                                                                                                                                                        "rate-limited",
-                                                                                                                                                                                        "Too many requests"), HEAD_TOO_LARGE(
-                                                                                                                                                                                                431,
-                                                                                                                                                                                                "head-too-large",
-                                                                                                                                                                                                "The header section is too large"), LOOP_DETECTED(
-                                                                                                                                                                                                        508,
-                                                                                                                                                                                                        "loop-detected",
-                                                                                                                                                                                                        "The request came back to this gateway"), INTERNAL(
-                                                                                                                                                                                                                500,
-                                                                                                                                                                                                                "internal",
-                                                                                                                                                                                                                "The gateway failed");
+                                                                                                                                                                        "The URI is too long"), MISDIRECTED_REQUEST(
+                                                                                                                                                                                421,
+                                                                                                                                                                                "misdirected-request",
+                                                                                                                                                                                "This server does not serve this host"), UPGRADE_REQUIRED(
+                                                                                                                                                                                        426,
+                                                                                                                                                                                        "upgrade-required",
+                                                                                                                                                                                        "This resource speaks WebSocket only"), RATE_LIMITED(
+                                                                                                                                                                                                429,
+                                                                                                                                                                                                "rate-limited",
+                                                                                                                                                                                                "Too many requests"), HEAD_TOO_LARGE(
+                                                                                                                                                                                                        431,
+                                                                                                                                                                                                        "head-too-large",
+                                                                                                                                                                                                        "The header section is too large"), LOOP_DETECTED(
+                                                                                                                                                                                                                508,
+                                                                                                                                                                                                                "loop-detected",
+                                                                                                                                                                                                                "The request came back to this gateway"), INTERNAL(
+                                                                                                                                                                                                                        500,
+                                                                                                                                                                                                                        "internal",
+                                                                                                                                                                                                                        "The gateway failed");
 
         private final int status;
         private final String word;

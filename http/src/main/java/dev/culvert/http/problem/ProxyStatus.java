@@ -36,7 +36,7 @@ public final class ProxyStatus {
             case UPSTREAM_TIMEOUT -> "http_response_timeout";
             case NOT_ALLOWED, UNAUTHORIZED, BAD_SIGNATURE -> "http_request_denied";
             case BAD_REQUEST, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONFLICT, BODY_TOO_LARGE, URI_TOO_LONG,
-                    UPGRADE_REQUIRED, RATE_LIMITED, HEAD_TOO_LARGE ->
+                    UPGRADE_REQUIRED, RATE_LIMITED, MISDIRECTED_REQUEST, HEAD_TOO_LARGE ->
                 "http_request_error";
             case LOOP_DETECTED -> "proxy_loop_detected";
             case INTERNAL -> "proxy_internal_error";

@@ -27,20 +27,21 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * The admin API and its web page, as openapi.yaml in this module describes them. Everything below {@code
+ * The admin API, as openapi.yaml in this module describes it. Everything below {@code
  * /api/} needs a bearer token, unknown paths included, and each call a role. {@code HealthFilter}, in front
  * of this handler, serves health and metrics.
  */
 public final class AdminApi implements EdgeHandler {
     static final int MAX_BODY_BYTES = AdminHandler.MAX_BODY_BYTES;
 
+    private final AdminAccess access;
     private final AdminHandler calls;
 
     /** Makes the handler. Reads its pages from the jar. */
     public AdminApi(Parts parts) {
-        var access = new AdminAccess(parts.token, parts.adminTokens, parts.clock);
+        this.access = new AdminAccess(parts.token, parts.adminTokens, parts.clock);
         var audit = new AdminAudit(parts.audit, parts.clock);
-        List<AdminRoute> all = new ArrayList<>(AdminPages.routes());
+        List<AdminRoute> all = new ArrayList<>(ApiDescription.routes());
         all.addAll(new RuntimeCalls(parts, audit).routes());
         all.addAll(new LimitCalls(parts.store, parts.quotas, audit).routes());
         all.addAll(new AccessCalls(parts.store, parts.withoutRules, audit).routes());
@@ -75,13 +76,30 @@ public final class AdminApi implements EdgeHandler {
             TunnelDirectory tunnels, Inbox inbox, ServerEvents events, RequestLog requests,
             Clock clock) {}
 
+    /** Authenticates callers. */
+    public AdminAccess access() {
+        return access;
+    }
+
     public List<AdminRoute> routes() {
         return calls.routes();
     }
 
     @Override
     public Mono<EdgeResponse> handle(EdgeRequest request) {
-        return calls.handle(request).onErrorMap(InvalidNameException.class, AdminApi::badRequest);
+        return finished(calls.handle(request));
+    }
+
+    /**
+     * Makes a call for the web page: with the role check, the audit entry and the errors of any other call.
+     * The context of the request has the caller, whom the page's session has authenticated.
+     */
+    public Mono<EdgeResponse> call(EdgeRequest request) {
+        return finished(calls.call(request));
+    }
+
+    private static Mono<EdgeResponse> finished(Mono<EdgeResponse> answer) {
+        return answer.onErrorMap(InvalidNameException.class, AdminApi::badRequest);
     }
 
     private static HandlerException badRequest(InvalidNameException wrong) {

@@ -47,15 +47,37 @@ public final class AdminAccess {
         }
     }
 
+    /**
+     * A presented token without its secret, by which its caller is found again later.
+     *
+     * @param name the name in the token; null: it names none, so only the file's can be equal
+     * @param hash the hash of the whole text
+     */
+    public record Proof(@Nullable String name, Sha256 hash) {
+        /** The proof of a presented token, whether it is valid or not. */
+        public static Proof of(String presented) {
+            int dot = presented.indexOf('.');
+            return new Proof(dot > PREFIX.length() && presented.startsWith(PREFIX)
+                    ? presented.substring(PREFIX.length(), dot)
+                    : null, AdminAccess.hash(presented));
+        }
+    }
+
     /** Finds the caller of a presented token; empty when the token is unknown. Compares in constant time. */
     public Mono<AdminCaller> caller(String presented) {
-        NamedToken token = named(presented);
+        return caller(Proof.of(presented));
+    }
+
+    /** Finds the caller of a token, as it is valid now. As {@link #caller(String)}. */
+    public Mono<AdminCaller> caller(Proof proof) {
+        String name = proof.name;
+        NamedToken token = name == null ? null : store.adminToken(name);
         if (token != null) {
-            return token.accepts(hash(presented), clock.instant())
+            return token.accepts(proof.hash, clock.instant())
                     ? Mono.just(new AdminCaller(token.name(), token.role()))
                     : Mono.empty();
         }
-        return file.matches(presented)
+        return file.matches(proof.hash)
                 .flatMap(matches -> matches ? Mono.just(AdminCaller.BOOTSTRAP) : Mono.empty());
     }
 
@@ -77,13 +99,6 @@ public final class AdminAccess {
                     Instant now = now();
                     return before.rotated(hash(text), now, now.plus(keep));
                 }).map(kept -> new Issued(kept, text)));
-    }
-
-    private @Nullable NamedToken named(String presented) {
-        int dot = presented.indexOf('.');
-        return dot > PREFIX.length() && presented.startsWith(PREFIX)
-                ? store.adminToken(presented.substring(PREFIX.length(), dot))
-                : null;
     }
 
     /** The present time in the store's precision, milliseconds. */

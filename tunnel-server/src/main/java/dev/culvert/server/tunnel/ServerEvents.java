@@ -3,10 +3,14 @@ package dev.culvert.server.tunnel;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.store.StoreException;
 import java.time.Clock;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
@@ -24,6 +28,7 @@ public final class ServerEvents {
 
     private final Clock clock;
     private final Set<EventQueue> watchers = ConcurrentHashMap.newKeySet();
+    private final List<Consumer<ServerEvent>> followers = new CopyOnWriteArrayList<>();
     private final AtomicInteger count = new AtomicInteger();
     private volatile boolean ended;
 
@@ -36,10 +41,22 @@ public final class ServerEvents {
         for (EventQueue watcher : watchers) {
             watcher.offer(event);
         }
+        for (Consumer<ServerEvent> follower : followers) {
+            follower.accept(event);
+        }
+    }
+
+    /**
+     * Calls {@code follower} for each event, on the thread that publishes it, until the result is disposed.
+     * The follower must not block. For parts of this server, which are few; callers use {@link #watch}.
+     */
+    public Disposable follow(Consumer<ServerEvent> follower) {
+        followers.add(follower);
+        return () -> followers.remove(follower);
     }
 
     public boolean isWatched() {
-        return !watchers.isEmpty();
+        return !watchers.isEmpty() || !followers.isEmpty();
     }
 
     /** Publishes an event of one session. */

@@ -1,0 +1,90 @@
+package dev.culvert.server.page;
+
+import dev.culvert.handlers.spi.EdgeHandler;
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.http.observe.TunnelFigures;
+import dev.culvert.server.admin.AdminApi;
+import dev.culvert.server.token.AdminAccess;
+import dev.culvert.web.Assets;
+import dev.culvert.web.LiveFeed;
+import dev.culvert.web.NavItem;
+import dev.culvert.web.PageAnswer;
+import dev.culvert.web.PageRequest;
+import dev.culvert.web.PageRoute;
+import dev.culvert.web.Site;
+import dev.culvert.web.Templates;
+import dev.culvert.web.WebUser;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The admin listener: the API below {@code /api/}, with bearer tokens, and the web pages, with log-in
+ * sessions. Pages read the server's state directly; what they change goes through the API's own calls.
+ */
+public final class OperatorPages implements EdgeHandler, AutoCloseable {
+    private static final String API = "/api/";
+    private static final Set<String> API_PATHS = Set.of("/openapi.yaml");
+    private static final String HINT = "It is in the server's file admin.tokenFile, or an administrator makes one: culvert admin-token create.";
+
+    private final AdminApi api;
+    private final Site site;
+    private final LiveFeed feed = new LiveFeed(Schedulers.parallel());
+    private final Disposable live;
+
+    /**
+     * Makes the handler. Reads assets from the jars: blocks.
+     *
+     * @param figures the figures of all tunnels
+     */
+    public OperatorPages(AdminApi api, AdminApi.Parts parts, TunnelFigures figures) {
+        this.api = api;
+        Templates templates = Templates.of("culvert.pages.server", OperatorPages.class);
+        var rows = new RuntimeRows(parts.store(), parts.tunnels(), parts.quotas());
+        var history = new FleetHistory(figures);
+        var overview = new OverviewPage(templates, rows, history, parts.inbox(), feed);
+        List<PageRoute> pages = new ArrayList<>(overview.routes());
+        pages.addAll(new RuntimePages(templates, rows, feed, parts.clock()).routes());
+        pages.add(PageRoute.get("/live", this::live));
+        site = new Site(new Site.Parts("Culvert", HINT,
+                List.of(new NavItem("/", "Overview"), new NavItem("/runtimes", "Runtimes")), pages,
+                Assets.load(), token -> user(api.access(), token), parts.clock()));
+        var runtimes = new LiveRuntimes(templates, rows, history, overview, feed, parts.clock());
+        live = Disposables.composite(runtimes.start(), parts.events().follow(runtimes::on));
+    }
+
+    /** The live updates of the topics that a page names. */
+    private Mono<PageAnswer> live(PageRequest request) {
+        return feed.answer(request, Set.copyOf(request.query().all("topic")), request.query().text("since"),
+                site.login().goesOn(request.session()));
+    }
+
+    /** The session keeps the token's hash, so that it ends with the token, and no secret. */
+    private static Mono<WebUser> user(AdminAccess access, String token) {
+        var proof = AdminAccess.Proof.of(token);
+        return access.caller(proof)
+                .map(caller -> new WebUser(caller, caller.role().word(),
+                        Mono.defer(() -> access.caller(proof))
+                                .map(now -> now.equals(caller))
+                                .defaultIfEmpty(false)
+                                .onErrorReturn(false)));
+    }
+
+    @Override
+    public Mono<EdgeResponse> handle(EdgeRequest request) {
+        String path = request.path();
+        return path.startsWith(API) || API_PATHS.contains(path) ? api.handle(request) : site.handle(request);
+    }
+
+    /** Ends the live updates. */
+    @Override
+    public void close() {
+        live.dispose();
+        feed.close();
+    }
+}

@@ -1,0 +1,131 @@
+package dev.culvert.server.page;
+
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.SessionView;
+import dev.culvert.web.FormFields;
+import dev.culvert.web.Format;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A page of the list of runtimes.
+ *
+ * @param search the searched text
+ * @param state the word of the wanted state, or empty
+ * @param sort the column, with a hyphen before it for the reverse order
+ * @param page the number of the page, from 1
+ * @param matching the number of runtimes that match
+ * @param total the number of all runtimes
+ * @param rows the page's rows
+ * @param now the time of the page
+ * @param mayCreate whether the person may create runtimes
+ * @param live the position of the live updates
+ */
+public record RuntimeList(String search, String state, String sort, int page, int matching, int total,
+        List<RuntimeRow> rows, Instant now, boolean mayCreate, String live) {
+    static final int PAGE = 50;
+    private static final int MAX_PAGE = 1_000_000;
+    private static final int MAX_SEARCH = 100;
+    private static final Map<String, Comparator<RuntimeRow>> ORDERS = Map.of("name",
+            Comparator.comparing(RuntimeRow::name), "state",
+            Comparator.comparing(RuntimeRow::state).reversed(), "rtt",
+            Comparator.comparingDouble(row -> -orLeast(row.rttSeconds())), "streams",
+            Comparator.comparingInt(row -> -row.streams()), "since",
+            Comparator.comparing(RuntimeRow::since, Comparator.nullsLast(Comparator.reverseOrder())),
+            "waiting", Comparator.comparingInt(row -> -row.waiting()));
+
+    private static double orLeast(double value) {
+        return Double.isFinite(value) ? value : -1;
+    }
+
+    /**
+     * Reads the wanted page from a query. Looks at every runtime once, in memory; only rows of the page are
+     * kept, unless they have to be sorted by what changes.
+     */
+    static RuntimeList of(FormFields query, RuntimeRows rows, Instant now, boolean mayCreate, String live) {
+        String text = query.text("q").strip();
+        String search = text.length() > MAX_SEARCH ? text.substring(0, MAX_SEARCH) : text;
+        String state = query.text("state");
+        String sort = ORDERS.containsKey(column(query.text("sort"))) ? query.text("sort") : "name";
+        Map<String, List<SessionView>> sessions = rows.tunnels()
+                .sessions()
+                .stream()
+                .collect(Collectors.groupingBy(SessionView::runtimeId));
+        List<RegisteredRuntime> all = rows.store().runtimes();
+        List<RuntimeRow> found = new ArrayList<>();
+        for (RegisteredRuntime runtime : all) {
+            if (matches(runtime, search.toLowerCase(Locale.ROOT))
+                    && (state.isEmpty() || rows.state(runtime).word().equals(state))) {
+                found.add(rows.of(runtime, sessions.getOrDefault(runtime.id(), List.of())));
+            }
+        }
+        Comparator<RuntimeRow> order = ORDERS.getOrDefault(column(sort),
+                Comparator.comparing(RuntimeRow::name));
+        found.sort((sort.startsWith("-") ? order.reversed() : order).thenComparing(RuntimeRow::name));
+        int pages = Math.max(1, (found.size() + PAGE - 1) / PAGE);
+        int page = Math.min(query.number("page", 1, 1, MAX_PAGE), pages);
+        return new RuntimeList(search, state, sort, page, found.size(), all.size(),
+                List.copyOf(found.subList((page - 1) * PAGE, Math.min(page * PAGE, found.size()))), now,
+                mayCreate, live);
+    }
+
+    private static String column(String sort) {
+        return sort.startsWith("-") ? sort.substring(1) : sort;
+    }
+
+    private static boolean matches(RegisteredRuntime runtime, String search) {
+        return search.isEmpty() || runtime.name().toString().contains(search)
+                || runtime.host().contains(search)
+                || runtime.hosts().stream().anyMatch(host -> host.contains(search));
+    }
+
+    /** The value of {@code aria-sort} of a column; null: the list is sorted by another one. */
+    public @Nullable String sorted(String column) {
+        return !column(sort).equals(column) ? null : sort.startsWith("-") ? "descending" : "ascending";
+    }
+
+    /** The path of the list sorted by a column; the other way round when it is sorted by it already. */
+    public String sortedBy(String column) {
+        return path(sort.equals(column) ? "-" + column : column, 1);
+    }
+
+    /** The path of another page of the list. */
+    public String onPage(int number) {
+        return path(sort, number);
+    }
+
+    private String path(String order, int number) {
+        return "/runtimes?q=" + encoded(search) + "&state=" + encoded(state) + "&sort=" + order
+                + (number == 1 ? "" : "&page=" + number);
+    }
+
+    /** Whether there are more pages after this one. */
+    public boolean hasNext() {
+        return page * PAGE < matching;
+    }
+
+    /** The numbers of the rows on this page: {@code 51–100 of 1 200}. */
+    public String range() {
+        int first = (page - 1) * PAGE + 1;
+        return first + "–" + (first + rows.size() - 1) + " of " + Format.count(matching);
+    }
+
+    /** The path of the live updates of the rows. */
+    public String livePath() {
+        return "/live?since=" + live + rows.stream()
+                .map(row -> "&topic=" + encoded(row.topic()))
+                .collect(Collectors.joining());
+    }
+
+    static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+}

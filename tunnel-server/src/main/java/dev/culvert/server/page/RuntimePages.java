@@ -1,0 +1,79 @@
+package dev.culvert.server.page;
+
+import dev.culvert.admin.AdminCaller;
+import dev.culvert.admin.AdminRole;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.server.runtime.InvalidNameException;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.web.LiveFeed;
+import dev.culvert.web.PageAnswer;
+import dev.culvert.web.PageRequest;
+import dev.culvert.web.PageRoute;
+import dev.culvert.web.Templates;
+import java.time.Clock;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** The list of runtimes, and the page of one. */
+final class RuntimePages {
+    static final String LIST = "/runtimes";
+
+    private final Templates templates;
+    private final RuntimeRows rows;
+    private final LiveFeed feed;
+    private final Clock clock;
+
+    RuntimePages(Templates templates, RuntimeRows rows, LiveFeed feed, Clock clock) {
+        this.templates = templates;
+        this.rows = rows;
+        this.feed = feed;
+        this.clock = clock;
+    }
+
+    List<PageRoute> routes() {
+        return List.of(PageRoute.get(LIST, this::list),
+                PageRoute.get("/runtimes/{account}/{name}", this::one));
+    }
+
+    /** Runs off the event loop, because it looks at every runtime. */
+    private Mono<PageAnswer> list(PageRequest request) {
+        return Mono.<PageAnswer>fromSupplier(() -> {
+            RuntimeList list = RuntimeList.of(request.query(), rows, clock.instant(),
+                    role(request).covers(AdminRole.ADMIN), feed.position());
+            return PageAnswer.View.of("Runtimes", LIST, templates.content("runtimes.jte", list));
+        }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private Mono<PageAnswer> one(PageRequest request) {
+        return Mono.fromSupplier(() -> {
+            RegisteredRuntime runtime = present(request);
+            String live = feed.position();
+            return PageAnswer.View.of(runtime.name().toString(), LIST, templates.content("runtime.jte",
+                    RuntimeDetail.of(runtime, rows, clock.instant(), role(request), live)));
+        });
+    }
+
+    private RegisteredRuntime present(PageRequest request) {
+        RegisteredRuntime runtime;
+        try {
+            runtime = rows.store()
+                    .byName(new RuntimeName(request.segment("account"), request.segment("name")));
+        } catch (InvalidNameException e) {
+            runtime = null;
+        }
+        if (runtime == null) {
+            throw HandlerException.of(Reason.NOT_FOUND,
+                    "There is no such runtime. It may have been deleted.");
+        }
+        return runtime;
+    }
+
+    static AdminRole role(PageRequest request) {
+        return request.session().user().principal() instanceof AdminCaller caller
+                ? caller.role()
+                : AdminRole.READ;
+    }
+}

@@ -1,0 +1,111 @@
+package dev.culvert.web;
+
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.quota.SourceAddress;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.time.Clock;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Logs people in and out. A session ends when it is not used for 30 minutes, after 12 hours, and at the next
+ * request or heartbeat after its credentials became invalid.
+ */
+public final class Login {
+    /** Bound to this host by its prefix; browsers send it to https, and to http on their own machine. */
+    static final String COOKIE = "__Host-culvert";
+    private static final String ATTRIBUTES = "; Path=/; Secure; HttpOnly; SameSite=Strict";
+    static final String NO_SESSION = COOKIE + "=" + ATTRIBUTES + "; Max-Age=0";
+    static final String NO_COOKIE = "The browser did not keep the session's cookie. "
+            + "It keeps it for https, and for http at localhost or 127.0.0.1.";
+    private static final Logger log = LoggerFactory.getLogger(Login.class);
+    private static final int MAX_TOKEN = 512;
+    private static final Duration RETRY_WHEN_FULL = Duration.ofMinutes(1);
+
+    private final Credentials credentials;
+    private final String hint;
+    private final WebSessions sessions;
+    private final LoginLimit limit;
+
+    Login(Credentials credentials, String hint, Clock clock) {
+        this.credentials = credentials;
+        this.hint = hint;
+        this.sessions = new WebSessions(clock);
+        this.limit = new LoginLimit(clock);
+    }
+
+    /** The session of a request; empty without one. A session whose credentials are invalid ends here. */
+    Mono<WebSession> session(EdgeRequest request) {
+        String id = Cookies.value(request.headers(), COOKIE);
+        WebSession session = id.isEmpty() ? null : sessions.use(id);
+        return session == null ? Mono.empty() : goesOn(session).filter(on -> on).map(on -> session);
+    }
+
+    /** Whether a session goes on. Ends it when its credentials are invalid. */
+    public Mono<Boolean> goesOn(WebSession session) {
+        return session.user().valid().map(valid -> {
+            if (!valid) {
+                sessions.end(session);
+            }
+            return sessions.goesOn(session);
+        });
+    }
+
+    /** Emits the cookie of a new session. Errors: HandlerException with what the person should do. */
+    Mono<String> enter(EdgeRequest request, FormFields form) {
+        SourceAddress source = SourceAddress.of(request.context().source());
+        if (!limit.take(source)) {
+            return Mono.error(HandlerException
+                    .of(Reason.RATE_LIMITED, "Too many failed log-ins from this address. Wait a minute.")
+                    .retryAfter(LoginLimit.WINDOW));
+        }
+        String token = form.text("token").strip();
+        Mono<WebUser> user = token.isEmpty() || token.length() > MAX_TOKEN
+                ? Mono.empty()
+                : credentials.user(token);
+        return user.switchIfEmpty(Mono.error(() -> refused(request)))
+                .flatMap(known -> begin(request, known, source));
+    }
+
+    private Mono<String> begin(EdgeRequest request, WebUser user, SourceAddress source) {
+        return Mono.fromCallable(() -> sessions.begin(user))
+                .subscribeOn(Schedulers.boundedElastic())
+                .switchIfEmpty(Mono.error(() -> HandlerException
+                        .of(Reason.OVERLOADED, "Too many people are logged in. Try again later.")
+                        .retryAfter(RETRY_WHEN_FULL)))
+                .map(id -> {
+                    limit.succeeded(source);
+                    log.atInfo()
+                            .addKeyValue("user", user.name())
+                            .addKeyValue("role", user.role())
+                            .addKeyValue("address", source)
+                            .addKeyValue("requestId", request.context().requestId())
+                            .log("logged in to the web page");
+                    return COOKIE + "=" + id + ATTRIBUTES;
+                });
+    }
+
+    private HandlerException refused(EdgeRequest request) {
+        log.atWarn()
+                .addKeyValue("address", SourceAddress.of(request.context().source()))
+                .addKeyValue("requestId", request.context().requestId())
+                .log("log-in to the web page refused");
+        return HandlerException.of(Reason.UNAUTHORIZED, "This is not a valid token. " + hint);
+    }
+
+    void leave(WebSession session) {
+        sessions.end(session);
+    }
+
+    /** Compares in constant time. */
+    static boolean isSame(String expected, String given) {
+        return MessageDigest.isEqual(expected.getBytes(StandardCharsets.UTF_8),
+                given.getBytes(StandardCharsets.UTF_8));
+    }
+}

@@ -1,0 +1,126 @@
+/* What pages do beyond htmx. Every page can be read, and every form sent, without it. */
+(() => {
+  'use strict';
+  const SILENCE = 12000; // the server sends a sign of life each 5 s
+  const gone = document.getElementById('gone');
+  const dialog = document.getElementById('dialog');
+  let source = null;
+  let heard = Date.now();
+  let isGone = false;
+  let loads = 0;
+
+  // Relative times grow older by themselves.
+  const units = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]];
+  const length = (seconds) => {
+    if (seconds >= 172800) { return Math.floor(seconds / 86400) + ' d'; }
+    for (const [unit, size] of units.slice(1)) {
+      if (seconds >= size) { return Math.floor(seconds / size) + ' ' + unit; }
+    }
+    return '';
+  };
+  const relative = () => {
+    for (const time of document.querySelectorAll('time[data-relative]')) {
+      const passed = (Date.now() - Date.parse(time.dateTime)) / 1000;
+      const text = length(Math.abs(passed));
+      const words = text === '' ? 'now' : passed < 0 ? 'in ' + text : text + ' ago';
+      if (time.textContent !== words) { time.textContent = words; }
+    }
+  };
+  setInterval(relative, 1000);
+
+  // Live updates: the banner, and what was missed.
+  const alive = () => {
+    heard = Date.now();
+    if (isGone) {
+      isGone = false;
+      gone.hidden = true;
+    }
+  };
+  const lost = () => {
+    if (isGone || !source) { return; }
+    isGone = true;
+    const time = gone.querySelector('time');
+    time.dateTime = new Date(heard).toISOString();
+    time.textContent = new Date(heard).toLocaleTimeString();
+    gone.hidden = false;
+  };
+  const reload = () => {
+    const live = document.getElementById('live');
+    if (!live || Date.now() - loads < 2000) { return; }
+    loads = Date.now();
+    window.htmx.ajax('GET', location.pathname + location.search,
+      { target: '#live', select: '#live', swap: 'outerHTML' });
+  };
+  document.addEventListener('htmx:sseOpen', (event) => {
+    const opened = event.detail.source;
+    alive();
+    if (source === opened) { return; }
+    source = opened;
+    source.addEventListener('beat', alive);
+    source.addEventListener('missed', () => { alive(); reload(); });
+    source.addEventListener('ended', () => { location.href = '/login?to=' + encodeURIComponent(location.pathname + location.search); });
+  });
+  document.addEventListener('htmx:sseError', lost);
+  document.addEventListener('htmx:sseMessage', (event) => {
+    alive();
+    const element = event.target;
+    if (element instanceof Element && element.matches('tr')) {
+      element.classList.remove('fresh');
+      void element.offsetWidth;
+      element.classList.add('fresh');
+    }
+  });
+  setInterval(() => { if (source && Date.now() - heard > SILENCE) { lost(); } }, 1000);
+
+  // A link to a confirmation opens it as a dialog.
+  let opener = null;
+  document.addEventListener('click', (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    if (!target) { return; }
+    const ask = target.closest('a[data-ask]');
+    if (ask && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+      event.preventDefault();
+      opener = ask;
+      window.htmx.ajax('GET', ask.getAttribute('href'), { target: '#dialog', select: '#confirm', swap: 'innerHTML' })
+        .then(() => { if (!dialog.open) { dialog.showModal(); } });
+      return;
+    }
+    if (target.closest('[data-close]') && dialog.open) {
+      event.preventDefault();
+      dialog.close();
+      return;
+    }
+    const copy = target.closest('button[data-copy]');
+    if (copy) {
+      const text = document.getElementById(copy.dataset.copy).textContent;
+      navigator.clipboard.writeText(text).then(() => {
+        const before = copy.textContent;
+        copy.textContent = 'Copied';
+        setTimeout(() => { copy.textContent = before; }, 1500);
+      });
+    }
+  });
+  dialog.addEventListener('close', () => {
+    dialog.replaceChildren();
+    if (opener) { opener.focus(); }
+  });
+
+  // "/" leads to the search.
+  document.addEventListener('keydown', (event) => {
+    const typing = event.target instanceof Element && event.target.closest('input, textarea, select');
+    const search = document.querySelector('input[type="search"]');
+    if (event.key === '/' && !typing && search && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      search.focus();
+      search.select();
+    }
+  });
+
+  // A form is sent once.
+  document.addEventListener('submit', (event) => {
+    const button = event.submitter;
+    if (button && event.target.method === 'post') {
+      setTimeout(() => { button.setAttribute('aria-disabled', 'true'); button.addEventListener('click', (again) => again.preventDefault()); });
+    }
+  });
+})();
