@@ -2,6 +2,7 @@ package dev.culvert.server;
 
 import dev.culvert.admin.AdminToken;
 import dev.culvert.certs.PemFiles;
+import dev.culvert.config.ConfigBinding;
 import dev.culvert.config.ConfigException;
 import dev.culvert.http.fields.HostName;
 import dev.culvert.http.forwarding.ForwardingRules;
@@ -97,8 +98,12 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         }
     }
 
-    /** Reads files, opens the store, wires the rest. Opens no socket. */
-    static Mono<ServerParts> load(ServerConfig config) {
+    /**
+     * Reads files, opens the store, wires the rest. Opens no socket.
+     *
+     * @param shown the configuration as operators see it, secrets masked
+     */
+    static Mono<ServerParts> load(ServerConfig config, List<ConfigBinding.Effective> shown) {
         Clock clock = Clock.systemUTC();
         return Mono.fromCallable(() -> Files.load(config, clock))
                 .subscribeOn(Schedulers.boundedElastic())
@@ -107,25 +112,27 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                                 .open(config.dataDir(), config.edge().domain(),
                                         StoreLimits.defaults().waiting(config.store().waitForLease()), clock)
                                 .flatMap(store -> Generations.open(store.generations(), clock)
-                                        .map(generations -> Base.of(config, files, token, store, generations,
-                                                clock))
+                                        .map(generations -> Base.of(config, shown, files, token, store,
+                                                generations, clock))
                                         .flatMap(Base::open)
                                         .onErrorResume(failed -> store.close().then(Mono.error(failed))))));
     }
 
     /** The components that exist before the inbox. The inbox delivers through them. */
-    private record Base(ServerConfig config, Files files, AdminToken adminToken, SqliteRuntimeStore store,
+    private record Base(ServerConfig config, List<ConfigBinding.Effective> shown, Files files,
+            AdminToken adminToken, SqliteRuntimeStore store,
             EventLoops loops, Telemetry telemetry, RuntimeQuotas quotas, MemoryBudget memory,
             ServerEvents events,
             TunnelRegistry registry, ForwardingRules rules, DirectHosts direct, Clock clock) {
 
-        static Base of(ServerConfig config, Files files, AdminToken token, SqliteRuntimeStore store,
+        static Base of(ServerConfig config, List<ConfigBinding.Effective> shown, Files files,
+                AdminToken token, SqliteRuntimeStore store,
                 Generations generations, Clock clock) {
             MemoryBudget memory = MemoryBudget.ofProcess(config.edge().limits().maxBufferedBytes().bytes());
             ServerEvents events = new ServerEvents(clock);
             Telemetry telemetry = new Telemetry();
             List<Cidr> trusted = config.edge().trustedProxies().stream().map(Cidr::parse).toList();
-            return new Base(config, files, token, store, EventLoops.create(), telemetry,
+            return new Base(config, shown, files, token, store, EventLoops.create(), telemetry,
                     new RuntimeQuotas(config.edge().limits().ofRuntime(), memory), memory, events,
                     new TunnelRegistry(clock, generations, events, new HeldRequests(memory)),
                     new ForwardingRules(ForwardingRules.newPseudonym(), trusted),
@@ -254,7 +261,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         var api = new AdminApi.Parts(base.adminToken, store.adminTokens(), store.audit(), store, registrar,
                 quotas, access.withoutRules(), registry, webhooks.inbox(), events, requests, clock);
         return new ServerParts(loops, telemetry, store, enrolment, renewal, registry, meter,
-                new OperatorPages(new AdminApi(api), api, figures),
+                new OperatorPages(new AdminApi(api), api, figures, () -> clientUrl(config), base.shown),
                 events, requests, entrances,
                 new EdgeContext(endpoints, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports, memory),
@@ -262,6 +269,13 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 Disposables.composite(webhooks.tell(events, store, clock),
                         CertificateWatch.start(entrances.watched()), files.ca.watch(),
                         memory.ticking()));
+    }
+
+    /** The URL that clients dial: a name of the tunnel, and the configured port. */
+    private static String clientUrl(ServerConfig config) {
+        List<String> hosts = config.tunnel().hosts();
+        return "wss://" + (hosts.isEmpty() ? config.edge().domain() : hosts.getFirst()) + ":"
+                + config.tunnel().listen().port();
     }
 
     /** Releases all resources except the sockets, which the listeners close. */

@@ -1,5 +1,6 @@
 package dev.culvert.server;
 
+import dev.culvert.config.ConfigBinding;
 import dev.culvert.config.HostPort;
 import dev.culvert.handlers.server.EdgeServer;
 import dev.culvert.handlers.server.HealthFilter;
@@ -14,6 +15,7 @@ import dev.culvert.server.link.TunnelListener;
 import dev.culvert.store.StoreException;
 import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -97,7 +99,16 @@ public final class TunnelServer {
      * dev.culvert.certs.CertsException} for a file that can't be used, {@link StoreException}.
      */
     public static Mono<TunnelServer> start(ServerConfig config) {
-        return ServerParts.load(config).flatMap(parts -> {
+        return start(config, List.of());
+    }
+
+    /**
+     * As above.
+     *
+     * @param shown the configuration as operators see it, secrets masked: {@link ConfigBinding#effective}
+     */
+    public static Mono<TunnelServer> start(ServerConfig config, List<ConfigBinding.Effective> shown) {
+        return ServerParts.load(config, shown).flatMap(parts -> {
             TunnelServer server = new TunnelServer(parts);
             return server.listen(config).onErrorResume(e -> server.stop(Duration.ZERO).then(Mono.error(e)));
         });

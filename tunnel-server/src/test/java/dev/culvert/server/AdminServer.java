@@ -8,7 +8,9 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.admin.AdminRoute;
 import dev.culvert.admin.AdminToken;
 import dev.culvert.certs.Sha256;
+import dev.culvert.config.ConfigBinding;
 import dev.culvert.config.HostPort;
+import dev.culvert.config.Origin;
 import dev.culvert.handlers.server.EdgeServer;
 import dev.culvert.handlers.server.HealthFilter;
 import dev.culvert.handlers.server.HostFilter;
@@ -91,7 +93,9 @@ public final class AdminServer implements AutoCloseable {
                 store, registrar, quotas, AccessDefault.OPEN, tunnels, inbox, events, requests,
                 Clock.systemUTC());
         api = new AdminApi(parts);
-        pages = new OperatorPages(api, parts, new NoFigures());
+        pages = new OperatorPages(api, parts, new NoFigures(), () -> "wss://t.example:7443",
+                List.of(new ConfigBinding.Effective("edge.domain", "t.example", Origin.of("server.yaml:3")),
+                        new ConfigBinding.Effective("edge.accessLog", "true", Origin.DEFAULT)));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HostFilter(AllowedHosts.of(List.of("admin.example")), "admin.hosts"))
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), pages));

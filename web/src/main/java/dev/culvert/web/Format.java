@@ -32,6 +32,11 @@ public final class Format {
         return (unit == 0 ? Long.toString(Math.round(value)) : digits(value)) + ' ' + SIZES[unit];
     }
 
+    /** As {@link #bytes(double)}. */
+    public static String bytes(long bytes) {
+        return bytes((double) bytes);
+    }
+
     /** {@code 340 µs}, {@code 12.5 ms}, {@code 1.2 s}; {@link #NONE} for what is not a number. */
     public static String seconds(double seconds) {
         if (!Double.isFinite(seconds)) {

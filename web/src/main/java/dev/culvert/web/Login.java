@@ -28,12 +28,12 @@ public final class Login {
     private static final int MAX_TOKEN = 512;
     private static final Duration RETRY_WHEN_FULL = Duration.ofMinutes(1);
 
-    private final Credentials credentials;
+    private final LoginCheck credentials;
     private final String hint;
     private final WebSessions sessions;
     private final LoginLimit limit;
 
-    Login(Credentials credentials, String hint, Clock clock) {
+    Login(LoginCheck credentials, String hint, Clock clock) {
         this.credentials = credentials;
         this.hint = hint;
         this.sessions = new WebSessions(clock);

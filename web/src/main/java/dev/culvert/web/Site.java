@@ -53,7 +53,7 @@ public final class Site implements EdgeHandler {
      * @param clock the time of sessions
      */
     public record Parts(String product, String hint, List<NavItem> nav, List<PageRoute> pages, Assets assets,
-            Credentials credentials, java.time.Clock clock) {
+            LoginCheck credentials, java.time.Clock clock) {
         public Parts {
             nav = List.copyOf(nav);
             pages = List.copyOf(pages);
@@ -107,7 +107,7 @@ public final class Site implements EdgeHandler {
                 : page.with(HttpHeaderNames.RETRY_AFTER, problem.retryAfterSeconds());
     }
 
-    /** A script can't follow a redirect to another page, so it is told by a field, and live updates by 401. */
+    /** A script can't follow a redirect to another page: it reads a field. Live updates get 401. */
     private static EdgeResponse toLogin(EdgeRequest request) {
         if (request.headers().contains("hx-request")) {
             return PageFields.page(EdgeResponse.Http.empty(HttpResponseStatus.UNAUTHORIZED))

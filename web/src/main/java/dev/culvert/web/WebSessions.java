@@ -33,7 +33,10 @@ final class WebSessions {
         this.clock = clock;
     }
 
-    /** Begins a session. Returns its id, or null when there are too many sessions. Blocks: it reads random bytes. */
+    /**
+     * Begins a session. Returns its id, or null when there are too many sessions. Blocks: it reads random
+     * bytes.
+     */
     @Nullable
     String begin(WebUser user) {
         String id = secret();

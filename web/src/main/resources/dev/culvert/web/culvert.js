@@ -63,12 +63,17 @@
   document.addEventListener('htmx:sseError', lost);
   document.addEventListener('htmx:sseMessage', (event) => {
     alive();
-    const element = event.target;
-    if (element instanceof Element && element.matches('tr')) {
-      element.classList.remove('fresh');
-      void element.offsetWidth;
-      element.classList.add('fresh');
+    for (const element of document.querySelectorAll('[sse-swap="' + CSS.escape(event.detail.type) + '"]')) {
+      if (element.matches('tr')) {
+        element.classList.remove('fresh');
+        void element.offsetWidth;
+        element.classList.add('fresh');
+      }
+      while (element.dataset.most && element.children.length > Number(element.dataset.most)) {
+        element.lastElementChild.remove();
+      }
     }
+    relative();
   });
   setInterval(() => { if (source && Date.now() - heard > SILENCE) { lost(); } }, 1000);
 

@@ -22,7 +22,8 @@ final class ServerCommand extends PartCommand {
 
     @Override
     public Mono<RunningPart> start(ConfigBinding binding) {
-        return TunnelServer.start(binding.value(ServerConfig.class)).map(ServerCommand::running);
+        return TunnelServer.start(binding.value(ServerConfig.class), binding.effective())
+                .map(ServerCommand::running);
     }
 
     private static RunningPart running(TunnelServer server) {

@@ -5,16 +5,17 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.Admission;
-import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.Verdict;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Applies a runtime's rules: finds the rule for a request, and asks its admission. */
@@ -28,30 +29,44 @@ final class RuntimeAdmission implements Admission {
         return DECIDED;
     };
 
+    static final String WITHOUT_RULES = "this runtime has no access rules, and is closed without them";
+
     /** The admission of a runtime without rules, on a server that closes such runtimes. */
     static final Admission CLOSED = (request, verdict) -> {
-        verdict.refuse(refusal("this runtime has no access rules, and is closed without them"));
+        verdict.refuse(refusal(WITHOUT_RULES));
         return DECIDED;
     };
 
+    private static final Choice OPEN = new Choice.Open();
+
     private final AccessRules rules;
-    private final List<Door> doors;
+    /** The admissions of the rules, in their order. */
+    private final List<Admission> admissions;
+    private final List<Choice.Applies> choices;
     /** The fields that only an admission may set, normalised by {@link #alike}. */
     private final Set<String> reserved;
 
-    private record Door(RulePath path, List<Cidr> addresses, Admission admission) {}
+    /** What the rules say of a request, before anything is asked of its caller. */
+    sealed interface Choice {
+        /** It is refused. */
+        record Refused(String detail) implements Choice {}
 
-    /** @param admissions makes admissions for requirements other than none and deny */
-    RuntimeAdmission(AccessRules rules, Function<Requirement, Admission> admissions) {
+        /** There are no rules for paths, and its address is right. */
+        record Open() implements Choice {}
+
+        /** A rule applies. */
+        record Applies(AccessRule rule, RulePath path, int index) implements Choice {}
+    }
+
+    /** @param made makes admissions for requirements other than none and deny */
+    RuntimeAdmission(AccessRules rules, Function<Requirement, Admission> made) {
         this.rules = rules;
-        this.doors = rules.rules()
-                .stream()
-                .map(rule -> new Door(rule.segments(), rule.addresses(), switch (rule.require()) {
-                    case Requirement.None none -> PASS;
-                    case Requirement.Deny deny -> DENY;
-                    case Requirement other -> admissions.apply(other);
-                }))
-                .toList();
+        this.admissions = rules.rules().stream().map(rule -> switch (rule.require()) {
+            case Requirement.None none -> PASS;
+            case Requirement.Deny deny -> DENY;
+            case Requirement other -> made.apply(other);
+        }).toList();
+        this.choices = choices(rules);
         this.reserved = reserved(rules);
     }
 
@@ -70,42 +85,67 @@ final class RuntimeAdmission implements Admission {
 
     @Override
     public Runnable admit(RelayRequest request, Verdict verdict) {
-        CallerPath path = CallerPath.of(String.valueOf(request.fields().path()));
-        Door door = door(path.raw());
-        if (!rules.rules().isEmpty() && (path.isDevious() || !Objects.equals(door(path.lenient()), door))) {
-            verdict.refuse(refusal("this path can be read in two ways, and not all of them are open to you"));
-            return DECIDED;
-        }
-        if (door == null && !rules.rules().isEmpty()) {
-            verdict.refuse(refusal("no access rule opens this path"));
-            return DECIDED;
-        }
-        if (!comesFrom(request.caller(), rules.addresses())
-                || (door != null && !comesFrom(request.caller(), door.addresses))) {
-            verdict.refuse(refusal("this can't be called from your address"));
-            return DECIDED;
-        }
-        if (door == null) {
-            return PASS.admit(request, verdict);
-        }
-        removeReserved(request.fields());
-        return door.admission.admit(request, verdict);
+        return switch (choose(rules, choices, String.valueOf(request.fields().path()),
+                request.caller().address())) {
+            case Choice.Refused refused -> {
+                verdict.refuse(refusal(refused.detail()));
+                yield DECIDED;
+            }
+            case Choice.Open open -> PASS.admit(request, verdict);
+            case Choice.Applies applies -> {
+                removeReserved(request.fields());
+                yield admissions.get(applies.index()).admit(request, verdict);
+            }
+        };
     }
 
-    private @Nullable Door door(List<String> segments) {
-        Door longest = null;
-        for (Door door : doors) {
-            if (door.path.covers(segments) && (longest == null
-                    || door.path.segments().size() > longest.path.segments().size())) {
-                longest = door;
+    /**
+     * Finds what applies to a request.
+     *
+     * @param choices {@link #choices} of the rules
+     * @param target its target
+     * @param address its caller's; null: unknown
+     */
+    static Choice choose(AccessRules rules, List<Choice.Applies> choices, String target,
+            @Nullable InetAddress address) {
+        CallerPath path = CallerPath.of(target);
+        Choice.Applies rule = longest(choices, path.raw());
+        boolean any = !rules.rules().isEmpty();
+        if (any && (path.isDevious() || !Objects.equals(longest(choices, path.lenient()), rule))) {
+            return new Choice.Refused(
+                    "this path can be read in two ways, and not all of them are open to you");
+        }
+        if (any && rule == null) {
+            return new Choice.Refused("no access rule opens this path");
+        }
+        if (!comesFrom(address, rules.addresses())
+                || (rule != null && !comesFrom(address, rule.rule().addresses()))) {
+            return new Choice.Refused("this can't be called from your address");
+        }
+        return rule == null ? OPEN : rule;
+    }
+
+    /** What applies by each rule, in the order of the rules. */
+    static List<Choice.Applies> choices(AccessRules rules) {
+        return IntStream.range(0, rules.rules().size())
+                .mapToObj(i -> new Choice.Applies(rules.rules().get(i), rules.rules().get(i).segments(), i))
+                .toList();
+    }
+
+    /** The rule with the longest path that covers the segments; null: none does. */
+    private static Choice.@Nullable Applies longest(List<Choice.Applies> choices, List<String> segments) {
+        Choice.Applies longest = null;
+        for (Choice.Applies choice : choices) {
+            if (choice.path().covers(segments) && (longest == null
+                    || choice.path().segments().size() > longest.path().segments().size())) {
+                longest = choice;
             }
         }
         return longest;
     }
 
-    private static boolean comesFrom(Caller caller, List<Cidr> blocks) {
-        return blocks.isEmpty()
-                || (caller.address() != null && AccessRules.contain(blocks, caller.address()));
+    private static boolean comesFrom(@Nullable InetAddress address, List<Cidr> blocks) {
+        return blocks.isEmpty() || (address != null && AccessRules.contain(blocks, address));
     }
 
     /**

@@ -67,6 +67,7 @@ final class LiveRuntimes {
     private void changed(RuntimeName name) {
         feed.changed(RuntimeRow.topic(name), () -> row(name));
         feed.changed(RuntimeDetail.topic(name), () -> detail(name));
+        feed.changed(Enrolment.topic(name.toString()), () -> enrolled(name));
     }
 
     private void overviewChanged() {
@@ -122,6 +123,12 @@ final class LiveRuntimes {
         return runtime == null
                 ? templates.content("runtimeGone.jte", name.toString())
                 : templates.content("runtimeRow.jte", rows.of(runtime));
+    }
+
+    private Content enrolled(RuntimeName name) {
+        RegisteredRuntime runtime = rows.store().byName(name);
+        return templates.content("enrolled.jte", new EnrolmentState(name.toString(),
+                runtime == null ? RuntimeState.NEW : rows.state(runtime)));
     }
 
     private Content detail(RuntimeName name) {

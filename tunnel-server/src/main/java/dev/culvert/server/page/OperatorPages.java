@@ -1,5 +1,6 @@
 package dev.culvert.server.page;
 
+import dev.culvert.config.ConfigBinding;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
@@ -18,6 +19,7 @@ import dev.culvert.web.WebUser;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -32,6 +34,11 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
     private static final Set<String> API_PATHS = Set.of("/openapi.yaml");
     private static final String HINT = "It is in the server's file admin.tokenFile, or an administrator makes one: culvert admin-token create.";
 
+    private static final List<NavItem> NAV = List.of(new NavItem("/", "Overview"),
+            new NavItem(RuntimePages.LIST, "Runtimes"), new NavItem(WebhookList.PATH, "Webhooks"),
+            new NavItem(EventsPage.PATH, "Events"), new NavItem(AuditPage.PATH, "Audit"),
+            new NavItem(ConfigurationPage.PATH, "Configuration"));
+
     private final AdminApi api;
     private final Site site;
     private final LiveFeed feed = new LiveFeed(Schedulers.parallel());
@@ -41,21 +48,32 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
      * Makes the handler. Reads assets from the jars: blocks.
      *
      * @param figures the figures of all tunnels
+     * @param server the URL by which clients reach this server
+     * @param configuration the values in force, secrets masked
      */
-    public OperatorPages(AdminApi api, AdminApi.Parts parts, TunnelFigures figures) {
+    public OperatorPages(AdminApi api, AdminApi.Parts parts, TunnelFigures figures,
+            Supplier<String> server, List<ConfigBinding.Effective> configuration) {
         this.api = api;
         Templates templates = Templates.of("culvert.pages.server", OperatorPages.class);
         var rows = new RuntimeRows(parts.store(), parts.tunnels(), parts.quotas());
         var history = new FleetHistory(figures);
+        var calls = new AdminCalls(api);
         var overview = new OverviewPage(templates, rows, history, parts.inbox(), feed);
+        var runtimePages = new RuntimePages(templates, parts, rows, feed);
+        var events = new EventsPage(templates, feed);
         List<PageRoute> pages = new ArrayList<>(overview.routes());
-        pages.addAll(new RuntimePages(templates, rows, feed, parts.clock()).routes());
+        pages.addAll(runtimePages.routes());
+        pages.addAll(new RuntimeActions(templates, runtimePages, calls, feed, server).routes());
+        pages.addAll(new WebhookPages(templates, parts.inbox().webhooks(), parts.store(), calls).routes());
+        pages.addAll(events.routes());
+        pages.addAll(new AuditPage(templates, parts.audit()).routes());
+        pages.addAll(new ConfigurationPage(templates, configuration).routes());
         pages.add(PageRoute.get("/live", this::live));
-        site = new Site(new Site.Parts("Culvert", HINT,
-                List.of(new NavItem("/", "Overview"), new NavItem("/runtimes", "Runtimes")), pages,
-                Assets.load(), token -> user(api.access(), token), parts.clock()));
+        site = new Site(new Site.Parts("Culvert", HINT, NAV, pages, Assets.load(),
+                token -> user(api.access(), token), parts.clock()));
         var runtimes = new LiveRuntimes(templates, rows, history, overview, feed, parts.clock());
-        live = Disposables.composite(runtimes.start(), parts.events().follow(runtimes::on));
+        live = Disposables.composite(runtimes.start(), parts.events().follow(runtimes::on),
+                parts.events().follow(events::on));
     }
 
     /** The live updates of the topics that a page names. */

@@ -28,9 +28,10 @@ import org.jspecify.annotations.Nullable;
  * @param now the time of the page
  * @param mayCreate whether the person may create runtimes
  * @param live the position of the live updates
+ * @param csrf the token of the session
  */
 public record RuntimeList(String search, String state, String sort, int page, int matching, int total,
-        List<RuntimeRow> rows, Instant now, boolean mayCreate, String live) {
+        List<RuntimeRow> rows, Instant now, boolean mayCreate, String live, String csrf) {
     static final int PAGE = 50;
     private static final int MAX_PAGE = 1_000_000;
     private static final int MAX_SEARCH = 100;
@@ -50,7 +51,8 @@ public record RuntimeList(String search, String state, String sort, int page, in
      * Reads the wanted page from a query. Looks at every runtime once, in memory; only rows of the page are
      * kept, unless they have to be sorted by what changes.
      */
-    static RuntimeList of(FormFields query, RuntimeRows rows, Instant now, boolean mayCreate, String live) {
+    static RuntimeList of(FormFields query, RuntimeRows rows, Instant now, boolean mayCreate, String live,
+            String csrf) {
         String text = query.text("q").strip();
         String search = text.length() > MAX_SEARCH ? text.substring(0, MAX_SEARCH) : text;
         String state = query.text("state");
@@ -74,7 +76,7 @@ public record RuntimeList(String search, String state, String sort, int page, in
         int page = Math.min(query.number("page", 1, 1, MAX_PAGE), pages);
         return new RuntimeList(search, state, sort, page, found.size(), all.size(),
                 List.copyOf(found.subList((page - 1) * PAGE, Math.min(page * PAGE, found.size()))), now,
-                mayCreate, live);
+                mayCreate, live, csrf);
     }
 
     private static String column(String sort) {

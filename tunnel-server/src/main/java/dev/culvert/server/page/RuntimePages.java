@@ -4,9 +4,14 @@ import dev.culvert.admin.AdminCaller;
 import dev.culvert.admin.AdminRole;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.relay.quota.RuntimeQuota;
+import dev.culvert.relay.quota.RuntimeQuotas;
+import dev.culvert.server.access.AccessDefault;
+import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.runtime.InvalidNameException;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.SessionView;
 import dev.culvert.web.LiveFeed;
 import dev.culvert.web.PageAnswer;
 import dev.culvert.web.PageRequest;
@@ -23,14 +28,18 @@ final class RuntimePages {
 
     private final Templates templates;
     private final RuntimeRows rows;
+    private final RuntimeQuotas quotas;
+    private final AccessDefault withoutRules;
     private final LiveFeed feed;
     private final Clock clock;
 
-    RuntimePages(Templates templates, RuntimeRows rows, LiveFeed feed, Clock clock) {
+    RuntimePages(Templates templates, AdminApi.Parts parts, RuntimeRows rows, LiveFeed feed) {
         this.templates = templates;
         this.rows = rows;
+        this.quotas = parts.quotas();
+        this.withoutRules = parts.withoutRules();
         this.feed = feed;
-        this.clock = clock;
+        this.clock = parts.clock();
     }
 
     List<PageRoute> routes() {
@@ -42,7 +51,8 @@ final class RuntimePages {
     private Mono<PageAnswer> list(PageRequest request) {
         return Mono.<PageAnswer>fromSupplier(() -> {
             RuntimeList list = RuntimeList.of(request.query(), rows, clock.instant(),
-                    role(request).covers(AdminRole.ADMIN), feed.position());
+                    role(request).covers(AdminRole.ADMIN), feed.position(),
+                    request.session().csrfToken());
             return PageAnswer.View.of("Runtimes", LIST, templates.content("runtimes.jte", list));
         }).subscribeOn(Schedulers.boundedElastic());
     }
@@ -51,12 +61,20 @@ final class RuntimePages {
         return Mono.fromSupplier(() -> {
             RegisteredRuntime runtime = present(request);
             String live = feed.position();
-            return PageAnswer.View.of(runtime.name().toString(), LIST, templates.content("runtime.jte",
-                    RuntimeDetail.of(runtime, rows, clock.instant(), role(request), live)));
+            RuntimeQuota quota = quotas.of(runtime.id(), runtime.limits());
+            RuntimePage page = new RuntimePage(
+                    RuntimeDetail.of(runtime, rows, clock.instant(), role(request), live),
+                    AccessShown.of(runtime.access(), withoutRules, request.query().text("path"),
+                            request.query().text("address")),
+                    RuntimePage.limits(runtime.limits(), quota), RuntimePage.Usage.of(quota.usage()),
+                    role(request), request.session().csrfToken());
+            return PageAnswer.View.of(runtime.name().toString(), LIST,
+                    templates.content("runtime.jte", page));
         });
     }
 
-    private RegisteredRuntime present(PageRequest request) {
+    /** The runtime that the path names. Throws HandlerException when there is none. */
+    RegisteredRuntime present(PageRequest request) {
         RegisteredRuntime runtime;
         try {
             runtime = rows.store()
@@ -69,6 +87,18 @@ final class RuntimePages {
                     "There is no such runtime. It may have been deleted.");
         }
         return runtime;
+    }
+
+    List<SessionView> sessions(RegisteredRuntime runtime) {
+        return rows.tunnels().sessionsOf(runtime.id());
+    }
+
+    /** The state of a runtime; {@link RuntimeState#NEW} when there is none of this name. */
+    RuntimeState state(String name) {
+        int slash = name.indexOf('/');
+        RegisteredRuntime runtime = rows.store()
+                .byName(new RuntimeName(name.substring(0, slash), name.substring(slash + 1)));
+        return runtime == null ? RuntimeState.NEW : rows.state(runtime);
     }
 
     static AdminRole role(PageRequest request) {

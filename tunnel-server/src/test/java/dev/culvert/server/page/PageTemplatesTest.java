@@ -1,0 +1,106 @@
+package dev.culvert.server.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.inbox.model.InboxEntry;
+import dev.culvert.inbox.model.InboxEvent;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.store.AuditEntry;
+import dev.culvert.server.tunnel.ServerEvent;
+import dev.culvert.web.Templates;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Templates with hostile texts in every field that somebody else writes. */
+class PageTemplatesTest {
+    private static final Instant NOW = Instant.parse("2026-01-02T03:04:05Z");
+    private static final String HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>";
+
+    private final Templates templates = Templates.of("culvert.pages.server", OperatorPages.class);
+
+    private String html(String template, Object model) {
+        return new String(templates.bytes(template, model), StandardCharsets.UTF_8);
+    }
+
+    private static void assertInert(String html) {
+        assertThat(html).contains("&lt;script&gt;")
+                .doesNotContain("<script", "<img")
+                .doesNotContainPattern("=\"[^\"<>]*\"&gt;");
+    }
+
+    private static InboxEntry entry(WebhookState state) {
+        return new InboxEntry(HOSTILE, "r", HOSTILE, HOSTILE, HOSTILE, HOSTILE, 12, HOSTILE, state, 3, NOW,
+                true,
+                HOSTILE, NOW, NOW, true);
+    }
+
+    @Test
+    void webhooksAreInert() {
+        assertInert(html("webhooks.jte",
+                new WebhookList(List.of(WebhookList.Row.of(entry(WebhookState.DEAD), HOSTILE)),
+                        HOSTILE, HOSTILE, HOSTILE, "", true, "/webhooks?next=" + RuntimeList.encoded(HOSTILE),
+                        true,
+                        "token")));
+    }
+
+    @Test
+    void webhookThatCanBeSentAgainHasItsButton() {
+        var dead = WebhookList.Row.of(entry(WebhookState.DEAD), "acme/prod");
+        var pending = WebhookList.Row.of(entry(WebhookState.PENDING), "acme/prod");
+
+        assertThat(html("webhooks.jte", list(List.of(dead), true))).contains(">Replay</button>",
+                "out of order");
+        assertThat(html("webhooks.jte", list(List.of(pending), true))).doesNotContain(">Replay</button>");
+        assertThat(html("webhooks.jte", list(List.of(dead), false))).doesNotContain("<button title");
+    }
+
+    private static WebhookList list(List<WebhookList.Row> rows, boolean mayReplay) {
+        return new WebhookList(rows, "dead", "acme/prod", "argo/push", "", false, "", mayReplay, "token");
+    }
+
+    @Test
+    void eventsAreInert() {
+        assertInert(html("eventRow.jte", EventRow.of(new ServerEvent.OfTunnel(NOW, ServerEvent.Kind.CONNECTED,
+                new RuntimeName("acme", "prod"), "s", 1, HOSTILE, HOSTILE))));
+        assertInert(html("eventRow.jte", EventRow.of(new ServerEvent.OfWebhook(NOW, null,
+                new InboxEvent(InboxEvent.Kind.FAILED, "id", "r", HOSTILE, 2, HOSTILE)))));
+    }
+
+    @Test
+    void auditEntriesAreInert() {
+        assertInert(html("audit.jte", new AuditList(
+                List.of(new AuditEntry(NOW, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)), true,
+                "/audit?next=1")));
+    }
+
+    @Test
+    void questionsAreInert() {
+        assertInert(html("confirm.jte", new Confirmation(HOSTILE, HOSTILE, HOSTILE, true, "/x", "/y",
+                Map.of("session", HOSTILE), "token")));
+    }
+
+    @Test
+    void commandsAreInert() {
+        assertInert(html("enrol.jte",
+                Enrolment.of("acme/prod", HOSTILE, HOSTILE, HOSTILE, RuntimeState.NEW, "1-2")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"src/main/jte", "../web/src/main/jte"})
+    void noTemplateLeavesTheEscapingOut(String folder) throws IOException {
+        try (var files = Files.list(Path.of(folder))) {
+            assertThat(files.toList()).isNotEmpty()
+                    .allSatisfy(file -> assertThat(Files.readString(file)).doesNotContain("$unsafe", "!{",
+                            " style=", " onclick"));
+        }
+    }
+}

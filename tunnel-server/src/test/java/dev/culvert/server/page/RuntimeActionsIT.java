@@ -1,0 +1,250 @@
+package dev.culvert.server.page;
+
+import static dev.culvert.relay.testing.Results.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.culvert.server.AdminServer;
+import dev.culvert.server.page.Visitor.Answer;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.SessionView;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What operators do on the pages of runtimes, by their role. */
+class RuntimeActionsIT {
+    private static final String PROD = "/runtimes/acme/prod";
+
+    @TempDir
+    private Path folder;
+
+    private AdminServer server;
+    private Visitor visitor;
+
+    @BeforeEach
+    void start() {
+        server = new AdminServer(folder);
+        visitor = new Visitor(server.address());
+        server.call("POST", "/api/v1/runtimes", "{\"account\":\"acme\",\"name\":\"prod\"}");
+        RegisteredRuntime runtime = prod();
+        await(server.store.connected(runtime.identity()).thenReturn(true));
+        server.tunnels.open.add(new SessionView("s1", runtime.id(), 3, "open",
+                Instant.parse("2026-01-02T03:04:05Z"), 0.0125, 2, "192.0.2.7:4711", "0.1.0"));
+    }
+
+    @AfterEach
+    void stop() {
+        visitor.close();
+        server.close();
+    }
+
+    private RegisteredRuntime prod() {
+        return Objects.requireNonNull(server.store.byName(new RuntimeName("acme", "prod")));
+    }
+
+    private void enter(String role) {
+        visitor.enter(server.call("POST", "/api/v1/admin-tokens",
+                "{\"name\":\"ada\",\"role\":\"" + role + "\"}").json().path("token").asText());
+    }
+
+    private Answer act(String path, Map<String, String> more) {
+        Map<String, String> fields = new HashMap<>(more);
+        fields.put("csrf", visitor.csrf());
+        return visitor.post(path, fields);
+    }
+
+    private String lastAudit() {
+        return server.call("GET", "/api/v1/audit?limit=1", null).json().at("/items/0").toString();
+    }
+
+    @Test
+    void readerSeesNoButtonThatIsRefused() {
+        enter("read");
+
+        String page = visitor.get(PROD).text();
+
+        assertThat(page).doesNotContain("/enrol\"", "/drain", "/disconnect", "/revoke", "/delete",
+                "Change limits",
+                "Change hosts");
+        assertThat(visitor.get("/runtimes").text()).doesNotContain("Create a runtime");
+    }
+
+    @Test
+    void operatorSeesWhatTheRoleMay() {
+        enter("operate");
+
+        assertThat(visitor.get(PROD).text())
+                .contains("/enrol\"", "/drain\"", "/disconnect\"", "Change limits")
+                .doesNotContain("/revoke", "/delete", "Change hosts");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"read, drain", "read, disconnect", "read, revoke", "read, delete", "read, enrol",
+            "read, limits",
+            "read, hosts", "operate, revoke", "operate, delete", "operate, hosts"})
+    void apiRefusesWhatTheRoleMayNot(String role, String action) {
+        enter(role);
+
+        Answer answer = act(PROD + "/" + action, Map.of());
+
+        assertThat(answer.status()).isEqualTo(403);
+        assertThat(answer.text()).contains("this call needs an admin token of the role");
+        assertThat(server.tunnels.open).hasSize(1);
+        assertThat(lastAudit()).contains("admin token made");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"drain", "disconnect", "revoke", "delete", "enrol", "limits", "hosts"})
+    void actionWithoutTheSessionsTokenChangesNothing(String action) {
+        enter("admin");
+
+        assertThat(visitor.post(PROD + "/" + action, Map.of()).status()).isEqualTo(403);
+        assertThat(server.tunnels.open).hasSize(1);
+        assertThat(lastAudit()).contains("admin token made");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"drain, 30 s", "disconnect, cut", "revoke, worthless", "delete, gone"})
+    void everyActionAsksFirst(String action, String word) {
+        enter("admin");
+
+        String page = visitor.get(PROD + "/" + action).text();
+
+        assertThat(page).contains("id=\"confirm\"", "acme/prod", word,
+                "action=\"" + PROD + "/" + action + "\"",
+                "Cancel");
+        assertThat(server.tunnels.open).hasSize(1);
+    }
+
+    @Test
+    void drainSaysWhatItDidAndIsAudited() {
+        enter("operate");
+
+        Answer answer = act(PROD + "/drain", Map.of());
+
+        assertThat(answer.status()).isEqualTo(303);
+        assertThat(answer.field("location")).isEqualTo(PROD);
+        assertThat(visitor.get(PROD).text()).contains("1 session drains.");
+        assertThat(visitor.get(PROD).text()).doesNotContain("1 session drains.");
+        assertThat(lastAudit()).contains("tunnel drained", "\"ada\"");
+    }
+
+    @Test
+    void disconnectClosesTheSession() {
+        enter("operate");
+
+        assertThat(act(PROD + "/disconnect", Map.of("session", "s1")).status()).isEqualTo(303);
+
+        assertThat(server.tunnels.open).isEmpty();
+        assertThat(act(PROD + "/disconnect", Map.of("session", "s1")).status()).isEqualTo(404);
+    }
+
+    @Test
+    void revokeReplacesTheIdentity() {
+        enter("admin");
+        String before = prod().identity();
+
+        assertThat(act(PROD + "/revoke", Map.of()).status()).isEqualTo(303);
+
+        assertThat(prod().identity()).isNotEqualTo(before);
+        assertThat(lastAudit()).contains("runtime revoked");
+    }
+
+    @Test
+    void deleteLeadsToTheList() {
+        enter("admin");
+
+        assertThat(act(PROD + "/delete", Map.of()).field("location")).isEqualTo("/runtimes");
+
+        assertThat(visitor.get("/runtimes").text()).contains("The runtime acme/prod is deleted.");
+        assertThat(visitor.get(PROD).status()).isEqualTo(404);
+    }
+
+    @Test
+    void enrolmentShowsItsCommandOnce() {
+        enter("operate");
+
+        Answer answer = act(PROD + "/enrol", Map.of());
+
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.text()).contains("secret-of-" + prod().id(),
+                "culvert client --server wss://t.example:7443 --enrolment-token-file prod.token",
+                "topic=enrolled");
+        assertThat(answer.field("cache-control")).isEqualTo("no-store");
+        assertThat(visitor.get(PROD).text()).doesNotContain("secret-of-");
+        assertThat(lastAudit()).contains("enrolment token made").doesNotContain("secret-of-");
+    }
+
+    @Test
+    void runtimeIsCreatedWithItsCommand() {
+        enter("admin");
+
+        Answer made = act("/runtimes", Map.of("account", "acme", "name", "test"));
+        Answer taken = act("/runtimes", Map.of("account", "acme", "name", "test"));
+        Answer wrong = act("/runtimes", Map.of("account", "<b>", "name", "x"));
+
+        assertThat(made.text()).contains("Enrol acme/test", "Waiting for the client");
+        assertThat(taken.status()).isEqualTo(409);
+        assertThat(taken.text()).contains("exists already");
+        assertThat(wrong.status()).isEqualTo(400);
+        assertThat(wrong.text()).doesNotContain("<b>").contains("&lt;b&gt;");
+    }
+
+    @Test
+    void limitsAreChangedAndReset() {
+        enter("operate");
+
+        act(PROD + "/limits", Map.of("maxStreams", "7"));
+        assertThat(visitor.get(PROD).text()).contains("The limits are changed", "value=\"7\"");
+        act(PROD + "/limits", Map.of());
+
+        assertThat(visitor.get(PROD).text()).doesNotContain("value=\"7\"");
+        assertThat(act(PROD + "/limits", Map.of("maxStreams", "many")).text())
+                .contains("maxStreams: not a number");
+    }
+
+    @Test
+    void hostsAreChanged() {
+        enter("admin");
+
+        act(PROD + "/hosts", Map.of("hosts", "a.example\n b.example\r\n"));
+
+        assertThat(prod().hosts()).containsExactly("a.example", "b.example");
+        assertThat(act(PROD + "/hosts", Map.of("hosts", "<script>")).status()).isEqualTo(400);
+    }
+
+    @Test
+    void pageTellsWhetherARequestWouldBeAllowed() {
+        server.call("PUT", "/api/v1/runtimes/acme/prod/access",
+                "{\"rules\":[{\"path\":\"/\",\"require\":\"deny\"},{\"path\":\"/open/\",\"require\":\"none\",\"addresses\":[\"192.0.2.0/24\"]}]}");
+        enter("read");
+
+        assertThat(visitor.get(PROD + "?path=/open/x&address=192.0.2.7").text()).contains("<strong>Allowed");
+        assertThat(visitor.get(PROD + "?path=/open/x&address=198.51.100.1").text())
+                .contains("<strong>Refused with 403", "from your address");
+        assertThat(visitor.get(PROD + "?path=/x").text()).contains("the rule closes the path");
+        assertThat(visitor.get(PROD + "?path=/open/..%252fx").text()).contains("Refused with 403");
+        assertThat(visitor.get(PROD + "?path=/x&address=host.example").text()).contains("This is no address");
+        assertThat(visitor.get(PROD + "?path=x").text()).contains("A path begins with a slash");
+    }
+
+    @Test
+    void changesAreListedInTheAuditLog() {
+        enter("operate");
+        act(PROD + "/drain", Map.of());
+
+        assertThat(visitor.get("/audit").text()).contains("tunnel drained", "ada", "s1");
+        assertThat(visitor.get("/audit?next=1").text()).contains("Nothing was changed yet");
+        assertThat(visitor.get("/audit?next=x").status()).isEqualTo(200);
+    }
+}
