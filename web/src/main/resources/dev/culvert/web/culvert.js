@@ -26,7 +26,9 @@
       if (time.textContent !== words) { time.textContent = words; }
     }
   };
+  relative();
   setInterval(relative, 1000);
+  document.addEventListener('htmx:afterSwap', relative);
 
   // Live updates: the banner, and what was missed.
   const alive = () => {

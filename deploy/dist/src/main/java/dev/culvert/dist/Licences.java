@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 final class Licences {
     private static final Pattern TEXT = Pattern
             .compile(
-                    "(META-INF/((maven|license)/(.*/)?)?)?[^/]*(LICEN[CS]E|NOTICE|COPYING|COPYRIGHT|about\\.html)[^/]*",
+                    "(META-INF/((maven|license|resources/webjars)/(.*/)?)?)?[^/]*(LICEN[CS]E|NOTICE|COPYING|COPYRIGHT|about\\.html)[^/]*",
                     Pattern.CASE_INSENSITIVE);
 
     private final Path installation;
