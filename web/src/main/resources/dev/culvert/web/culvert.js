@@ -79,6 +79,35 @@
   });
   setInterval(() => { if (source && Date.now() - heard > SILENCE) { lost(); } }, 1000);
 
+  // A list that grows at its top has each row once, keeps its length, and can be paused.
+  let waiting = 0;
+  document.addEventListener('htmx:sseBeforeMessage', (event) => {
+    const button = document.querySelector('button[data-pause].paused');
+    if (!button || !event.target.dataset.keep) { return; }
+    event.preventDefault();
+    alive();
+    waiting += (event.detail.data.match(/<tr /g) || []).length;
+    button.textContent = 'Continue (' + waiting + ' new)';
+  });
+  document.addEventListener('htmx:sseMessage', (event) => {
+    const list = event.target;
+    if (!list.dataset.keep) { return; }
+    const seen = new Set();
+    for (const row of [...list.children]) {
+      if (seen.has(row.id) || seen.size >= Number(list.dataset.keep)) { row.remove(); }
+      seen.add(row.id);
+    }
+  });
+  const pause = (button) => {
+    waiting = 0;
+    if (button.classList.toggle('paused')) {
+      button.textContent = 'Continue';
+    } else {
+      loads = 0;
+      reload();
+    }
+  };
+
   // A link to a confirmation opens it as a dialog.
   let opener = null;
   document.addEventListener('click', (event) => {
@@ -97,6 +126,8 @@
       dialog.close();
       return;
     }
+    const hold = target.closest('button[data-pause]');
+    if (hold) { pause(hold); }
     const copy = target.closest('button[data-copy]');
     if (copy) {
       const text = document.getElementById(copy.dataset.copy).textContent;

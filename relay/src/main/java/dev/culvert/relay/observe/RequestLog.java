@@ -100,6 +100,33 @@ public final class RequestLog {
                 more ? items.getLast().id() : null, ring.since().toString());
     }
 
+    /** The id of the newest request, from which a viewer of a page continues. */
+    public String position() {
+        return Long.toString(last(), Character.MAX_RADIX);
+    }
+
+    /** Whether a viewer that has seen everything up to an id can continue from there. */
+    public boolean reaches(String position) {
+        long number = KeptRequest.number(position);
+        synchronized (lock) {
+            return recent != null && number >= recent.before() && number <= last;
+        }
+    }
+
+    /** The newest problems of a runtime. This is no look: it does not keep other requests. */
+    public List<RequestRecord> problems(String runtime, int limit) {
+        RequestFilter filter = RequestFilter.problemsOf(runtime);
+        List<KeptRequest> all;
+        synchronized (lock) {
+            all = problems.newestFirst();
+        }
+        return all.stream()
+                .filter(kept -> filter.matches(kept.request()))
+                .limit(limit)
+                .map(KeptRequest::toRecord)
+                .toList();
+    }
+
     /** Finds a request by its id, or the newest one by its {@code X-Request-Id}; null: it is not kept. */
     public @Nullable RequestRecord find(String id) {
         long number = KeptRequest.number(id);

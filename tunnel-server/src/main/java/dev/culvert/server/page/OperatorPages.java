@@ -6,6 +6,7 @@ import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.http.observe.TunnelFigures;
 import dev.culvert.server.admin.AdminApi;
+import dev.culvert.server.page.request.RequestPages;
 import dev.culvert.server.token.AdminAccess;
 import dev.culvert.web.Assets;
 import dev.culvert.web.LiveFeed;
@@ -35,7 +36,8 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
     private static final String HINT = "It is in the server's file admin.tokenFile, or an administrator makes one: culvert admin-token create.";
 
     private static final List<NavItem> NAV = List.of(new NavItem("/", "Overview"),
-            new NavItem(RuntimePages.LIST, "Runtimes"), new NavItem(WebhookList.PATH, "Webhooks"),
+            new NavItem(RuntimePages.LIST, "Runtimes"),
+            new NavItem(RequestPages.LIST, "Requests"), new NavItem(WebhookList.PATH, "Webhooks"),
             new NavItem(EventsPage.PATH, "Events"), new NavItem(AuditPage.PATH, "Audit"),
             new NavItem(ConfigurationPage.PATH, "Configuration"));
 
@@ -59,12 +61,14 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
         var history = new FleetHistory(figures);
         var calls = new AdminCalls(api);
         var overview = new OverviewPage(templates, rows, history, parts.inbox(), feed);
-        var runtimePages = new RuntimePages(templates, parts, rows, feed);
+        var requests = new RequestPages(templates, parts.requests(), this::goesOn);
+        var runtimePages = new RuntimePages(templates, parts, rows, feed, requests);
         var events = new EventsPage(templates, feed);
         List<PageRoute> pages = new ArrayList<>(overview.routes());
         pages.addAll(runtimePages.routes());
         pages.addAll(new RuntimeActions(templates, runtimePages, calls, feed, server).routes());
         pages.addAll(new WebhookPages(templates, parts.inbox().webhooks(), parts.store(), calls).routes());
+        pages.addAll(requests.routes());
         pages.addAll(events.routes());
         pages.addAll(new AuditPage(templates, parts.audit()).routes());
         pages.addAll(new ConfigurationPage(templates, configuration).routes());
@@ -79,7 +83,11 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
     /** The live updates of the topics that a page names. */
     private Mono<PageAnswer> live(PageRequest request) {
         return feed.answer(request, Set.copyOf(request.query().all("topic")), request.query().text("since"),
-                site.login().goesOn(request.session()));
+                goesOn(request));
+    }
+
+    private Mono<Boolean> goesOn(PageRequest request) {
+        return site.login().goesOn(request.session());
     }
 
     /** The session keeps the token's hash, so that it ends with the token, and no secret. */

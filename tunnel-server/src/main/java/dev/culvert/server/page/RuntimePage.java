@@ -7,6 +7,7 @@ import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeUsage;
 import dev.culvert.relay.quota.RuntimeUsage.Refusal;
 import dev.culvert.web.Format;
+import gg.jte.Content;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -20,9 +21,10 @@ import java.util.stream.Collectors;
  * @param usage what it has used
  * @param role the role of the person
  * @param csrf the token of the session
+ * @param problems its recent problems
  */
 public record RuntimePage(RuntimeDetail detail, AccessShown access, List<LimitLine> limits, Usage usage,
-        AdminRole role, String csrf) {
+        AdminRole role, String csrf, Content problems) {
     /** What the runtime has used since the server started, in words. */
     public record Usage(String requests, String bytes, String refused) {
         static Usage of(RuntimeUsage usage) {

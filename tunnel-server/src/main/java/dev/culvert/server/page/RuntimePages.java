@@ -8,6 +8,7 @@ import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.access.AccessDefault;
 import dev.culvert.server.admin.AdminApi;
+import dev.culvert.server.page.request.RequestPages;
 import dev.culvert.server.runtime.InvalidNameException;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
@@ -32,13 +33,16 @@ final class RuntimePages {
     private final AccessDefault withoutRules;
     private final LiveFeed feed;
     private final Clock clock;
+    private final RequestPages requests;
 
-    RuntimePages(Templates templates, AdminApi.Parts parts, RuntimeRows rows, LiveFeed feed) {
+    RuntimePages(Templates templates, AdminApi.Parts parts, RuntimeRows rows, LiveFeed feed,
+            RequestPages requests) {
         this.templates = templates;
         this.rows = rows;
         this.quotas = parts.quotas();
         this.withoutRules = parts.withoutRules();
         this.feed = feed;
+        this.requests = requests;
         this.clock = parts.clock();
     }
 
@@ -67,7 +71,8 @@ final class RuntimePages {
                     AccessShown.of(runtime.access(), withoutRules, request.query().text("path"),
                             request.query().text("address")),
                     RuntimePage.limits(runtime.limits(), quota), RuntimePage.Usage.of(quota.usage()),
-                    role(request), request.session().csrfToken());
+                    role(request), request.session().csrfToken(),
+                    requests.problemsOf(runtime.name().toString()));
             return PageAnswer.View.of(runtime.name().toString(), LIST,
                     templates.content("runtime.jte", page));
         });
