@@ -1,6 +1,7 @@
 package dev.culvert.server.page.request;
 
 import dev.culvert.relay.observe.RequestRecord;
+import dev.culvert.web.Format;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record RequestLine(RequestRecord request) {
     private static final int CLIENT_ERROR = 400;
+    private static final int SHORT_ADDRESS = "255.255.255.255".length();
     private static final int SERVER_ERROR = 500;
 
     /** The id of the element. */
@@ -26,9 +28,14 @@ public record RequestLine(RequestRecord request) {
         return request.runtime().indexOf('/') > 0 ? "/runtimes/" + request.runtime() : null;
     }
 
-    /** The status in a word or number. */
+    /** A short address is not broken into lines. */
+    public String callerClass() {
+        return request.caller().length() <= SHORT_ADDRESS ? "nowrap" : "";
+    }
+
+    /** The status; a dash: the caller left before there was one. */
     public String status() {
-        return request.status() == 0 ? "left" : Integer.toString(request.status());
+        return request.status() == 0 ? Format.NONE : Integer.toString(request.status());
     }
 
     /** The class of its style. */
