@@ -69,7 +69,7 @@ final class Webhooks implements ServerSession.Told {
 
     /** Publishes the events of webhooks to the watchers of {@code events}, until disposed. */
     Disposable tell(ServerEvents events, RuntimeStore store, Clock clock) {
-        return inbox.webhooks().events().filter(any -> events.isWatched()).subscribe(event -> {
+        return inbox.webhooks().events().filter(any -> events.isHeard()).subscribe(event -> {
             RegisteredRuntime runtime = store.byId(event.runtimeId());
             events.publish(new ServerEvent.OfWebhook(clock.instant(), runtime == null ? null : runtime.name(),
                     event));

@@ -64,8 +64,8 @@ public final class AdminServer implements AutoCloseable {
     public final FakeTunnels tunnels = new FakeTunnels();
     final RuntimeQuotas quotas = new RuntimeQuotas(CallerLimits.defaults().ofRuntime(),
             MemoryBudget.ofProcess(0));
-    public final RequestLog requests = new RequestLog(Clock.systemUTC());
-    final ServerEvents events = new ServerEvents(Clock.systemUTC());
+    final RequestLog requests = new RequestLog(Clock.systemUTC());
+    public final ServerEvents events = new ServerEvents(Clock.systemUTC());
     public final SqliteRuntimeStore store;
     final AdminApi api;
     public final Path tokenFile;

@@ -4,8 +4,10 @@ import dev.culvert.server.runtime.SessionView;
 import dev.culvert.server.runtime.TunnelDirectory;
 import dev.culvert.server.runtime.TunnelState;
 import dev.culvert.server.runtime.WaitingClient;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /** Live tunnels as a test wants them. */
 public final class FakeTunnels implements TunnelDirectory {
@@ -30,6 +32,11 @@ public final class FakeTunnels implements TunnelDirectory {
     @Override
     public TunnelState stateOf(String runtimeId) {
         return sessionsOf(runtimeId).isEmpty() ? TunnelState.DISCONNECTED : TunnelState.CONNECTED;
+    }
+
+    @Override
+    public @Nullable Instant lostAt(String runtimeId) {
+        return null;
     }
 
     @Override

@@ -63,10 +63,18 @@
     source.addEventListener('ended', () => { location.href = '/login?to=' + encodeURIComponent(location.pathname + location.search); });
   });
   document.addEventListener('htmx:sseError', lost);
+  // A row whose state changed lights up; figures change quietly.
+  const states = new WeakMap();
+  const stateOf = (element) => (element.querySelector('.state') || element).textContent;
+  document.addEventListener('htmx:sseBeforeMessage', (event) => {
+    for (const element of document.querySelectorAll('tr[sse-swap="' + CSS.escape(event.detail.type) + '"]')) {
+      states.set(element, stateOf(element));
+    }
+  });
   document.addEventListener('htmx:sseMessage', (event) => {
     alive();
     for (const element of document.querySelectorAll('[sse-swap="' + CSS.escape(event.detail.type) + '"]')) {
-      if (element.matches('tr')) {
+      if (states.has(element) && states.get(element) !== stateOf(element)) {
         element.classList.remove('fresh');
         void element.offsetWidth;
         element.classList.add('fresh');

@@ -171,6 +171,7 @@ public final class ServerSession implements SessionListener {
         LoopPlacement.opened(channel);
         HandshakeFairness.over(channel);
         if (live != null) {
+            live.provenUntil(proven().until());
             shared.events.publish(ServerEvent.Kind.CONNECTED, live, null);
         }
         endWithCertificate();
@@ -273,6 +274,9 @@ public final class ServerSession implements SessionListener {
 
     private void proven(Instant end) {
         proven = new Proven(runtime(), end);
+        if (live != null) {
+            live.provenUntil(end);
+        }
         log.atDebug()
                 .addKeyValue("runtime", runtime().name())
                 .addKeyValue("until", end)

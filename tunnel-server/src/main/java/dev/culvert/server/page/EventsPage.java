@@ -20,7 +20,7 @@ final class EventsPage {
     private final Templates templates;
     private final LiveFeed feed;
     /** The newest first. Guarded by itself. */
-    private final ArrayDeque<EventRow> lines = new ArrayDeque<>();
+    private final ArrayDeque<ServerEvent> events = new ArrayDeque<>();
 
     EventsPage(Templates templates, LiveFeed feed) {
         this.templates = templates;
@@ -33,25 +33,24 @@ final class EventsPage {
 
     /** Keeps an event. Called on any thread; does not block. */
     void on(ServerEvent event) {
-        EventRow line = EventRow.of(event);
-        synchronized (lines) {
-            lines.addFirst(line);
-            if (lines.size() > MAX) {
-                lines.removeLast();
+        synchronized (events) {
+            events.addFirst(event);
+            if (events.size() > MAX) {
+                events.removeLast();
             }
         }
-        feed.added(TOPIC, () -> templates.content("eventRow.jte", line));
+        feed.added(TOPIC, () -> templates.content("eventRow.jte", EventRow.of(event)));
     }
 
     private Mono<PageAnswer> show(PageRequest request) {
         return Mono.fromSupplier(() -> {
             String live = feed.position();
-            List<EventRow> shown;
-            synchronized (lines) {
-                shown = new ArrayList<>(lines);
+            List<ServerEvent> shown;
+            synchronized (events) {
+                shown = new ArrayList<>(events);
             }
             return PageAnswer.View.of("Events", PATH, templates.content("events.jte",
-                    new EventList(shown, "/live?since=" + live + "&topic=" + TOPIC)));
+                    new EventList(shown.stream().map(EventRow::of).toList(), "/live?since=" + live + "&topic=" + TOPIC)));
         });
     }
 }

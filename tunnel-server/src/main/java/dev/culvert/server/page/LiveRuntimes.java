@@ -80,6 +80,7 @@ final class LiveRuntimes {
         }
         Collection<String> watched = feed.watched();
         if (watched.contains(Overview.TOPIC) && tick % HISTORY_TICKS == 0) {
+            overview.look().subscribe();
             overviewChanged();
         }
         Map<RuntimeName, RegisteredRuntime> seen = seen(watched);

@@ -1,5 +1,6 @@
 package dev.culvert.server.page;
 
+import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.web.Format;
 import dev.culvert.web.Sparkline;
@@ -28,13 +29,20 @@ public record Overview(List<Trouble> troubles, int more, int runtimes, Map<Runti
     /** A figure with its recent past. */
     public record Figure(String label, String value, Content line) {}
 
-    static Overview of(RuntimeRows rows, FleetHistory history, @Nullable String inboxTrouble, String live) {
+    static Overview of(RuntimeRows rows, FleetHistory history, @Nullable String inboxTrouble,
+            @Nullable InboxEntry dead, String live) {
         List<RegisteredRuntime> runtimes = rows.store().runtimes();
         Map<RuntimeState, Integer> states = new EnumMap<>(RuntimeState.class);
         List<Trouble> bad = new ArrayList<>();
         List<Trouble> warnings = new ArrayList<>();
         if (inboxTrouble != null) {
             bad.add(new Trouble(true, "Webhooks: " + inboxTrouble, "Look at the disk of dataDir.", ""));
+        }
+        if (dead != null) {
+            warnings.add(new Trouble(false,
+                    "Webhooks are dead; the newest is of " + dead.source() + ", with the result "
+                            + (dead.outcome().isEmpty() ? Format.NONE : dead.outcome()) + ".",
+                    "Replay them when their event source answers again.", "/webhooks?state=dead"));
         }
         for (RegisteredRuntime runtime : runtimes) {
             RuntimeState state = rows.state(runtime);

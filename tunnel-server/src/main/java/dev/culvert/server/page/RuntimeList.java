@@ -7,7 +7,6 @@ import dev.culvert.web.Format;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -41,7 +40,9 @@ public record RuntimeList(String search, String state, String sort, int page, in
             Comparator.comparingDouble(row -> -orLeast(row.rttSeconds())), "streams",
             Comparator.comparingInt(row -> -row.streams()), "since",
             Comparator.comparing(RuntimeRow::since, Comparator.nullsLast(Comparator.reverseOrder())),
-            "waiting", Comparator.comparingInt(row -> -row.waiting()));
+            "waiting", Comparator.comparingInt(row -> -row.waiting()), "certificate",
+            Comparator.comparing(RuntimeRow::certificateUntil,
+                    Comparator.nullsLast(Comparator.naturalOrder())));
 
     private static double orLeast(double value) {
         return Double.isFinite(value) ? value : -1;
@@ -57,26 +58,45 @@ public record RuntimeList(String search, String state, String sort, int page, in
         String search = text.length() > MAX_SEARCH ? text.substring(0, MAX_SEARCH) : text;
         String state = query.text("state");
         String sort = ORDERS.containsKey(column(query.text("sort"))) ? query.text("sort") : "name";
+        List<RegisteredRuntime> all = rows.store().runtimes();
+        String wanted = search.toLowerCase(Locale.ROOT);
+        List<RegisteredRuntime> matching = all.stream()
+                .filter(runtime -> matches(runtime, wanted)
+                        && (state.isEmpty() || rows.state(runtime).word().equals(state)))
+                .toList();
+        int pages = Math.max(1, (matching.size() + PAGE - 1) / PAGE);
+        int page = Math.min(query.number("page", 1, 1, MAX_PAGE), pages);
+        return new RuntimeList(search, state, sort, page, matching.size(), all.size(),
+                column(sort).equals("name")
+                        ? byName(matching, sort, page, rows)
+                        : sorted(matching, sort, page, rows),
+                now, mayCreate, live, csrf);
+    }
+
+    /** The store's order is that of names, so that only the rows of the page are made. */
+    private static List<RuntimeRow> byName(List<RegisteredRuntime> matching, String sort, int page,
+            RuntimeRows rows) {
+        List<RegisteredRuntime> ordered = sort.startsWith("-") ? matching.reversed() : matching;
+        return cut(ordered, page).stream().map(rows::of).toList();
+    }
+
+    private static List<RuntimeRow> sorted(List<RegisteredRuntime> matching, String sort, int page,
+            RuntimeRows rows) {
         Map<String, List<SessionView>> sessions = rows.tunnels()
                 .sessions()
                 .stream()
                 .collect(Collectors.groupingBy(SessionView::runtimeId));
-        List<RegisteredRuntime> all = rows.store().runtimes();
-        List<RuntimeRow> found = new ArrayList<>();
-        for (RegisteredRuntime runtime : all) {
-            if (matches(runtime, search.toLowerCase(Locale.ROOT))
-                    && (state.isEmpty() || rows.state(runtime).word().equals(state))) {
-                found.add(rows.of(runtime, sessions.getOrDefault(runtime.id(), List.of())));
-            }
-        }
         Comparator<RuntimeRow> order = ORDERS.getOrDefault(column(sort),
                 Comparator.comparing(RuntimeRow::name));
-        found.sort((sort.startsWith("-") ? order.reversed() : order).thenComparing(RuntimeRow::name));
-        int pages = Math.max(1, (found.size() + PAGE - 1) / PAGE);
-        int page = Math.min(query.number("page", 1, 1, MAX_PAGE), pages);
-        return new RuntimeList(search, state, sort, page, found.size(), all.size(),
-                List.copyOf(found.subList((page - 1) * PAGE, Math.min(page * PAGE, found.size()))), now,
-                mayCreate, live, csrf);
+        List<RuntimeRow> found = matching.stream()
+                .map(runtime -> rows.of(runtime, sessions.getOrDefault(runtime.id(), List.of())))
+                .sorted((sort.startsWith("-") ? order.reversed() : order).thenComparing(RuntimeRow::name))
+                .toList();
+        return List.copyOf(cut(found, page));
+    }
+
+    private static <T> List<T> cut(List<T> all, int page) {
+        return all.subList((page - 1) * PAGE, Math.min(page * PAGE, all.size()));
     }
 
     private static String column(String sort) {

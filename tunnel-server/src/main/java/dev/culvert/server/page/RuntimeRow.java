@@ -11,16 +11,18 @@ import org.jspecify.annotations.Nullable;
  * @param name its name
  * @param host its own host
  * @param state what is the matter with its tunnel
- * @param since when its oldest session was established; null: it has none
+ * @param since when its oldest session was established, or its last one was lost; null: not known
  * @param rttSeconds the longest last round trip of its sessions; not a number: none yet
  * @param streams the open streams
  * @param bytesPerSecond the body bytes of its callers, both ways; not a number: not known yet
  * @param versions the versions of its clients
  * @param sessions the number of its sessions
+ * @param certificateUntil when the first certificate of its clients ends; null: not known
  * @param waiting the number of instances that wait because another one serves
  */
 public record RuntimeRow(RuntimeName name, String host, RuntimeState state, @Nullable Instant since,
-        double rttSeconds, int streams, double bytesPerSecond, String versions, int sessions, int waiting) {
+        double rttSeconds, int streams, double bytesPerSecond, String versions, int sessions,
+        @Nullable Instant certificateUntil, int waiting) {
     /** The topic of its live updates. */
     public String topic() {
         return topic(name);

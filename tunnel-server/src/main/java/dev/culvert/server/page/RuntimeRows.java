@@ -8,8 +8,10 @@ import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.SessionView;
 import dev.culvert.server.runtime.TunnelDirectory;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
@@ -40,7 +42,8 @@ final class RuntimeRows {
     }
 
     RuntimeRow of(RegisteredRuntime runtime, List<SessionView> sessions) {
-        return new RuntimeRow(runtime.name(), runtime.host(), state(runtime), since(sessions),
+        return new RuntimeRow(runtime.name(), runtime.host(), state(runtime),
+                sessions.isEmpty() ? tunnels.lostAt(runtime.id()) : since(sessions),
                 sessions.stream()
                         .mapToDouble(SessionView::rttSeconds)
                         .filter(Double::isFinite)
@@ -53,7 +56,13 @@ final class RuntimeRows {
                         .sorted()
                         .collect(
                                 Collectors.joining(", ")),
-                sessions.size(), tunnels.waitingFor(runtime.id()).size());
+                sessions.size(),
+                sessions.stream()
+                        .map(SessionView::certificateUntil)
+                        .filter(Objects::nonNull)
+                        .min(Comparator.naturalOrder())
+                        .orElse(null),
+                tunnels.waitingFor(runtime.id()).size());
     }
 
     RuntimeState state(RegisteredRuntime runtime) {

@@ -1,6 +1,7 @@
 package dev.culvert.server.runtime;
 
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A snapshot of one live session, for the admin API.
@@ -14,6 +15,7 @@ import java.time.Instant;
  * @param streams open streams
  * @param remote the client's address and port
  * @param version the client's version
+ * @param certificateUntil when the client's certificate ends; null: not known yet
  */
 public record SessionView(
         String id,
@@ -24,4 +26,11 @@ public record SessionView(
         double rttSeconds,
         int streams,
         String remote,
-        String version) {}
+        String version,
+        @Nullable Instant certificateUntil) {
+    /** A session whose certificate is not known yet. */
+    public SessionView(String id, String runtimeId, long generation, String state, Instant since,
+            double rttSeconds, int streams, String remote, String version) {
+        this(id, runtimeId, generation, state, since, rttSeconds, streams, remote, version, null);
+    }
+}

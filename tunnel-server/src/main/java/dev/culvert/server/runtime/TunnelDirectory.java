@@ -1,7 +1,9 @@
 package dev.culvert.server.runtime;
 
 import dev.culvert.server.tunnel.LiveSession;
+import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The live tunnels, for control code. Callable from any thread; never blocks; results are snapshots. */
 public interface TunnelDirectory {
@@ -16,6 +18,10 @@ public interface TunnelDirectory {
 
     /** The state of the runtime's tunnel; {@link TunnelState#DISCONNECTED} for an unknown runtime. */
     TunnelState stateOf(String runtimeId);
+
+    /** When the runtime lost its last session; null: it has one, or had none since the server started. */
+    @Nullable
+    Instant lostAt(String runtimeId);
 
     /**
      * Drains one session: opens no more streams, asks its client to connect again, and closes the session

@@ -39,6 +39,8 @@ public final class LiveSession {
     final @Nullable KeyExchange tls;
     /** Whether streams may be opened, as seen by other threads. */
     private volatile boolean accepting = true;
+    /** When the client's certificate ends; null: not known yet. */
+    private volatile @Nullable Instant certificateUntil;
     /** Closes the session when a drain takes too long. On the event loop. */
     private @Nullable ScheduledFuture<?> cut;
     /** Closes its WebSockets before that. On the event loop. */
@@ -67,6 +69,11 @@ public final class LiveSession {
 
     public boolean isAccepting() {
         return accepting;
+    }
+
+    /** Keeps when the certificate ends that the client has proven. */
+    public void provenUntil(Instant end) {
+        certificateUntil = end;
     }
 
     boolean isOf(Hello other) {
@@ -136,6 +143,7 @@ public final class LiveSession {
         long rtt = handler.rttNanos();
         return new SessionView(id.toString(), runtime.id(), generation, accepting ? "open" : "draining",
                 since,
-                rtt < 0 ? Double.NaN : rtt / 1e9, handler.streamCount(), remote, hello.software());
+                rtt < 0 ? Double.NaN : rtt / 1e9, handler.streamCount(), remote, hello.software(),
+                certificateUntil);
     }
 }

@@ -55,13 +55,19 @@ public final class ServerEvents {
         return () -> followers.remove(follower);
     }
 
+    /** Whether a caller watches. */
     public boolean isWatched() {
-        return !watchers.isEmpty() || !followers.isEmpty();
+        return !watchers.isEmpty();
+    }
+
+    /** Whether anybody learns of an event, so that it is worth making. */
+    public boolean isHeard() {
+        return isWatched() || !followers.isEmpty();
     }
 
     /** Publishes an event of one session. */
     public void publish(ServerEvent.Kind kind, LiveSession session, @Nullable String cause) {
-        if (isWatched()) {
+        if (isHeard()) {
             publish(new ServerEvent.OfTunnel(clock.instant(), kind, session.runtime.name(),
                     session.id.toString(),
                     session.generation, session.remote, cause));
@@ -71,7 +77,7 @@ public final class ServerEvents {
     /** Publishes an event of a runtime that concerns no single session. */
     public void publish(ServerEvent.Kind kind, RuntimeName runtime, long generation, @Nullable String remote,
             @Nullable String cause) {
-        if (isWatched()) {
+        if (isHeard()) {
             publish(new ServerEvent.OfTunnel(clock.instant(), kind, runtime, null, generation, remote,
                     cause));
         }

@@ -343,6 +343,12 @@ public final class TunnelRegistry implements TunnelDirectory {
     }
 
     @Override
+    public @Nullable Instant lostAt(String runtimeId) {
+        Tunnel tunnel = tunnels.get(runtimeId);
+        return tunnel == null ? null : tunnel.lost;
+    }
+
+    @Override
     public boolean drain(String sessionId) {
         LiveSession session = session(sessionId);
         if (session != null) {

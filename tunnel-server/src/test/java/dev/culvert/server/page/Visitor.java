@@ -2,6 +2,7 @@ package dev.culvert.server.page;
 
 import dev.culvert.config.HostPort;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -55,6 +56,17 @@ final class Visitor implements AutoCloseable {
         }
     }
 
+    /** Sends a request, and returns with the head of the answer. */
+    HttpResponse<InputStream> open(HttpRequest.Builder request) {
+        try {
+            return client.send(request.build(), BodyHandlers.ofInputStream());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
     Answer get(String path) {
         return send(request(path));
     }
@@ -95,6 +107,6 @@ final class Visitor implements AutoCloseable {
 
     @Override
     public void close() {
-        client.close();
+        client.shutdownNow();
     }
 }
