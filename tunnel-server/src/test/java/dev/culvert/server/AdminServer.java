@@ -64,7 +64,7 @@ public final class AdminServer implements AutoCloseable {
     public final FakeTunnels tunnels = new FakeTunnels();
     final RuntimeQuotas quotas = new RuntimeQuotas(CallerLimits.defaults().ofRuntime(),
             MemoryBudget.ofProcess(0));
-    final RequestLog requests = new RequestLog(Clock.systemUTC());
+    public final RequestLog requests = new RequestLog(Clock.systemUTC());
     public final ServerEvents events = new ServerEvents(Clock.systemUTC());
     public final SqliteRuntimeStore store;
     final AdminApi api;

@@ -50,7 +50,8 @@ final class EventsPage {
                 shown = new ArrayList<>(events);
             }
             return PageAnswer.View.of("Events", PATH, templates.content("events.jte",
-                    new EventList(shown.stream().map(EventRow::of).toList(), "/live?since=" + live + "&topic=" + TOPIC)));
+                    new EventList(shown.stream().map(EventRow::of).toList(),
+                            "/live?since=" + live + "&topic=" + TOPIC)));
         });
     }
 }
