@@ -125,8 +125,8 @@ class WebhooksIT {
         assertThat(one.fields.get("x-github-event")).isEqualTo("push");
         assertThat(one.fields.get("culvert-webhook-id")).isEqualTo(answer.id()).isNotEqualTo("forged");
         assertThat(one.fields.get("culvert-delivery-attempt")).isEqualTo("1");
-        assertThat(webhook(answer.id())).contains("\"state\":\"delivered\"", "\"source\":\"argo/push\"",
-                "\"name\":\"prod\"");
+        await().untilAsserted(() -> assertThat(webhook(answer.id())).contains("\"state\":\"delivered\"",
+                "\"source\":\"argo/push\"", "\"name\":\"prod\"")); // it is recorded after the answer
     }
 
     @Test

@@ -7,6 +7,8 @@ import dev.culvert.admin.AdminToken;
 import dev.culvert.admin.ChangeAudit;
 import dev.culvert.admin.webhook.WebhookCalls;
 import dev.culvert.admin.webhook.WebhookRuntimes;
+import dev.culvert.certs.tls.CurrentContext;
+import dev.culvert.certs.tls.ListenerTls;
 import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.handlers.server.EdgeServer;
 import dev.culvert.handlers.server.HostFilter;
@@ -20,9 +22,9 @@ import dev.culvert.routing.RouterAuditFiles;
 import dev.culvert.store.Uncancellable;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -71,26 +73,29 @@ final class RouterAdmin {
     /**
      * Opens the listener, on an event loop of its own. Makes the token file when it is absent. Errors: {@link
      * dev.culvert.config.ConfigException} for an unusable token file, {@link
-     * dev.culvert.certs.CertsException}, {@link dev.culvert.http.net.ListenException}.
+     * dev.culvert.http.net.ListenException}.
+     *
+     * @param tls its certificate, which is followed when its files change; null: plain HTTP
      */
-    static Mono<EdgeServer> start(RouterConfig.Admin config, StoredWebhooks webhooks, RouterAuditFiles audit,
-            Telemetry telemetry) {
+    static Mono<EdgeServer> start(RouterConfig.Admin config, @Nullable ListenerTls tls,
+            StoredWebhooks webhooks, RouterAuditFiles audit, Telemetry telemetry) {
         return AdminToken.load(config.file())
-                .flatMap(token -> Mono
-                        .fromCallable(() -> new Opened(handler(token, webhooks, audit), tls(config)))
+                .flatMap(token -> Mono.fromCallable(() -> handler(token, webhooks, audit))
                         .subscribeOn(Schedulers.boundedElastic()))
-                .flatMap(opened -> EdgeServer.apart(own -> {
+                .flatMap(handler -> EdgeServer.apart(own -> {
                     var setup = EdgeServer.Setup.of(config.listen(), own)
                             .telemetry(telemetry)
                             .filter(new HostFilter(AllowedHosts.of(config.hosts()), "admin.hosts"));
-                    return opened.tls == null ? setup : setup.tls(opened.tls);
-                }, opened.handler));
+                    return tls == null ? setup : setup.tls(new CurrentContext(() -> tls.context(null)));
+                }, handler));
     }
 
-    private record Opened(AdminHandler handler, @Nullable SslContext tls) {}
-
-    private static @Nullable SslContext tls(RouterConfig.Admin config) {
-        return config.tls() == null ? null : TlsContexts.edge(config.tls().files().load(), List.of());
+    /** Reads the listener's certificate. Blocks. Null: it speaks plain HTTP. */
+    static @Nullable ListenerTls tls(RouterConfig.@Nullable Admin config) {
+        return config == null || config.tls() == null
+                ? null
+                : ListenerTls.load("admin", List.of(config.tls().files()),
+                        material -> TlsContexts.edge(material, List.of()), Clock.systemUTC());
     }
 
     static AdminHandler handler(AdminToken token, StoredWebhooks webhooks, RouterAuditFiles audit) {

@@ -219,7 +219,7 @@ public record RouterConfig(
      * @param key PEM private key
      */
     public record AdminTls(
-            @Setting("PEM file of the admin listener's certificate chain, leaf first; read at a start") Path certificate,
+            @Setting("PEM file of the admin listener's certificate chain, leaf first; read again when it changes") Path certificate,
             @Setting("PEM file of its private key") Path key) {
         CertificateFiles files() {
             return new CertificateFiles(certificate, key);

@@ -45,7 +45,8 @@ import reactor.core.scheduler.Schedulers;
 
 /** The components of a router in its own pod, except its sockets. */
 record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullable Inbox inbox,
-        @Nullable InboxFront front, @Nullable RouterAuditFiles audit, Entrance entrance, EdgeContext edge,
+        @Nullable InboxFront front, @Nullable RouterAuditFiles audit, @Nullable ListenerTls adminTls,
+        Entrance entrance, EdgeContext edge,
         Disposable watches) {
     /** The name of the only runtime, in metrics and logs. */
     private static final String NAME = InboxFront.RUNTIME;
@@ -75,12 +76,13 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         RouterAuditFiles audit = config.dataDir() == null ? null : RouterAuditFiles.in(config.dataDir());
         Router router = Router.create(config.routing(), UpstreamLimits.defaults(),
                 audit == null ? RouterAudit.NONE : audit);
-        return new Base(router, audit, tls, link, EventLoops.create(), new Telemetry());
+        return new Base(router, audit, tls, RouterAdmin.tls(config.admin()), link, EventLoops.create(),
+                new Telemetry());
     }
 
     /** The components that the inbox needs for its deliveries. */
     private record Base(Router router, @Nullable RouterAuditFiles audit, @Nullable ListenerTls tls,
-            TlsLink link, EventLoops loops, Telemetry telemetry) {
+            @Nullable ListenerTls adminTls, TlsLink link, EventLoops loops, Telemetry telemetry) {
         Mono<Void> close() {
             router.close();
             if (audit != null) {
@@ -124,12 +126,17 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
         AccessLog accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
         if (tls != null) {
             watches.add(CertificateWatch.start(List.of(tls)));
-            measure(tls, telemetry);
+            measure(tls, "router", telemetry);
             base.link.shown(telemetry);
+        }
+        if (base.adminTls != null) {
+            watches.add(CertificateWatch.start(List.of(base.adminTls)));
+            measure(base.adminTls, "admin", telemetry);
         }
         measure(router, telemetry);
         router.shown(telemetry);
-        return new RouterParts(base.loops, telemetry, router, inbox, front, base.audit, entrance,
+        return new RouterParts(base.loops, telemetry, router, inbox, front, base.audit,
+                base.adminTls, entrance,
                 new EdgeContext(host -> answerer,
                         new ForwardingRules(ForwardingRules.newPseudonym(), trusted), config.limits(),
                         telemetry, new EdgeMeters(telemetry), entrance.scheme(), null,
@@ -167,10 +174,10 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
                 : entrance;
     }
 
-    private static void measure(ListenerTls tls, Telemetry telemetry) {
+    private static void measure(ListenerTls tls, String listener, Telemetry telemetry) {
         Gauge.builder("culvert.certificate.not.after", tls, watched -> watched.notAfter().getEpochSecond())
                 .baseUnit("seconds")
-                .tag("listener", "router")
+                .tag("listener", listener)
                 .strongReference(true)
                 .register(telemetry.registry());
     }

@@ -97,7 +97,7 @@ public final class RouterServer {
         RouterAuditFiles audit = parts.audit();
         return config == null || inbox == null || audit == null
                 ? Mono.empty()
-                : RouterAdmin.start(config, inbox.webhooks(), audit, parts.telemetry())
+                : RouterAdmin.start(config, parts.adminTls(), inbox.webhooks(), audit, parts.telemetry())
                         .doOnNext(started -> admin = started);
     }
 
