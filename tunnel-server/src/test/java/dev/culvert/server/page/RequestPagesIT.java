@@ -12,13 +12,16 @@ import dev.culvert.relay.observe.RequestRecord;
 import dev.culvert.server.AdminServer;
 import dev.culvert.server.page.Visitor.Answer;
 import java.io.BufferedReader;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -257,6 +260,33 @@ class RequestPagesIT {
             live.body().close();
             assertThat(rows.toString()).contains("event: requests\ndata: <tr id=", "&lt;script")
                     .doesNotContain("<script>", "<img", "\nevent: ended");
+        }
+    }
+
+    @Test
+    void oneSessionHasSomeOfTheLivePagesAndGivesThemBack() throws Exception {
+        visitor.enter(server.token());
+        HttpClient client = HttpClient.newHttpClient();
+        List<InputStream> open = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            open.add(client.send(visitor.request("/requests/live").build(), BodyHandlers.ofInputStream())
+                    .body());
+        }
+
+        Answer refused = visitor.get("/requests/live");
+
+        assertThat(refused.status()).isEqualTo(503);
+        client.shutdownNow();
+        Awaitility.await().untilAsserted(() -> {
+            try (HttpClient again = HttpClient.newHttpClient()) {
+                var live = again.send(visitor.request("/requests/live").build(),
+                        BodyHandlers.ofInputStream());
+                live.body().close();
+                assertThat(live.statusCode()).isEqualTo(200);
+            }
+        });
+        for (InputStream each : open) {
+            each.close();
         }
     }
 

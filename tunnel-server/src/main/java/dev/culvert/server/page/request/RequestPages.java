@@ -17,6 +17,7 @@ import dev.culvert.web.PageAnswer;
 import dev.culvert.web.PageRequest;
 import dev.culvert.web.PageRoute;
 import dev.culvert.web.Templates;
+import dev.culvert.web.WebSession;
 import gg.jte.Content;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -26,6 +27,8 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -38,6 +41,8 @@ public final class RequestPages {
     public static final String LIST = RequestListing.PATH;
     /** The time between two signs of life, by which a page notices that the server is gone. */
     private static final Duration BEAT = Duration.ofSeconds(5);
+    /** One person leaves places to others. */
+    private static final int MAX_OF_SESSION = 8;
     private static final int PROBLEMS = 10;
     private static final String BEATS = event("beat", "-");
     private static final String ENDED = event("ended", "-");
@@ -47,6 +52,7 @@ public final class RequestPages {
     private final RequestLog requests;
     private final RequestFeed<String> feed;
     private final ProblemGuide guide = ProblemGuide.load();
+    private final Map<WebSession, Integer> viewers = new ConcurrentHashMap<>();
     private final Function<PageRequest, Mono<Boolean>> goesOn;
 
     /**
@@ -112,14 +118,17 @@ public final class RequestPages {
     private Mono<PageAnswer> live(PageRequest request) {
         return Mono.fromSupplier(() -> {
             RequestFilter filter = new RequestQuery(request.query().values()).filter();
-            if (feed.isFull()) {
+            if (feed.isFull() || viewers.getOrDefault(request.session(), 0) >= MAX_OF_SESSION) {
                 throw (RuntimeException) AdminHandler.refusal(
                         new StoreException.Busy("Too many pages with requests are open."));
             }
             String seen = request.http().headers().get("last-event-id", request.query().text("since"));
             var headers = new DefaultHttpHeaders().set(HttpHeaderNames.CONTENT_TYPE, "text/event-stream");
             return new PageAnswer.Raw(EdgeResponse.Http.streaming(HttpResponseStatus.OK, headers,
-                    events(filter, seen, goesOn.apply(request))));
+                    events(filter, seen, goesOn.apply(request))
+                            .doOnSubscribe(any -> viewers.merge(request.session(), 1, Integer::sum))
+                            .doFinally(signal -> viewers.computeIfPresent(request.session(),
+                                    (any, open) -> open == 1 ? null : open - 1))));
         });
     }
 
