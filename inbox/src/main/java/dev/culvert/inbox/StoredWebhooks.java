@@ -110,13 +110,14 @@ public final class StoredWebhooks {
      * Replays the webhooks of a filter, each as {@link #replay(String)}, oldest first. Without ids and state
      * it takes the dead ones. It takes those that are in their state when the first call begins, so that none
      * is replayed twice; concurrent calls replay each once. Pending webhooks may take half of their limits;
-     * then the call ends early, or fails with {@link StoreException.Busy} if it replayed none.
+     * then the call ends early, or fails with {@link StoreException.Busy} if it replayed none. A filter for
+     * pending webhooks fails with {@link StoreException.Conflict}: they are delivered anyway.
      *
      * @param after the {@link BulkResult#next} of the call before; null: this is the first
      * @param limit the maximum number of webhooks of this call
      */
     public Mono<BulkResult> replay(WebhookFilter filter, @Nullable String after, int limit) {
-        return bulk.run(replayable(filter), after, limit, replays);
+        return Mono.defer(() -> bulk.run(replayable(filter), after, limit, replays));
     }
 
     /** Deletes the webhooks of a filter, each as {@link #delete}. The rest as for replays. */
@@ -126,10 +127,14 @@ public final class StoredWebhooks {
 
     /** Returns the number of webhooks that {@link #replay(WebhookFilter, String, int)} takes now. */
     public Mono<Long> countReplays(WebhookFilter filter) {
-        return bulk.count(replayable(filter), REPLAYABLE);
+        return Mono.defer(() -> bulk.count(replayable(filter), REPLAYABLE));
     }
 
     private static WebhookFilter replayable(WebhookFilter filter) {
+        if (filter.state() == WebhookState.PENDING) {
+            throw new StoreException.Conflict(
+                    "state: pending webhooks are not replayed (expected: delivered or dead)");
+        }
         return filter.ids().isEmpty() && filter.state() == null ? filter.in(WebhookState.DEAD) : filter;
     }
 

@@ -67,6 +67,17 @@ class BulkTest {
         return ids;
     }
 
+    @Test
+    void pendingWebhooksAreNotReplayed() {
+        InboxFixture fixture = fixture();
+        var pending = new WebhookFilter(List.of(), null, null, WebhookState.PENDING, null, null);
+
+        assertThatThrownBy(() -> await(fixture.inbox.webhooks().replay(pending, null, ALL)))
+                .isInstanceOf(StoreException.Conflict.class);
+        assertThatThrownBy(() -> await(fixture.inbox.webhooks().countReplays(pending)))
+                .isInstanceOf(StoreException.Conflict.class);
+    }
+
     private void accept(InboxFixture fixture) {
         fixture.runtime.answer(exchange -> {
             delivered.add(String.valueOf(exchange.request.fields().path()));

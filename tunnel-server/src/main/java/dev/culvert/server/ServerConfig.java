@@ -5,6 +5,7 @@ import dev.culvert.config.ByteSize;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
+import dev.culvert.http.fields.AllowedHosts;
 import dev.culvert.http.fields.HostName;
 import dev.culvert.http.net.Cidr;
 import dev.culvert.inbox.model.InboxConfig;
@@ -368,7 +369,7 @@ public record ServerConfig(
      *
      * @param listen address; loopback by default, because the token crosses it in the clear
      * @param tokenFile holds the bearer token; read again when it changes
-     * @param hosts names by which it is called, besides addresses and localhost; kept in lower case
+     * @param hosts names by which it is called, besides addresses and localhost
      * @param tls its certificate; null: plain HTTP
      */
     public record Admin(
@@ -377,7 +378,12 @@ public record ServerConfig(
             @Setting(value = "Names by which the admin listener is called, besides addresses and localhost; requests by another name are answered 421, because a stranger's name may lead there (DNS rebinding)", accepts = "host names, as admin.example.com", byDefault = "") List<String> hosts,
             @Nullable Tls tls) {
         public Admin {
-            hosts = hosts.stream().map(HostName::of).toList();
+            hosts = List.copyOf(hosts);
+            try {
+                AllowedHosts.of(hosts);
+            } catch (IllegalArgumentException e) {
+                throw new ConfigException("hosts", "DNS names without port, as admin.example.com");
+            }
         }
 
         /** Makes a listener of plain HTTP without further names. */

@@ -76,6 +76,15 @@ class ServerConfigTest {
                 .hasMessageStartingWith("trustedProxies");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"https://admin.example.com", "*.example.com", "admin.example.com:9090"})
+    void adminHostThatIsNoNameIsRefusedByItsKey(String host) {
+        var listen = HostPort.parse("127.0.0.1:0");
+        assertThatThrownBy(() -> new ServerConfig.Admin(listen, Path.of("token"), List.of(host), null))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("hosts");
+    }
+
     @Test
     void limitsOutsideTheirRangeAreRefusedByName() {
         assertRefused("maxUriBytes", "63");
