@@ -12,6 +12,8 @@ import java.util.stream.Stream;
 /** The cases of the corpus that some listeners are meant to answer otherwise than the edge, and what they answer. */
 final class ListenerExceptions {
     private static final String NOT_FOUND = "404 not-found";
+    /** The admin listener serves its own names only, and the corpus' hosts are none of them. */
+    private static final String MISDIRECTED = "421 misdirected-request";
     /** The listeners of the handlers' plane, whose server is Reactor Netty's. */
     static final Set<String> HANDLERS = Set.of("app-proxy", "control-plane", "admin", "client-health",
             "router-health");
@@ -27,15 +29,13 @@ final class ListenerExceptions {
     private static final Map<String, Otherwise> ALL = Map.of(
             "an expectation without a body is none",
             new Otherwise("Reactor Netty closes behind it",
-                    Map.of("app-proxy", NOT_FOUND, "control-plane", NOT_FOUND, "client-health", NOT_FOUND,
-                            "router-health", NOT_FOUND)),
-            "host: none in HTTP/1.0",
-            new Otherwise("health checks of balancers send none", Map.of("admin", "200")),
+                    Map.of("app-proxy", NOT_FOUND, "control-plane", NOT_FOUND, "admin", MISDIRECTED,
+                            "client-health", NOT_FOUND, "router-health", NOT_FOUND)),
             "an unknown host with a body is followed",
-            new Otherwise("any host is served",
+            new Otherwise("any host is served, or none but their own",
                     Map.of("router", "200, 200, 200", "app-proxy", times(3, NOT_FOUND), "control-plane",
                             times(3, NOT_FOUND), "admin",
-                            "405 method-not-allowed, " + times(2, NOT_FOUND), "client-health",
+                            times(3, MISDIRECTED), "client-health",
                             times(3, NOT_FOUND), "router-health", times(3, NOT_FOUND))),
             "the preface of HTTP/2",
             new Otherwise("a plain edge and a router speak HTTP/2, too", Map.of("edge", "", "router", "")),
