@@ -261,7 +261,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         var api = new AdminApi.Parts(base.adminToken, store.adminTokens(), store.audit(), store, registrar,
                 quotas, access.withoutRules(), registry, webhooks.inbox(), events, requests, clock);
         return new ServerParts(loops, telemetry, store, enrolment, renewal, registry, meter,
-                new OperatorPages(new AdminApi(api), api, figures, () -> clientUrl(config), base.shown),
+                new OperatorPages(new AdminApi(api), api, figures, () -> clientUrl(config), base.shown,
+                        config.admin().tls() == null ? config.admin().listen() : null),
                 events, requests, entrances,
                 new EdgeContext(endpoints, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports, memory),

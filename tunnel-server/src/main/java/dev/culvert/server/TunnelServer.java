@@ -143,6 +143,12 @@ public final class TunnelServer {
     private EdgeServer.Setup adminSetup(ServerConfig config, LoopResources loops) {
         EdgeServer.Setup plain = EdgeServer.Setup.of(config.admin().listen(), loops);
         SslContext tls = parts.entrances().admin();
+        if (tls == null && !config.admin().listen().isLoopback()) {
+            log.atWarn()
+                    .addKeyValue("listen", config.admin().listen())
+                    .addKeyValue("expected", "admin.tls, or a loopback address")
+                    .log("the admin listener sends tokens in the clear: the page has no log-in for other machines");
+        }
         return tls == null ? plain : plain.tls(tls);
     }
 

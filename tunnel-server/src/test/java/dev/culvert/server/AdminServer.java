@@ -95,7 +95,8 @@ public final class AdminServer implements AutoCloseable {
         api = new AdminApi(parts);
         pages = new OperatorPages(api, parts, new NoFigures(), () -> "wss://t.example:7443",
                 List.of(new ConfigBinding.Effective("edge.domain", "t.example", Origin.of("server.yaml:3")),
-                        new ConfigBinding.Effective("edge.accessLog", "true", Origin.DEFAULT)));
+                        new ConfigBinding.Effective("edge.accessLog", "true", Origin.DEFAULT)),
+                HostPort.parse("127.0.0.1:9090"));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HostFilter(AllowedHosts.of(List.of("admin.example")), "admin.hosts"))
                 .filter(new HealthFilter(() -> Readiness.READY, telemetry)), pages));

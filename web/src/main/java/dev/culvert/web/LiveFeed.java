@@ -53,7 +53,7 @@ public final class LiveFeed implements AutoCloseable {
     static final Duration BEAT = Duration.ofSeconds(5);
     /** More than the runtimes of a server: an entry is small until somebody sees it. */
     static final int MAX_ENTRIES = 16_384;
-    /** The number of entries that replace none, as lines of a log. */
+    /** The number of entries of one topic that replace none, as lines of a log. */
     static final int MAX_ADDED = 1024;
     static final int MAX_VIEWERS = 128;
     static final int MAX_OF_SESSION = 16;
@@ -64,16 +64,16 @@ public final class LiveFeed implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(LiveFeed.class);
 
     private final String epoch = Long.toHexString(UUID.randomUUID().getMostSignificantBits());
-    private final Scheduler scheduler;
-    private final Duration tick;
+    private final Scheduler timer;
+    private final Scheduler rendering;
     /** Entries by number. Guarded by this. */
     private final TreeMap<Long, FeedEntry> entries = new TreeMap<>();
     /** The last entry of each topic that shows a state. Guarded by this. */
     private final Map<String, FeedEntry> states = new HashMap<>();
     /** Changes of states since the last tick. Guarded by this. */
     private final Map<String, Supplier<byte[]>> pending = new LinkedHashMap<>();
-    /** The numbers of the entries that replace none. Guarded by this. */
-    private final ArrayDeque<Long> added = new ArrayDeque<>();
+    /** The topics whose entries replace none. Publishers have a fixed number of them. Guarded by this. */
+    private final Map<String, Lines> added = new HashMap<>();
     private final Map<Object, Set<String>> watched = new ConcurrentHashMap<>();
     /** The number of viewers of each session. Guarded by this. */
     private final Map<WebSession, Integer> bySession = new HashMap<>();
@@ -81,18 +81,26 @@ public final class LiveFeed implements AutoCloseable {
     private final Sinks.Many<Long> news = Sinks.many().multicast().directBestEffort();
     private final Sinks.Empty<Void> over = Sinks.empty();
     private long last;
-    /** The number of the newest entry that is no longer known. Guarded by this. */
+    /** The number of the newest state that is no longer known. Guarded by this. */
     private long forgotten;
     private @Nullable Disposable flush;
 
-    /** Renders and sends on {@code scheduler}. */
-    public LiveFeed(Scheduler scheduler) {
-        this(scheduler, TICK);
+    /** The entries of a topic that replace none. */
+    private static final class Lines {
+        final ArrayDeque<Long> numbers = new ArrayDeque<>();
+        /** The number of the newest one that is no longer known. */
+        long forgotten;
     }
 
-    LiveFeed(Scheduler scheduler, Duration tick) {
-        this.scheduler = scheduler;
-        this.tick = tick;
+    /**
+     * Makes a feed without viewers.
+     *
+     * @param timer counts the time between changes
+     * @param rendering where changes are rendered and sent, which may take long: no event loop
+     */
+    public LiveFeed(Scheduler timer, Scheduler rendering) {
+        this.timer = timer;
+        this.rendering = rendering;
     }
 
     /**
@@ -106,12 +114,17 @@ public final class LiveFeed implements AutoCloseable {
         }
     }
 
-    /** Publishes something that was added to a topic, as a line of a log. It replaces nothing. */
+    /**
+     * Publishes something that was added to a topic, as a line of a log. It replaces nothing. The last {@link
+     * #MAX_ADDED} of a topic are kept, so a topic with many lines does no harm to others.
+     */
     public void added(String topic, Supplier<Content> line) {
         synchronized (this) {
-            added.add(store(topic, () -> event(topic, line)).number);
-            if (added.size() > MAX_ADDED) {
-                forget(entries.remove(added.remove()));
+            Lines lines = added.computeIfAbsent(topic, any -> new Lines());
+            lines.numbers.add(store(topic, () -> event(topic, line)).number);
+            if (lines.numbers.size() > MAX_ADDED) {
+                lines.forgotten = lines.numbers.remove();
+                entries.remove(lines.forgotten);
             }
             schedule();
         }
@@ -130,6 +143,11 @@ public final class LiveFeed implements AutoCloseable {
     /** The topics that somebody sees. */
     public Collection<String> watched() {
         return watched.values().stream().flatMap(Set::stream).distinct().toList();
+    }
+
+    /** The event that ends live updates: the session is over. */
+    static byte[] ended() {
+        return ENDED.clone();
     }
 
     /** The number of renderings, for tests. */
@@ -163,7 +181,7 @@ public final class LiveFeed implements AutoCloseable {
     /** Guarded by this. */
     private void schedule() {
         if (flush == null) {
-            flush = scheduler.schedule(this::flush, tick.toMillis(), TimeUnit.MILLISECONDS);
+            flush = timer.schedule(this::flush, TICK.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
@@ -189,17 +207,28 @@ public final class LiveFeed implements AutoCloseable {
         FeedEntry entry = new FeedEntry(++last, topic, rendering);
         entries.put(entry.number, entry);
         if (entries.size() > MAX_ENTRIES) {
-            forget(entries.pollFirstEntry().getValue());
+            forgetOldest();
         }
         return entry;
     }
 
     /** Guarded by this. */
-    private void forget(@Nullable FeedEntry oldest) {
-        if (oldest != null) {
-            forgotten = Math.max(forgotten, oldest.number);
+    private void forgetOldest() {
+        FeedEntry oldest = entries.pollFirstEntry().getValue();
+        Lines lines = added.get(oldest.topic);
+        if (lines == null) {
+            forgotten = oldest.number;
             states.remove(oldest.topic, oldest);
+        } else {
+            lines.forgotten = lines.numbers.remove();
         }
+    }
+
+    /** Whether a viewer of some topics can't learn what it missed since a number. Guarded by this. */
+    private boolean hasForgotten(Set<String> topics, long since) {
+        return since < forgotten || added.entrySet()
+                .stream()
+                .anyMatch(lines -> since < lines.getValue().forgotten && topics.contains(lines.getKey()));
     }
 
     /**
@@ -214,10 +243,12 @@ public final class LiveFeed implements AutoCloseable {
             Mono<Boolean> goesOn) {
         return Mono.fromSupplier(() -> {
             String known = request.http().headers().get("last-event-id", shown);
-            Object viewer = new Object();
-            enter(request.session(), viewer, topics);
-            Flux<ByteBuf> body = events(topics, known, goesOn)
-                    .doFinally(signal -> leave(request.session(), viewer))
+            requirePlace(request.session(), topics);
+            // The place is taken when the body is sent: a caller that leaves before takes none.
+            Flux<ByteBuf> body = Flux
+                    .using(() -> enter(request.session(), topics),
+                            viewer -> events(topics, known, goesOn),
+                            viewer -> leave(request.session(), viewer))
                     .map(Unpooled::wrappedBuffer);
             HttpHeaders headers = new DefaultHttpHeaders().set(HttpHeaderNames.CONTENT_TYPE,
                     "text/event-stream");
@@ -225,16 +256,21 @@ public final class LiveFeed implements AutoCloseable {
         });
     }
 
-    private synchronized void enter(WebSession session, Object viewer, Set<String> topics) {
+    private synchronized void requirePlace(WebSession session, Set<String> topics) {
         if (topics.size() > MAX_TOPICS) {
             throw HandlerException.of(Reason.BAD_REQUEST, "a page has at most " + MAX_TOPICS + " topics");
         }
-        int own = bySession.getOrDefault(session, 0);
-        if (own >= MAX_OF_SESSION || watched.size() >= MAX_VIEWERS) {
+        if (bySession.getOrDefault(session, 0) >= MAX_OF_SESSION || watched.size() >= MAX_VIEWERS) {
             throw HandlerException.of(Reason.OVERLOADED, "too many pages are open");
         }
-        bySession.put(session, own + 1);
+    }
+
+    private synchronized Object enter(WebSession session, Set<String> topics) {
+        requirePlace(session, topics);
+        Object viewer = new Object();
+        bySession.merge(session, 1, Integer::sum);
         watched.put(viewer, topics);
+        return viewer;
     }
 
     private synchronized void leave(WebSession session, Object viewer) {
@@ -248,10 +284,12 @@ public final class LiveFeed implements AutoCloseable {
             Reader reader = new Reader(topics, known);
             Flux<byte[]> changes = Flux.merge(Flux.just(0L), news.asFlux())
                     .onBackpressureLatest()
+                    .publishOn(rendering, 1)
                     .concatMapIterable(any -> reader.next(), 1);
-            Flux<byte[]> beats = Flux.interval(BEAT, scheduler)
+            Flux<byte[]> beats = Flux.interval(BEAT, timer)
                     .onBackpressureDrop()
-                    .concatMap(any -> goesOn, 1)
+                    // An error says nothing about the session: the next sign of life asks again.
+                    .concatMap(any -> goesOn.onErrorReturn(true), 1)
                     .map(on -> on ? BEATS : ENDED);
             return Flux.merge(changes, beats)
                     .takeUntil(bytes -> Arrays.equals(bytes, ENDED))
@@ -287,7 +325,7 @@ public final class LiveFeed implements AutoCloseable {
             List<FeedEntry> unread = new ArrayList<>();
             long to;
             synchronized (LiveFeed.this) {
-                missed |= read < forgotten;
+                missed |= hasForgotten(topics, read);
                 to = last;
                 if (!missed) {
                     entries.tailMap(read, false)

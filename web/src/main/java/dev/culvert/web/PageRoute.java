@@ -2,6 +2,7 @@ package dev.culvert.web;
 
 import dev.culvert.handlers.rest.PathTemplate;
 import io.netty.handler.codec.http.HttpMethod;
+import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 
 /**
@@ -17,6 +18,12 @@ public record PageRoute(HttpMethod method, PathTemplate template, Call call) {
     @FunctionalInterface
     public interface Call {
         Mono<PageAnswer> answer(PageRequest request);
+    }
+
+    /** This page or action, with its errors as {@code problems} translates them. */
+    public PageRoute translating(UnaryOperator<Throwable> problems) {
+        return new PageRoute(method, template,
+                request -> Mono.defer(() -> call.answer(request)).onErrorMap(problems));
     }
 
     /** A page. */

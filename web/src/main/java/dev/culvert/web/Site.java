@@ -11,12 +11,14 @@ import gg.jte.Content;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.net.InetAddress;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -46,14 +48,16 @@ public final class Site implements EdgeHandler {
      *
      * @param product the name that titles begin with
      * @param hint where a person finds a token
+     * @param unencrypted what to do about a listener that does not encrypt, for a person on another machine,
+     *     who gets no log-in; null: it encrypts
      * @param nav the navigation
      * @param pages the pages and actions
      * @param assets the style sheets and scripts
      * @param credentials judges tokens
      * @param clock the time of sessions
      */
-    public record Parts(String product, String hint, List<NavItem> nav, List<PageRoute> pages, Assets assets,
-            LoginCheck credentials, java.time.Clock clock) {
+    public record Parts(String product, String hint, @Nullable String unencrypted, List<NavItem> nav,
+            List<PageRoute> pages, Assets assets, LoginCheck credentials, java.time.Clock clock) {
         public Parts {
             nav = List.copyOf(nav);
             pages = List.copyOf(pages);
@@ -73,13 +77,17 @@ public final class Site implements EdgeHandler {
         }
         return login.session(request)
                 .flatMap(session -> page(request, session))
-                .switchIfEmpty(Mono.defer(() -> stranger(request)));
+                .switchIfEmpty(Mono.defer(() -> stranger(request)))
+                .onErrorResume(failed -> Mono.just(failed(request, null, failed)));
     }
 
     /** Answers without a session. */
     private Mono<EdgeResponse> stranger(EdgeRequest request) {
         if (!request.path().equals(LOGIN)) {
             return Mono.just(toLogin(request));
+        }
+        if (isOpen(request)) {
+            return Mono.just(loginPage(request, HttpResponseStatus.FORBIDDEN, "/", ""));
         }
         if (isRead(request)) {
             FormFields query = FormFields.of(request.query());
@@ -94,20 +102,28 @@ public final class Site implements EdgeHandler {
                 .<EdgeResponse>map(cookie -> seeOther(
                         LOGIN + "?entered&to=" + encoded(local(form.text("to"))))
                         .with(HttpHeaderNames.SET_COOKIE, cookie))
-                .onErrorResume(HandlerException.class, refused -> Mono.just(refusedLogin(request, form,
-                        refused))));
+                .onErrorResume(refused -> Mono.just(refusedLogin(request, form, refused))));
     }
 
-    private EdgeResponse refusedLogin(EdgeRequest request, FormFields form, HandlerException refused) {
-        Problem problem = Failure.of(refused).problem();
+    /** Whether others could read a token on its way. */
+    private boolean isOpen(EdgeRequest request) {
+        InetAddress peer = request.context().remote().getAddress();
+        return parts.unencrypted() != null && (peer == null || !peer.isLoopbackAddress());
+    }
+
+    private EdgeResponse refusedLogin(EdgeRequest request, FormFields form, Throwable refused) {
+        Problem problem = judged(request, refused).problem();
         EdgeResponse.Http page = loginPage(request, HttpResponseStatus.valueOf(problem.cause().status()),
-                local(form.text("to")), refused.detail());
+                local(form.text("to")), problem.detail());
         return problem.retryAfter() == null
                 ? page
                 : page.with(HttpHeaderNames.RETRY_AFTER, problem.retryAfterSeconds());
     }
 
-    /** A script can't follow a redirect to another page: it reads a field. Live updates get 401. */
+    /**
+     * A script can't follow a redirect to another page: it reads a field. Live updates get the event that
+     * ends them, because a browser hides the status of their answer from scripts.
+     */
     private static EdgeResponse toLogin(EdgeRequest request) {
         if (request.headers().contains("hx-request")) {
             return PageFields.page(EdgeResponse.Http.empty(HttpResponseStatus.UNAUTHORIZED))
@@ -115,7 +131,8 @@ public final class Site implements EdgeHandler {
         }
         String accept = request.headers().get(HttpHeaderNames.ACCEPT, "");
         if (accept.startsWith("text/event-stream")) {
-            return PageFields.page(EdgeResponse.Http.empty(HttpResponseStatus.UNAUTHORIZED));
+            return PageFields.page(EdgeResponse.Http.of(HttpResponseStatus.OK, "text/event-stream",
+                    LiveFeed.ended()));
         }
         return isRead(request) && !request.path().equals("/")
                 ? seeOther(LOGIN + "?to=" + encoded(request.target()))
@@ -132,11 +149,12 @@ public final class Site implements EdgeHandler {
                             : local(FormFields.of(request.query()).text("to"))));
             case "/logout" -> action(ours, session, form -> {
                 login.leave(session);
-                return Mono.just(seeOther(LOGIN).with(HttpHeaderNames.SET_COOKIE, Login.NO_SESSION));
+                return Mono.just(seeOther(LOGIN).with(HttpHeaderNames.SET_COOKIE, Login.noSession(request)));
             });
             case "/theme" -> action(ours, session,
-                    form -> Mono.just(seeOther(local(form.text("back"))).with(HttpHeaderNames.SET_COOKIE,
-                            Theme.cookie(form.text("theme")))));
+                    form -> Mono
+                            .just(redirect(ours, local(form.text("back"))).with(HttpHeaderNames.SET_COOKIE,
+                                    Theme.cookie(form.text("theme")))));
             default -> Mono.defer(() -> route(ours, session))
                     .onErrorResume(failed -> Mono.just(failed(ours, session, failed)));
         };
@@ -202,28 +220,39 @@ public final class Site implements EdgeHandler {
                 yield redirect(request, redirect.location());
             }
             case PageAnswer.View view -> html(view.status(), new Layout(parts.product(), view.title(),
-                    parts.nav(), view.section(), request.target(), Theme.of(request.headers()), session,
+                    parts.nav(), view.section(), path(request, view), Theme.of(request.headers()), session,
                     isRead(request) ? session.takeSaid() : "", parts.assets(), view.body()));
         };
     }
 
+    private static String path(EdgeRequest request, PageAnswer.View view) {
+        String path = view.path();
+        return path != null ? path : isRead(request) ? request.target() : view.section();
+    }
+
     /** A script reads the target of the redirect from a field, so that the page itself is replaced. */
-    private static EdgeResponse redirect(EdgeRequest request, String location) {
+    private static EdgeResponse.Http redirect(EdgeRequest request, String location) {
         return request.headers().contains("hx-request")
                 ? PageFields.page(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT))
                         .with("hx-redirect", location)
                 : seeOther(location);
     }
 
-    private EdgeResponse failed(EdgeRequest request, WebSession session, Throwable error) {
+    private static Failure judged(EdgeRequest request, Throwable error) {
         Failure failure = Failure.of(error);
-        Problem problem = failure.problem();
         if (!failure.expected()) {
             log.atError()
                     .setCause(error)
                     .addKeyValue("requestId", request.context().requestId())
                     .log("page failed");
         }
+        return failure;
+    }
+
+    /** The page of a problem; without a session it has no navigation. */
+    private EdgeResponse failed(EdgeRequest request, @Nullable WebSession session, Throwable error) {
+        Failure failure = judged(request, error);
+        Problem problem = failure.problem();
         String detail = problem.cause().status() == SERVER_ERROR
                 ? problem.detail() + "; the log names it by the request id "
                         + request.context().requestId()
@@ -234,14 +263,17 @@ public final class Site implements EdgeHandler {
                 new Layout(parts.product(), problem.cause().title(), parts.nav(), "", "/",
                         Theme.of(request.headers()), session, "", parts.assets(), body));
         failure.fields().forEach(field -> page.headers().set(field.getKey(), field.getValue()));
-        return page;
+        return problem.retryAfter() == null
+                ? page
+                : page.with(HttpHeaderNames.RETRY_AFTER, problem.retryAfterSeconds());
     }
 
     private EdgeResponse.Http loginPage(EdgeRequest request, HttpResponseStatus status, String to,
             String problem) {
         return html(status, new Layout(parts.product(), "Log in", List.of(), "", "/",
                 Theme.of(request.headers()), null, "", parts.assets(),
-                templates.content("login.jte", new LoginForm(to, problem, parts.hint()))));
+                templates.content("login.jte", new LoginForm(to, problem, parts.hint(),
+                        isOpen(request) ? parts.unencrypted() : null))));
     }
 
     private EdgeResponse.Http html(HttpResponseStatus status, Layout layout) {

@@ -8,6 +8,8 @@
   let heard = Date.now();
   let isGone = false;
   let loads = 0;
+  let loadsSoon = false;
+  let rests = false;
 
   // Relative times grow older by themselves.
   const units = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]];
@@ -38,8 +40,8 @@
       gone.hidden = true;
     }
   };
-  const lost = () => {
-    if (isGone || !source) { return; }
+  const lost = (always) => {
+    if (isGone || (!source && always !== true)) { return; }
     isGone = true;
     const time = gone.querySelector('time');
     time.dateTime = new Date(heard).toISOString();
@@ -48,21 +50,45 @@
   };
   const reload = () => {
     const live = document.getElementById('live');
-    if (!live || Date.now() - loads < 2000) { return; }
+    const wait = loads + 2000 - Date.now();
+    if (!live || loadsSoon) { return; }
+    if (wait > 0) {
+      loadsSoon = true;
+      setTimeout(() => { loadsSoon = false; reload(); }, wait);
+      return;
+    }
     loads = Date.now();
-    window.htmx.ajax('GET', location.pathname + location.search,
-      { target: '#live', select: '#live', swap: 'outerHTML' });
+    window.htmx.ajax('GET', live.dataset.path || location.pathname + location.search,
+      { target: '#live', select: '#live', swap: 'outerHTML' }).catch(() => {});
   };
   document.addEventListener('htmx:sseOpen', (event) => {
     const opened = event.detail.source;
     alive();
     if (source === opened) { return; }
     source = opened;
+    if (document.hidden) { rest(); }
+    if (!source) { return; }
     source.addEventListener('beat', alive);
     source.addEventListener('missed', () => { alive(); reload(); });
     source.addEventListener('ended', () => { location.href = '/login?to=' + encodeURIComponent(location.pathname + location.search); });
   });
   document.addEventListener('htmx:sseError', lost);
+
+  // A page that nobody sees keeps no connection: browsers open six to a server, for all its pages.
+  const rest = () => {
+    if (!source || document.querySelector('button[data-pause].paused')) { return; }
+    source.close();
+    source = null;
+    rests = true;
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) { rest(); } else if (rests) { rests = false; heard = Date.now(); reload(); }
+  });
+  for (const failure of ['htmx:responseError', 'htmx:sendError']) {
+    document.addEventListener(failure, (event) => {
+      if (event.detail.target && event.detail.target.id === 'live' && !source) { lost(true); setTimeout(reload, 3000); }
+    });
+  }
   // A row whose state changed lights up; figures change quietly.
   const states = new WeakMap();
   const stateOf = (element) => (element.querySelector('.state') || element).textContent;
@@ -79,9 +105,10 @@
         void element.offsetWidth;
         element.classList.add('fresh');
       }
-      while (element.dataset.most && element.children.length > Number(element.dataset.most)) {
-        element.lastElementChild.remove();
-      }
+    }
+    const list = event.target;
+    while (list.dataset.most && list.children.length > Number(list.dataset.most)) {
+      list.lastElementChild.remove();
     }
     relative();
   });
@@ -126,7 +153,11 @@
       event.preventDefault();
       opener = ask;
       window.htmx.ajax('GET', ask.getAttribute('href'), { target: '#dialog', select: '#confirm', swap: 'innerHTML' })
-        .then(() => { if (!dialog.open) { dialog.showModal(); } });
+        .catch(() => {})
+        .then(() => {
+          // An error is no question: its own page shows it.
+          if (!dialog.querySelector('#confirm')) { location.href = ask.href; } else if (!dialog.open) { dialog.showModal(); }
+        });
       return;
     }
     if (target.closest('[data-close]') && dialog.open) {
@@ -162,10 +193,25 @@
     }
   });
 
+  // The colours change in place: the page may show what is shown once.
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    const button = event.submitter;
+    if (!form.matches('.themes') || !button) { return; }
+    event.preventDefault();
+    fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form, button)), headers: { 'hx-request': 'true' } })
+      .then((answer) => {
+        if (!answer.ok) { throw new Error(answer.status); }
+        document.documentElement.dataset.theme = button.value;
+        for (const other of form.querySelectorAll('button')) { other.setAttribute('aria-pressed', String(other === button)); }
+      })
+      .catch(() => { location.href = new FormData(form).get('back'); });
+  });
+
   // A form is sent once.
   document.addEventListener('submit', (event) => {
     const button = event.submitter;
-    if (button && event.target.method === 'post') {
+    if (button && event.target.method === 'post' && !event.defaultPrevented) {
       setTimeout(() => { button.setAttribute('aria-disabled', 'true'); button.addEventListener('click', (again) => again.preventDefault()); });
     }
   });

@@ -2,21 +2,30 @@ package dev.culvert.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.RequestContext;
 import gg.jte.Content;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 class LiveFeedTest {
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-    private final LiveFeed feed = new LiveFeed(time);
+    private final LiveFeed feed = new LiveFeed(time, Schedulers.immediate());
 
     private static Supplier<Content> text(String text) {
         return () -> output -> output.writeContent(text);
@@ -115,6 +124,36 @@ class LiveFeedTest {
                 .expectNext("event: missed\ndata: -\n\n")
                 .thenCancel()
                 .verify(Duration.ofSeconds(10));
+    }
+
+    @Test
+    void linesOfOneTopicMakeViewersOfOthersMissNothing() {
+        String known = feed.position();
+        feed.added("log", text("1"));
+        feed.changed("a", text("2"));
+        for (int i = 0; i <= LiveFeed.MAX_ADDED; i++) {
+            feed.added("other", text("x"));
+        }
+        tick();
+
+        StepVerifier.create(viewer(known, "a", "log"))
+                .expectNext("event: log\ndata: 1\n\n", "event: a\ndata: 2\n\n")
+                .thenCancel()
+                .verify(Duration.ofSeconds(10));
+    }
+
+    @Test
+    void viewerThatLeavesBeforeItsAnswerBeginsTakesNoPlace() {
+        var session = new WebSession(new WebUser(() -> "ada", "read", Mono.just(true)), "csrf",
+                Instant.EPOCH);
+        var http = new EdgeRequest(HttpMethod.GET, "/live", new DefaultHttpHeaders(), Flux.empty(),
+                RequestContext.of("r1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));
+        var request = new PageRequest(http, session, Map.of(), FormFields.NONE, FormFields.NONE);
+        for (int i = 0; i <= LiveFeed.MAX_OF_SESSION; i++) {
+            assertThat(feed.answer(request, Set.of("a"), "", Mono.just(true)).block()).isNotNull();
+        }
+
+        assertThat(feed.watched()).isEmpty();
     }
 
     @Test

@@ -99,7 +99,7 @@ public final class WebhookCommand {
     }
 
     /** {@code show ID}. */
-    @Command(name = "show", description = "Tells what became of a webhook; its fields and body, which may hold secrets, are not shown.", footer = {
+    @Command(name = "show", description = "Shows the state of a webhook; its fields and body, which may hold secrets, are not shown.", footer = {
             "", "Example:", "  culvert webhook show ID"})
     static final class Show extends AdminCommand {
         @Parameters(paramLabel = "ID", description = "Its Culvert-Webhook-Id.")

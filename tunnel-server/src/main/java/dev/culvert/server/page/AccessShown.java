@@ -64,7 +64,7 @@ public record AccessShown(String addresses, List<Rule> rules, boolean open, Stri
             case Requirement.Deny deny -> "nobody";
             case Requirement.Jwt jwt -> "a token of " + jwt.issuer() + " for "
                     + String.join(", ", jwt.audiences());
-            case Requirement.ForwardAuth service -> "whom " + service.url() + " lets in";
+            case Requirement.ForwardAuth service -> "permission of " + service.url();
             case Requirement.ClientCertificate certificate -> certificate.subjects().isEmpty()
                     ? "a client certificate"
                     : "a client certificate of " + String.join("; ", certificate.subjects());

@@ -17,6 +17,8 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
@@ -26,6 +28,7 @@ import reactor.core.scheduler.Schedulers;
  * measured. Only what somebody sees is measured.
  */
 final class LiveRuntimes {
+    private static final Logger log = LoggerFactory.getLogger(LiveRuntimes.class);
     private static final Duration SAMPLE = Duration.ofSeconds(1);
     private static final int HISTORY_TICKS = 5;
 
@@ -37,6 +40,8 @@ final class LiveRuntimes {
     private final Clock clock;
     /** What was published last of each runtime that somebody sees. Used by one thread at a time. */
     private final Map<RuntimeName, RuntimeRow> published = new HashMap<>();
+    /** Whether an event has changed the overview. It looks at every runtime: once a second is enough. */
+    private volatile boolean overviewIsOld;
 
     LiveRuntimes(Templates templates, RuntimeRows rows, FleetHistory history, OverviewPage overview,
             LiveFeed feed, Clock clock) {
@@ -53,21 +58,37 @@ final class LiveRuntimes {
         return Flux.interval(SAMPLE, Schedulers.parallel())
                 .onBackpressureDrop()
                 .publishOn(Schedulers.boundedElastic(), 1)
-                .subscribe(this::sample);
+                .subscribe(tick -> {
+                    try {
+                        sample(tick);
+                    } catch (RuntimeException e) {
+                        log.atError().setCause(e).log("runtimes can't be measured for their pages");
+                    }
+                });
     }
 
     /** Publishes what an event tells. Called on any thread; does not block. */
     void on(ServerEvent event) {
         if (event instanceof ServerEvent.OfTunnel tunnel) {
             changed(tunnel.runtime());
-            overviewChanged();
+            overviewIsOld = true;
         }
     }
 
+    /**
+     * Of what few people see, nothing is kept while nobody sees it: a viewer that comes back receives its
+     * state with the next measurement.
+     */
     private void changed(RuntimeName name) {
         feed.changed(RuntimeRow.topic(name), () -> row(name));
-        feed.changed(RuntimeDetail.topic(name), () -> detail(name));
-        feed.changed(Enrolment.topic(name.toString()), () -> enrolled(name));
+        String detail = RuntimeDetail.topic(name);
+        if (feed.isWatched(detail)) {
+            feed.changed(detail, () -> detail(name));
+        }
+        String enrolled = Enrolment.topic(name.toString());
+        if (feed.isWatched(enrolled)) {
+            feed.changed(enrolled, () -> enrolled(name));
+        }
     }
 
     private void overviewChanged() {
@@ -79,8 +100,12 @@ final class LiveRuntimes {
             history.sample();
         }
         Collection<String> watched = feed.watched();
-        if (watched.contains(Overview.TOPIC) && tick % HISTORY_TICKS == 0) {
+        boolean isDue = watched.contains(Overview.TOPIC) && tick % HISTORY_TICKS == 0;
+        if (isDue) {
             overview.look().subscribe();
+        }
+        if (overviewIsOld || isDue) {
+            overviewIsOld = false;
             overviewChanged();
         }
         Map<RuntimeName, RegisteredRuntime> seen = seen(watched);

@@ -1,6 +1,8 @@
 package dev.culvert.server.page;
 
+import dev.culvert.admin.AdminHandler;
 import dev.culvert.config.ConfigBinding;
+import dev.culvert.config.HostPort;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
@@ -8,6 +10,7 @@ import dev.culvert.http.observe.TunnelFigures;
 import dev.culvert.server.admin.AdminApi;
 import dev.culvert.server.page.request.RequestPages;
 import dev.culvert.server.token.AdminAccess;
+import dev.culvert.store.StoreException;
 import dev.culvert.web.Assets;
 import dev.culvert.web.LiveFeed;
 import dev.culvert.web.NavItem;
@@ -21,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -43,7 +47,7 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
 
     private final AdminApi api;
     private final Site site;
-    private final LiveFeed feed = new LiveFeed(Schedulers.parallel());
+    private final LiveFeed feed = new LiveFeed(Schedulers.parallel(), Schedulers.boundedElastic());
     private final Disposable live;
 
     /**
@@ -52,9 +56,12 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
      * @param figures the figures of all tunnels
      * @param server the URL by which clients reach this server
      * @param configuration the values in force, secrets masked
+     * @param plain the address of the listener if it does not encrypt, else null: it has no log-in for other
+     *     machines then
      */
     public OperatorPages(AdminApi api, AdminApi.Parts parts, TunnelFigures figures,
-            Supplier<String> server, List<ConfigBinding.Effective> configuration) {
+            Supplier<String> server, List<ConfigBinding.Effective> configuration,
+            @Nullable HostPort plain) {
         this.api = api;
         Templates templates = Templates.of("culvert.pages.server", OperatorPages.class);
         var rows = new RuntimeRows(parts.store(), parts.tunnels(), parts.quotas());
@@ -73,11 +80,19 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
         pages.addAll(new AuditPage(templates, parts.audit()).routes());
         pages.addAll(new ConfigurationPage(templates, configuration).routes());
         pages.add(PageRoute.get("/live", this::live));
-        site = new Site(new Site.Parts("Culvert", HINT, NAV, pages, Assets.load(),
+        pages.replaceAll(page -> page.translating(OperatorPages::problem));
+        site = new Site(new Site.Parts("Culvert", HINT, plain == null ? null : unencrypted(plain), NAV, pages,
+                Assets.load(),
                 token -> user(api.access(), token), parts.clock()));
         var runtimes = new LiveRuntimes(templates, rows, history, overview, feed, parts.clock());
         live = Disposables.composite(runtimes.start(), parts.events().follow(runtimes::on),
                 parts.events().follow(events::on));
+    }
+
+    private static String unencrypted(HostPort listen) {
+        return "Give the listener a certificate (admin.tls), or forward a port to its loopback address (admin.listen 127.0.0.1 or 0.0.0.0): "
+                + "ssh -L " + listen.port() + ":127.0.0.1:" + listen.port()
+                + " SERVER, then open http://localhost:" + listen.port() + "/.";
     }
 
     /** The live updates of the topics that a page names. */
@@ -98,7 +113,13 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
                         Mono.defer(() -> access.caller(proof))
                                 .map(now -> now.equals(caller))
                                 .defaultIfEmpty(false)
-                                .onErrorReturn(false)));
+                                .onErrorMap(OperatorPages::problem)))
+                .onErrorMap(OperatorPages::problem);
+    }
+
+    /** A store's error as the API answers it. */
+    private static Throwable problem(Throwable error) {
+        return error instanceof StoreException refused ? AdminHandler.refusal(refused) : error;
     }
 
     @Override

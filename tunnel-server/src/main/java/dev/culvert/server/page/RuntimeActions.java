@@ -63,6 +63,7 @@ final class RuntimeActions {
                         "The runtime, its hosts, its rules and its stored webhooks are gone. Its client is disconnected.",
                         true)),
                 PageRoute.post(ONE + "/delete", this::delete),
+                PageRoute.get(ONE + "/enrol", this::waiting),
                 PageRoute.post(ONE + "/enrol", this::enrol),
                 PageRoute.post(ONE + "/limits", this::limits),
                 PageRoute.post(ONE + "/hosts", this::hosts));
@@ -72,10 +73,7 @@ final class RuntimeActions {
             boolean danger) {
         return Mono.fromSupplier(() -> {
             RegisteredRuntime runtime = pages.present(request);
-            if (!RuntimePages.role(request).covers(needed)) {
-                throw HandlerException.of(Reason.FORBIDDEN,
-                        "This needs a token of the role " + needed.word() + ".");
-            }
+            requireRole(request, needed);
             String session = request.query().text("session");
             String title = verb + " " + runtime.name() + (session.isEmpty() ? "?" : ", one session?");
             String path = "/runtimes/" + runtime.name();
@@ -85,6 +83,13 @@ final class RuntimeActions {
                             session.isEmpty() ? Map.of() : Map.of("session", session),
                             request.session().csrfToken())));
         });
+    }
+
+    private static void requireRole(PageRequest request, AdminRole needed) {
+        if (!RuntimePages.role(request).covers(needed)) {
+            throw HandlerException.of(Reason.FORBIDDEN,
+                    "This needs a token of the role " + needed.word() + ".");
+        }
     }
 
     private Mono<PageAnswer> drain(PageRequest request) {
@@ -139,22 +144,41 @@ final class RuntimeActions {
         body.put("account", request.form().text("account").strip());
         body.put("name", request.form().text("name").strip());
         return calls.call(request, HttpMethod.POST, "/api/v1/runtimes", body)
-                .map(made -> enrolment(made.path("account").asText() + "/" + made.path("name").asText(),
+                .map(made -> enrolment(request,
+                        made.path("account").asText() + "/" + made.path("name").asText(),
                         made));
     }
 
     private Mono<PageAnswer> enrol(PageRequest request) {
         return calls.call(request, HttpMethod.POST, path(request) + "/enrolment-tokens", null)
-                .map(token -> enrolment(request.segment("account") + "/" + request.segment("name"), token));
+                .map(token -> enrolment(request, request.segment("account") + "/" + request.segment("name"),
+                        token));
     }
 
     /** The token is shown once, in the answer itself, and kept nowhere. */
-    private PageAnswer enrolment(String runtime, JsonNode token) {
+    private PageAnswer enrolment(PageRequest request, String runtime, JsonNode token) {
         String live = feed.position();
-        return PageAnswer.View.of("Enrol " + runtime, RuntimePages.LIST,
-                templates.content("enrol.jte", Enrolment.of(runtime, token.path("enrolmentToken").asText(),
-                        token.path("enrolmentExpiresAt").asText(), server.get(), pages.state(runtime),
-                        live)));
+        return page(Enrolment.of(runtime, token.path("enrolmentToken").asText(),
+                token.path("enrolmentExpiresAt").asText(), server.get(), pages.state(runtime), live,
+                request.session().csrfToken()));
+    }
+
+    /** Where one returns who has seen the token: the page still waits for the client. */
+    private Mono<PageAnswer> waiting(PageRequest request) {
+        return Mono.fromSupplier(() -> {
+            requireRole(request, AdminRole.OPERATE);
+            String live = feed.position();
+            String runtime = pages.present(request).name().toString();
+            return page(Enrolment.waiting(runtime, pages.state(runtime), live,
+                    request.session().csrfToken()));
+        });
+    }
+
+    private PageAnswer page(Enrolment enrolment) {
+        return PageAnswer.View
+                .of("Enrol " + enrolment.runtime(), RuntimePages.LIST,
+                        templates.content("enrol.jte", enrolment))
+                .at(enrolment.path());
     }
 
     private Mono<PageAnswer> limits(PageRequest request) {

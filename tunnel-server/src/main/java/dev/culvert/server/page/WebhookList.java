@@ -45,6 +45,17 @@ public record WebhookList(List<Row> rows, String state, String runtime, String s
         return !runtime.isEmpty() && !source.isEmpty() && problem.isEmpty();
     }
 
+    /** Whether a replay can take what is shown: pending ones are sent anyway. */
+    public boolean canReplay() {
+        return !rows.isEmpty() && !state.equals(WebhookState.PENDING.word())
+                && (!state.isEmpty() || !source.isEmpty());
+    }
+
+    /** The path of the question before a pause. */
+    public String pausePath() {
+        return PATH + "/pause" + query();
+    }
+
     /** The path of the replay of all that match. */
     public String replayPath() {
         return PATH + "/replay" + query();

@@ -1,6 +1,8 @@
 package dev.culvert.server.page;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.admin.AdminRole;
+import dev.culvert.handlers.server.Failure;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.inbox.StoredWebhooks;
@@ -46,6 +48,7 @@ final class WebhookPages {
                 PageRoute.get(WebhookList.PATH + "/replay", this::askReplay),
                 PageRoute.post(WebhookList.PATH + "/replay", this::replayMany),
                 PageRoute.post(WebhookList.PATH + "/{id}/replay", this::replay),
+                PageRoute.get(WebhookList.PATH + "/pause", this::askPause),
                 PageRoute.post(WebhookList.PATH + "/pause", request -> pause(request, "pause",
                         "Deliveries of this event source are paused. Webhooks are still stored.")),
                 PageRoute.post(WebhookList.PATH + "/resume",
@@ -64,9 +67,9 @@ final class WebhookPages {
                     "").query();
         }
 
-        /** The filter in words. */
-        String words() {
-            return (state.isEmpty() ? "all" : "all " + state) + " webhooks"
+        /** What a replay takes, in words: without a state the dead ones. */
+        String replayed() {
+            return "all " + (state.isEmpty() ? WebhookState.DEAD.word() : state) + " webhooks"
                     + (source.isEmpty() ? "" : " of " + source) + (runtime.isEmpty() ? "" : " of " + runtime);
         }
 
@@ -84,6 +87,42 @@ final class WebhookPages {
                 body.put("state", state);
             }
             return body;
+        }
+    }
+
+    /**
+     * What a replay of many webhooks has done.
+     *
+     * @param replayed the number that is sent again
+     * @param skipped the number whose content is not kept any more
+     * @param next where the next step begins; null: this was the last one
+     * @param problem why it ended early, or empty
+     * @param left the number that it left when it ended early; -1: unknown
+     */
+    record Replayed(long replayed, long skipped, @Nullable String next, String problem, long left) {
+        static Replayed of(JsonNode step) {
+            return new Replayed(step.path("replayed").asLong(), step.path("skipped").asLong(),
+                    step.path("next").isTextual() ? step.path("next").asText() : null, "", 0);
+        }
+
+        static Replayed failed(String problem, long left) {
+            return new Replayed(0, 0, null, problem, left);
+        }
+
+        /** This and a later step. */
+        Replayed plus(Replayed later) {
+            return new Replayed(replayed + later.replayed, skipped + later.skipped, later.next, later.problem,
+                    later.left);
+        }
+
+        String words() {
+            String done = Format.plural(replayed, "webhook is", "webhooks are") + " replayed"
+                    + (skipped == 0
+                            ? ""
+                            : "; " + Format.count(skipped) + " skipped: their content is not kept");
+            return problem.isEmpty()
+                    ? done + "."
+                    : done + "; " + (left < 0 ? "others" : Format.count(left)) + " remain: " + problem;
         }
     }
 
@@ -139,41 +178,66 @@ final class WebhookPages {
 
     /** Asks first, with the number that the API counts. */
     private Mono<PageAnswer> askReplay(PageRequest request) {
-        if (!RuntimePages.role(request).covers(AdminRole.OPERATE)) {
-            return Mono
-                    .error(HandlerException.of(Reason.FORBIDDEN, "This needs a token of the role operate."));
-        }
-        Wanted wanted = Wanted.of(request.query());
-        Map<String, Object> body = wanted.body();
-        body.put("dryRun", true);
-        return calls.call(request, HttpMethod.POST, API + "replay", body).map(counted -> {
-            String title = "Replay " + wanted.words() + "?";
-            return PageAnswer.View.of(title, WebhookList.PATH, templates.content("confirm.jte",
-                    new Confirmation(title,
-                            Format.plural(counted.path("matched").asLong(), "webhook is", "webhooks are")
-                                    + " sent again, in order.",
-                            "Replay", false, WebhookList.PATH + "/replay", wanted.path(),
-                            Map.of("state", wanted.state, "runtime", wanted.runtime, "source", wanted.source),
-                            request.session().csrfToken())));
+        return Mono.defer(() -> {
+            requireOperator(request);
+            Wanted wanted = Wanted.of(request.query());
+            return count(request, wanted).map(matched -> question("Replay " + wanted.replayed() + "?",
+                    Format.plural(matched, "webhook is", "webhooks are") + " sent again, in order.", "Replay",
+                    WebhookList.PATH + "/replay", wanted, request));
         });
     }
 
+    private static void requireOperator(PageRequest request) {
+        if (!RuntimePages.role(request).covers(AdminRole.OPERATE)) {
+            throw HandlerException.of(Reason.FORBIDDEN, "This needs a token of the role operate.");
+        }
+    }
+
+    private PageAnswer question(String title, String text, String button, String action, Wanted wanted,
+            PageRequest request) {
+        return PageAnswer.View.of(title, WebhookList.PATH, templates.content("confirm.jte",
+                new Confirmation(title, text, button, false, action, wanted.path(),
+                        Map.of("state", wanted.state, "runtime", wanted.runtime, "source", wanted.source),
+                        request.session().csrfToken())));
+    }
+
+    /** The number of webhooks that a replay takes now. */
+    private Mono<Long> count(PageRequest request, Wanted wanted) {
+        return calls.call(request, HttpMethod.POST, API + "replay", with(wanted.body(), "dryRun", true))
+                .map(counted -> counted.path("matched").asLong());
+    }
+
+    /** Replays in steps. A failure after the first step is reported with what was done before. */
     private Mono<PageAnswer> replayMany(PageRequest request) {
         Wanted wanted = Wanted.of(request.form());
-        return calls.call(request, HttpMethod.POST, API + "replay", wanted.body())
-                .expand(done -> done.path("next").isTextual()
-                        ? calls.call(request, HttpMethod.POST, API + "replay",
-                                with(wanted.body(), "next", done.path("next").asText()))
-                        : Mono.empty())
-                .map(done -> done.path("replayed").asLong())
-                .reduce(0L, Long::sum)
-                .map(count -> new PageAnswer.Redirect(wanted.path(),
-                        Format.plural(count, "webhook is", "webhooks are") + " replayed."));
+        return step(request, wanted.body())
+                .expand(done -> done.next() == null
+                        ? Mono.empty()
+                        : step(request, with(wanted.body(), "next", done.next()))
+                                .onErrorResume(failed -> count(request, wanted).onErrorReturn(-1L)
+                                        .map(left -> Replayed.failed(Failure.of(failed).problem().detail(),
+                                                left))))
+                .reduce(Replayed::plus)
+                .map(done -> new PageAnswer.Redirect(wanted.path(), done.words()));
+    }
+
+    private Mono<Replayed> step(PageRequest request, Map<String, Object> body) {
+        return calls.call(request, HttpMethod.POST, API + "replay", body).map(Replayed::of);
     }
 
     private static Map<String, Object> with(Map<String, Object> body, String name, Object value) {
         body.put(name, value);
         return body;
+    }
+
+    private Mono<PageAnswer> askPause(PageRequest request) {
+        return Mono.fromSupplier(() -> {
+            requireOperator(request);
+            Wanted wanted = Wanted.of(request.query());
+            return question("Pause " + wanted.source + " of " + wanted.runtime + "?",
+                    "Nothing is delivered until it is resumed. Webhooks are still stored.", "Pause",
+                    WebhookList.PATH + "/pause", wanted, request);
+        });
     }
 
     private Mono<PageAnswer> pause(PageRequest request, String action, String said) {

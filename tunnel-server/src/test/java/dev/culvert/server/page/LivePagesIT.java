@@ -3,6 +3,7 @@ package dev.culvert.server.page;
 import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.inbox.model.InboxEvent;
 import dev.culvert.server.AdminServer;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
@@ -122,6 +123,22 @@ class LivePagesIT {
             assertThat(next(events, "events")).contains("<tr>", "connected", "acme/prod");
         }
         assertThat(visitor.get("/events").text()).contains("192.0.2.7:4711");
+    }
+
+    @Test
+    void manyWebhooksHideNothingThatHappenedToARuntime() throws IOException {
+        String path = livePath("/events");
+        connect();
+        for (int i = 0; i < 2000; i++) {
+            server.events.publish(new ServerEvent.OfWebhook(Instant.now(), PROD,
+                    new InboxEvent(i == 0 ? InboxEvent.Kind.STORED : InboxEvent.Kind.FAILED, "w" + i, "r",
+                            "argo/push", 1, "503")));
+        }
+
+        assertThat(visitor.get("/events").text()).contains("connected", "w1999").doesNotContain("w0<");
+        try (BufferedReader events = reader(open(path.replace("&topic=webhook-events", "")))) {
+            assertThat(events.readLine()).isEqualTo("event: events");
+        }
     }
 
     @Test

@@ -63,6 +63,27 @@ class PageTemplatesTest {
         assertThat(html("webhooks.jte", list(List.of(dead), false))).doesNotContain("<button title");
     }
 
+    @Test
+    void replayOfManyTellsWhatItTakes() {
+        var dead = List.of(WebhookList.Row.of(entry(WebhookState.DEAD), "acme/prod"));
+
+        assertThat(html("webhooks.jte", list(dead, true))).contains("Replay all of these");
+        assertThat(html("webhooks.jte", new WebhookList(dead, "", "acme/prod", "argo/push", "", false, "",
+                true, "token"))).contains("Replay all dead of this source");
+        assertThat(html("webhooks.jte", new WebhookList(dead, "pending", "acme/prod", "argo/push", "", false,
+                "", true, "token"))).doesNotContain("Replay all");
+    }
+
+    @Test
+    void replayOfManyTellsWhatItDid() {
+        var first = new WebhookPages.Replayed(100, 2, "100", "", 0);
+
+        assertThat(first.plus(new WebhookPages.Replayed(40, 0, null, "", 0)).words())
+                .isEqualTo("140 webhooks are replayed; 2 skipped: their content is not kept.");
+        assertThat(first.plus(WebhookPages.Replayed.failed("the store is busy", 40)).words()).isEqualTo(
+                "100 webhooks are replayed; 2 skipped: their content is not kept; 40 remain: the store is busy");
+    }
+
     private static WebhookList list(List<WebhookList.Row> rows, boolean mayReplay) {
         return new WebhookList(rows, "dead", "acme/prod", "argo/push", "", false, "", mayReplay, "token");
     }
@@ -91,7 +112,7 @@ class PageTemplatesTest {
     @Test
     void commandsAreInert() {
         assertInert(html("enrol.jte",
-                Enrolment.of("acme/prod", HOSTILE, HOSTILE, HOSTILE, RuntimeState.NEW, "1-2")));
+                Enrolment.of("acme/prod", HOSTILE, HOSTILE, HOSTILE, RuntimeState.NEW, "1-2", "token")));
     }
 
     @ParameterizedTest

@@ -181,6 +181,11 @@ class RuntimeActionsIT {
                 "culvert client --server wss://t.example:7443 --enrolment-token-file prod.token",
                 "topic=enrolled");
         assertThat(answer.field("cache-control")).isEqualTo("no-store");
+        assertThat(answer.text()).contains("name=\"back\" value=\"" + PROD + "/enrol\"",
+                "data-path=\"" + PROD + "/enrol\"");
+        assertThat(visitor.get(PROD + "/enrol").text())
+                .contains("id=\"live\"", "Make another token")
+                .doesNotContain("secret-of-");
         assertThat(visitor.get(PROD).text()).doesNotContain("secret-of-");
         assertThat(lastAudit()).contains("enrolment token made").doesNotContain("secret-of-");
     }
@@ -193,7 +198,8 @@ class RuntimeActionsIT {
         Answer taken = act("/runtimes", Map.of("account", "acme", "name", "test"));
         Answer wrong = act("/runtimes", Map.of("account", "<b>", "name", "x"));
 
-        assertThat(made.text()).contains("Enrol acme/test", "Waiting for the client");
+        assertThat(made.text()).contains("Enrol acme/test", "Waiting for the client",
+                "name=\"back\" value=\"/runtimes/acme/test/enrol\"");
         assertThat(taken.status()).isEqualTo(409);
         assertThat(taken.text()).contains("exists already");
         assertThat(wrong.status()).isEqualTo(400);
@@ -236,6 +242,32 @@ class RuntimeActionsIT {
         assertThat(visitor.get(PROD + "?path=/open/..%252fx").text()).contains("Refused with 403");
         assertThat(visitor.get(PROD + "?path=/x&address=host.example").text()).contains("This is no address");
         assertThat(visitor.get(PROD + "?path=x").text()).contains("A path begins with a slash");
+    }
+
+    @Test
+    void changesOfManyWebhooksAskFirst() {
+        String query = "?runtime=acme/prod&source=argo/push";
+        enter("operate");
+
+        assertThat(visitor.get("/webhooks/replay" + query).text()).contains("id=\"confirm\"",
+                "Replay all dead webhooks of argo/push", "0 webhooks are sent again");
+        assertThat(visitor.get("/webhooks/pause" + query).text()).contains("id=\"confirm\"",
+                "Pause argo/push of acme/prod?");
+        act("/webhooks/pause", Map.of("runtime", "acme/prod", "source", "argo/push"));
+        assertThat(lastAudit()).contains("webhooks paused");
+        assertThat(act("/webhooks/replay", Map.of("runtime", "acme/prod", "source", "argo/push"))
+                .status()).isEqualTo(303);
+        assertThat(visitor.get("/webhooks").text()).contains("0 webhooks are replayed.");
+    }
+
+    @Test
+    void readerIsAskedNoQuestion() {
+        enter("read");
+
+        for (String path : new String[]{"/webhooks/replay?state=dead",
+                "/webhooks/pause?runtime=acme/prod&source=a", PROD + "/enrol", PROD + "/drain"}) {
+            assertThat(visitor.get(path).status()).as(path).isEqualTo(403);
+        }
     }
 
     @Test

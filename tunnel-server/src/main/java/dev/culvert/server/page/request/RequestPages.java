@@ -140,7 +140,7 @@ public final class RequestPages {
                     .doFinally(signal -> over.tryEmitEmpty());
             Flux<String> beats = Flux.interval(BEAT)
                     .onBackpressureDrop()
-                    .concatMap(tick -> mayGoOn, 1)
+                    .concatMap(tick -> mayGoOn.onErrorReturn(true), 1)
                     .map(on -> on ? BEATS : ENDED)
                     .takeUntilOther(over.asMono());
             return Flux.merge(Flux.just(requests.reaches(seen) ? BEATS : MISSED), rows, beats)
