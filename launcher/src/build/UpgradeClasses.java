@@ -14,17 +14,22 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Run by the build: gives the classes of a jar for Java 5 the format of Java 8, in place. The verifier of old
- * classes is slow, and an AOT cache leaves them out. The same jar gives the same bytes.
+ * Run by the build: gives the classes for Java 5 in jars the format of Java 8, in place. The verifier of old
+ * classes is slow, and an AOT cache leaves them out. The same jar gives the same bytes, whatever the time zone
+ * and umask: Ant's depend on both.
  */
 final class UpgradeClasses {
     /** The first version whose classes an AOT cache takes. */
     private static final int FIRST_CACHED = ClassFile.JAVA_6_VERSION;
 
     public static void main(String[] args) throws IOException {
-        Path jar = Path.of(args[0]);
+        for (String jar : args) {
+            rewrite(Path.of(jar));
+        }
+    }
+
+    private static void rewrite(Path jar) throws IOException {
         Path upgraded = jar.resolveSibling(jar.getFileName() + ".new");
-        boolean changed = false;
         try (var in = new JarFile(jar.toFile());
                 var loader = new URLClassLoader(new URL[]{jar.toUri().toURL()});
                 var out = new ZipOutputStream(Files.newOutputStream(upgraded))) {
@@ -33,23 +38,14 @@ final class UpgradeClasses {
                             .orElse(ClassHierarchyResolver.defaultResolver())));
             for (var entry : in.stream().toList()) {
                 byte[] content = in.getInputStream(entry).readAllBytes();
-                if (entry.getName().endsWith(".class")) {
-                    byte[] modern = upgrade(format, content);
-                    changed |= modern != content;
-                    content = modern;
-                }
                 var copy = new ZipEntry(entry.getName());
                 copy.setTimeLocal(LocalDateTime.of(2000, 1, 1, 0, 0));
                 out.putNextEntry(copy);
-                out.write(content);
+                out.write(entry.getName().endsWith(".class") ? upgrade(format, content) : content);
                 out.closeEntry();
             }
         }
-        if (changed) {
-            Files.move(upgraded, jar, StandardCopyOption.REPLACE_EXISTING);
-        } else {
-            Files.delete(upgraded);
-        }
+        Files.move(upgraded, jar, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private static byte[] upgrade(ClassFile format, byte[] content) {

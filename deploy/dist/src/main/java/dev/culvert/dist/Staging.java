@@ -28,6 +28,7 @@ public final class Staging {
      */
     public static void main(String[] args) throws IOException {
         var staging = new Staging(Path.of(args[0]));
+        staging.ownJars();
         debianChangelog(Path.of(args[3]), args[1], args[2]);
         staging.manualPages(args[1], args[2].substring(0, "2026-11-24".length()));
         staging.completion();
@@ -35,6 +36,18 @@ public final class Staging {
         bill.write();
         new Licences(staging.installation, bill).write();
         staging.sums();
+    }
+
+    /** Maven's jars hold the modes of files, which the umask decides. */
+    private void ownJars() throws IOException {
+        List<Path> jars;
+        try (Stream<Path> all = Files.walk(installation.resolve("lib"))) {
+            jars = all.filter(file -> String.valueOf(file.getFileName()).matches("culvert-.*\\.jar"))
+                    .toList();
+        }
+        for (Path jar : jars) {
+            ReproducibleJar.rewrite(jar);
+        }
     }
 
     private void manualPages(String version, String date) throws IOException {
