@@ -97,6 +97,17 @@ class PageTemplatesTest {
     }
 
     @Test
+    void troubleIsShownWithoutRuntimesToo() {
+        var trouble = new Trouble(true, "Webhooks: the disk is full", "Look at the disk of dataDir.", "");
+
+        assertThat(html("overviewLive.jte",
+                new Overview(List.of(trouble), 0, 0, Map.of(), List.of(), "1-2")))
+                .contains("the disk is full");
+        assertThat(html("overviewLive.jte", new Overview(List.of(), 0, 0, Map.of(), List.of(), "1-2")))
+                .contains("No runtimes yet");
+    }
+
+    @Test
     void auditEntriesAreInert() {
         assertInert(html("audit.jte", new AuditList(
                 List.of(new AuditEntry(NOW, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)), true,

@@ -338,6 +338,19 @@ class PagesIT {
     }
 
     @Test
+    void errorOfTheStoreIsAPageThatMayBeLoadedAgain() {
+        visitor.enter(server.token());
+        await(server.store.release().thenReturn(true));
+
+        Answer answer = visitor.post("/runtimes",
+                Map.of("csrf", visitor.csrf(), "account", "acme", "name", "prod"));
+
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.field("retry-after")).isEqualTo("1");
+        assertThat(answer.text()).contains("<nav");
+    }
+
+    @Test
     void themeIsKeptInACookie() {
         visitor.enter(server.token());
 
