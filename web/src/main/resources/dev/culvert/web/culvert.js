@@ -50,7 +50,8 @@
   };
   const reload = () => {
     const live = document.getElementById('live');
-    const wait = loads + 2000 - Date.now();
+    // What a form has asked for replaces the same place.
+    const wait = document.querySelector('form.htmx-request') ? 500 : loads + 2000 - Date.now();
     if (!live || loadsSoon) { return; }
     if (wait > 0) {
       loadsSoon = true;
@@ -70,6 +71,8 @@
     if (!source) { return; }
     source.addEventListener('beat', alive);
     source.addEventListener('missed', () => { alive(); reload(); });
+    const topic = document.getElementById('live')?.dataset.reload;
+    if (topic) { source.addEventListener(topic, () => { alive(); reload(); }); }
     source.addEventListener('ended', () => { location.href = '/login?to=' + encodeURIComponent(location.pathname + location.search); });
   });
   document.addEventListener('htmx:sseError', lost);

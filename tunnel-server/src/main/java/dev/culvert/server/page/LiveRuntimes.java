@@ -42,6 +42,8 @@ final class LiveRuntimes {
     private final Map<RuntimeName, RuntimeRow> published = new HashMap<>();
     /** Whether an event has changed the overview. It looks at every runtime: once a second is enough. */
     private volatile boolean overviewIsOld;
+    /** The number of runtimes at the last sample. Used by the same thread. */
+    private int count;
 
     LiveRuntimes(Templates templates, RuntimeRows rows, FleetHistory history, OverviewPage overview,
             LiveFeed feed, Clock clock) {
@@ -108,6 +110,7 @@ final class LiveRuntimes {
             overviewIsOld = false;
             overviewChanged();
         }
+        listChanged(watched.contains(RuntimeList.TOPIC));
         Map<RuntimeName, RegisteredRuntime> seen = seen(watched);
         Set<String> ids = new HashSet<>();
         seen.values().forEach(runtime -> ids.add(runtime.id()));
@@ -119,6 +122,15 @@ final class LiveRuntimes {
                 changed(name);
             }
         });
+    }
+
+    /** Viewers of the list load it again: which page a new runtime is on depends on their search. */
+    private void listChanged(boolean isWatched) {
+        int before = count;
+        count = rows.store().runtimes().size();
+        if (isWatched && count != before) {
+            feed.changed(RuntimeList.TOPIC, () -> output -> output.writeContent("-"));
+        }
     }
 
     private Map<RuntimeName, RegisteredRuntime> seen(Collection<String> topics) {

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record RuntimeList(String search, String state, String sort, int page, int matching, int total,
         List<RuntimeRow> rows, Instant now, boolean mayCreate, String live, String csrf) {
+    /** The topic that tells that there are other runtimes than before. */
+    static final String TOPIC = "runtimes";
+
     static final int PAGE = 50;
     private static final int MAX_PAGE = 1_000_000;
     private static final int MAX_SEARCH = 100;
@@ -142,7 +145,7 @@ public record RuntimeList(String search, String state, String sort, int page, in
 
     /** The path of the live updates of the rows. */
     public String livePath() {
-        return "/live?since=" + live + rows.stream()
+        return "/live?since=" + live + "&topic=" + TOPIC + rows.stream()
                 .map(row -> "&topic=" + encoded(row.topic()))
                 .collect(Collectors.joining());
     }
