@@ -140,6 +140,7 @@ class PagesIT {
         browser.quiet(() -> {
             Page page = browser.open(origin(), 1280, ColorScheme.DARK);
             page.navigate("/login");
+            assertThat(page.getByLabel("Admin token")).isFocused();
             page.keyboard().type(platform.adminToken());
             page.keyboard().press("Enter");
             press(page, page.getByRole(AriaRole.LINK,
