@@ -40,12 +40,16 @@ public record SqliteSchema(List<List<String>> versions, String table) implements
         }
     }
 
-    /** Throws if the database holds tables of another program. Called before anything is written. */
+    /**
+     * Throws if the database holds tables of another program. Called before anything is written. A database
+     * with nothing but a lease is one whose first start ended before its tables were made.
+     */
     public static void refuseForeign(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement
                         .executeQuery("SELECT count(*), coalesce(sum(name = 'schema_version'), 0)"
-                                + " FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")) {
+                                + " FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+                                + " AND name NOT IN ('lease', 'lease_notes')")) {
             if (row.next() && row.getInt(1) > 0 && row.getInt(2) == 0) {
                 throw new SQLException(
                         "it holds tables of another program (expected: a database of Culvert's, or"
